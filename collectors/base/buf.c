@@ -1,0 +1,146 @@
+/* Growing text, and numbers as text. */
+#include "collectors/base/buf.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+/* Room for len more bytes and a NUL; false when the cap forbids it. */
+static bool room_for(struct buf *b, size_t len)
+{
+	if (b->full || len > b->max || b->len > b->max - len) {
+		b->full = true;
+		return false;
+	}
+	if (b->len + len + 1 <= b->room)
+		return true;
+	size_t room = b->room ? b->room : 128;
+
+	while (room < b->len + len + 1)
+		room *= 2;
+	b->data = xrealloc(b->data, room);
+	b->room = room;
+	return true;
+}
+
+void buf_add(struct buf *b, const void *data, size_t len)
+{
+	if (!room_for(b, len))
+		return;
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_addf(struct buf *b, const char *format, ...)
+{
+	char small[256];
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(small, sizeof small, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	if ((size_t)n < sizeof small) {
+		buf_add(b, small, (size_t)n);
+		return;
+	}
+	if (!room_for(b, (size_t)n))
+		return;
+	va_start(args, format);
+	vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
+	va_end(args);
+	b->len += (size_t)n;
+}
+
+static size_t u64_text(char out[24], uint64_t v)
+{
+	char digits[24];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	for (size_t i = 0; i < n; i++)
+		out[i] = digits[n - 1 - i];
+	return n;
+}
+
+void buf_add_u64(struct buf *b, uint64_t v)
+{
+	char text[24];
+
+	buf_add(b, text, u64_text(text, v));
+}
+
+size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
+{
+	if (isnan(v))
+		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, "NaN");
+	if (isinf(v))
+		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, v > 0 ? "+Inf" : "-Inf");
+	/* Whole numbers, most of what we print, without the cost of printf; -0 is printed as 0. */
+	if (v >= 0 && v < 9007199254740992.0 && v == (double)(uint64_t)v) {
+		size_t n = u64_text(out, (uint64_t)v);
+
+		out[n] = '\0';
+		return n;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		int n = snprintf(out, DOUBLE_TEXT_MAX, "%.*g", digits, v);
+
+		if (digits == 17 || strtod(out, NULL) == v)
+			return (size_t)n;
+	}
+	return 0;
+}
+
+void buf_add_double(struct buf *b, double v)
+{
+	char text[DOUBLE_TEXT_MAX];
+
+	buf_add(b, text, double_text(text, v));
+}
+
+const char *buf_text(const struct buf *b)
+{
+	return b->data ? b->data : "";
+}
+
+char *buf_take(struct buf *b)
+{
+	char *text = b->data ? b->data : xstrdup("");
+
+	*b = BUF_MAX(b->max);
+	return text;
+}
+
+void buf_reset(struct buf *b)
+{
+	b->len = 0;
+	b->full = false;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+void buf_done(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){0};
+}

@@ -1,0 +1,34 @@
+/* The only reader of the system's clocks. */
+#include "collectors/base/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static int64_t read_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct now now_read(void)
+{
+	return (struct now){{read_ns(CLOCK_BOOTTIME)}, {read_ns(CLOCK_REALTIME)}};
+}
+
+void wall_text(char out[WALL_TEXT_MAX], struct wall w)
+{
+	int64_t seconds = w.ns / NS_PER_S, rest = w.ns % NS_PER_S;
+
+	if (rest < 0) {
+		rest += NS_PER_S;
+		seconds--;
+	}
+	time_t t = (time_t)seconds;
+	struct tm tm = {0};
+
+	gmtime_r(&t, &tm);
+	snprintf(out, WALL_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (tm.tm_year + 1900) % 10000,
+		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(rest / 1000000));
+}

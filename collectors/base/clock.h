@@ -1,0 +1,40 @@
+/*
+ * Two times that cannot be mixed: mono for durations, wall for people. One tick reads both once.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+struct mono {
+	int64_t ns; /* CLOCK_BOOTTIME: goes on while the machine sleeps, never steps */
+};
+
+struct wall {
+	int64_t ns; /* CLOCK_REALTIME, nanoseconds since 1970 UTC; may step */
+};
+
+struct now {
+	struct mono mono;
+	struct wall wall;
+};
+
+#define NS_PER_S 1000000000LL
+
+struct now now_read(void);
+
+static inline double mono_seconds_between(struct mono earlier, struct mono later)
+{
+	return (double)(later.ns - earlier.ns) / 1e9;
+}
+
+static inline double wall_seconds(struct wall w)
+{
+	return (double)w.ns / 1e9;
+}
+
+/* "2026-11-21T08:45:12.123Z", RFC 3339 in UTC. */
+#define WALL_TEXT_MAX 80
+void wall_text(char out[WALL_TEXT_MAX], struct wall w);
+
+#endif

@@ -1,0 +1,134 @@
+/* Allocation that cannot fail quietly, cleanup helpers, and the arena. */
+#include "collectors/base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK_SIZE 16384
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t size, used;
+	_Alignas(16) char data[];
+};
+
+static void *checked(void *p)
+{
+	if (!p) {
+		fputs("rightsize-exporter: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return checked(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return checked(realloc(p, size ? size : 1));
+}
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+void freep(void *pointer_to_pointer)
+{
+	void *p;
+
+	memcpy(&p, pointer_to_pointer, sizeof p);
+	free(p);
+}
+
+void closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static struct arena_chunk *chunk_new(size_t at_least)
+{
+	size_t size = at_least > CHUNK_SIZE ? at_least : CHUNK_SIZE;
+	struct arena_chunk *c = xmalloc(sizeof *c + size);
+
+	c->next = NULL;
+	c->size = size;
+	c->used = 0;
+	return c;
+}
+
+/* The next chunk with room for size: later chunks are empty ones kept by arena_reset. */
+static struct arena_chunk *chunk_for(struct arena *a, size_t size)
+{
+	struct arena_chunk *c = a->current;
+
+	if (c && c->size - c->used >= size)
+		return c;
+	while (c && c->next) {
+		c = c->next;
+		if (c->size >= size) {
+			a->current = c;
+			return c;
+		}
+	}
+	struct arena_chunk *fresh = chunk_new(size);
+
+	if (c)
+		c->next = fresh;
+	else
+		a->first = fresh;
+	a->current = fresh;
+	return fresh;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size = (size + 15) & ~(size_t)15;
+	struct arena_chunk *c = chunk_for(a, size);
+	void *p = c->data + c->used;
+
+	c->used += size;
+	return memset(p, 0, size);
+}
+
+char *arena_text(struct arena *a, const char *s, size_t len)
+{
+	char *p = arena_alloc(a, len + 1);
+
+	memcpy(p, s, len);
+	p[len] = '\0';
+	return p;
+}
+
+void arena_reset(struct arena *a)
+{
+	for (struct arena_chunk *c = a->first; c; c = c->next)
+		c->used = 0;
+	a->current = a->first;
+}
+
+void arena_done(struct arena *a)
+{
+	for (struct arena_chunk *c = a->first, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	*a = (struct arena){0};
+}

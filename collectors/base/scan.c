@@ -1,0 +1,156 @@
+/* Cursor parsers. */
+#include "collectors/base/scan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX 64
+
+bool scan_end(const struct scan *s)
+{
+	return s->at >= s->end;
+}
+
+bool scan_char(struct scan *s, char c)
+{
+	if (scan_end(s) || *s->at != c)
+		return false;
+	s->at++;
+	return true;
+}
+
+bool scan_literal(struct scan *s, const char *literal)
+{
+	size_t n = strlen(literal);
+
+	if ((size_t)(s->end - s->at) < n || memcmp(s->at, literal, n) != 0)
+		return false;
+	s->at += n;
+	return true;
+}
+
+void scan_blanks(struct scan *s)
+{
+	while (!scan_end(s) && (*s->at == ' ' || *s->at == '\t'))
+		s->at++;
+}
+
+bool scan_u64(struct scan *s, uint64_t *ret)
+{
+	struct scan t = *s;
+	uint64_t v = 0;
+
+	scan_blanks(&t);
+	const char *first = t.at;
+
+	while (!scan_end(&t) && *t.at >= '0' && *t.at <= '9') {
+		unsigned digit = (unsigned)(*t.at - '0');
+
+		if (v > (UINT64_MAX - digit) / 10)
+			return false;
+		v = v * 10 + digit;
+		t.at++;
+	}
+	if (t.at == first)
+		return false;
+	*s = t;
+	*ret = v;
+	return true;
+}
+
+bool scan_i64(struct scan *s, int64_t *ret)
+{
+	struct scan t = *s;
+	uint64_t v;
+
+	scan_blanks(&t);
+	bool minus = scan_char(&t, '-');
+
+	if (minus && (scan_end(&t) || *t.at < '0' || *t.at > '9'))
+		return false;
+	if (!scan_u64(&t, &v) || v > (uint64_t)INT64_MAX + minus)
+		return false;
+	*s = t;
+	*ret = minus ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+bool scan_double(struct scan *s, double *ret)
+{
+	struct scan t = *s;
+	char text[NUMBER_MAX];
+	size_t n = 0;
+
+	scan_blanks(&t);
+	while (!scan_end(&t) && n < sizeof text - 1 && *t.at && strchr("0123456789+-.eE", *t.at))
+		text[n++] = *t.at++;
+	text[n] = '\0';
+
+	char *stop;
+	double v = strtod(text, &stop);
+
+	if (n == 0 || *stop != '\0' || !isfinite(v))
+		return false;
+	*s = t;
+	*ret = v;
+	return true;
+}
+
+bool scan_word(struct scan *s, struct slice *ret)
+{
+	struct scan t = *s;
+
+	scan_blanks(&t);
+	const char *first = t.at;
+
+	while (!scan_end(&t) && *t.at != ' ' && *t.at != '\t' && *t.at != '\n')
+		t.at++;
+	if (t.at == first)
+		return false;
+	*s = t;
+	*ret = (struct slice){first, (size_t)(t.at - first)};
+	return true;
+}
+
+bool scan_until(struct scan *s, char stop, struct slice *ret)
+{
+	const char *found = scan_end(s) ? NULL : memchr(s->at, stop, (size_t)(s->end - s->at));
+
+	if (!found)
+		return false;
+	*ret = (struct slice){s->at, (size_t)(found - s->at)};
+	s->at = found + 1;
+	return true;
+}
+
+bool scan_line(struct scan *s, struct scan *ret)
+{
+	if (scan_end(s))
+		return false;
+	const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
+
+	*ret = (struct scan){s->at, newline ? newline : s->end};
+	s->at = newline ? newline + 1 : s->end;
+	return true;
+}
+
+bool slice_is(struct slice s, const char *text)
+{
+	return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
+}
+
+bool slice_starts(struct slice s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && memcmp(s.data, prefix, n) == 0;
+}
+
+void slice_copy(struct slice s, char *out, size_t size)
+{
+	size_t n = s.len < size - 1 ? s.len : size - 1;
+
+	memcpy(out, s.data, n);
+	out[n] = '\0';
+}

@@ -1,0 +1,40 @@
+/*
+ * Cursor parsers for text from outside. Each moves the cursor on success only, so calls chain with
+ * && and a failure leaves the place. Nothing is read at or past end, so no NUL is needed and NULs
+ * inside do no harm.
+ */
+#ifndef BASE_SCAN_H
+#define BASE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct scan {
+	const char *at, *end;
+};
+
+/* A piece of somebody else's text, not NUL-terminated. */
+struct slice {
+	const char *data;
+	size_t len;
+};
+
+#define SCAN(text, n) ((struct scan){(text), (text) + (n)})
+
+bool scan_end(const struct scan *s);                     /* nothing left */
+bool scan_char(struct scan *s, char c);                  /* exactly c */
+bool scan_literal(struct scan *s, const char *literal);  /* exactly these bytes */
+void scan_blanks(struct scan *s);                        /* skips spaces and tabs, maybe none */
+bool scan_u64(struct scan *s, uint64_t *ret);            /* blanks, digits; false on overflow */
+bool scan_i64(struct scan *s, int64_t *ret);             /* the same with an optional minus */
+bool scan_double(struct scan *s, double *ret);           /* blanks, decimal number; finite only */
+bool scan_word(struct scan *s, struct slice *ret);       /* blanks, then up to a blank or newline; not empty */
+bool scan_until(struct scan *s, char stop, struct slice *ret); /* up to stop, which is consumed; may be empty */
+bool scan_line(struct scan *s, struct scan *ret);        /* next line without its newline; false at the end */
+
+bool slice_is(struct slice s, const char *text);
+bool slice_starts(struct slice s, const char *prefix);
+void slice_copy(struct slice s, char *out, size_t size); /* cut to size, NUL added */
+
+#endif

@@ -1,0 +1,243 @@
+/* A tree over a real directory, by descriptor: no path of ours is ever resolved twice. */
+#include "collectors/base/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+
+struct directory {
+	struct tree tree;
+	int fd;
+};
+
+static int directory_fd(const struct tree *t)
+{
+	return ((const struct directory *)(const void *)t)->fd;
+}
+
+static int open_below(struct tree *t, const char *path, int flags)
+{
+	int fd = openat(directory_fd(t), path[0] ? path : ".", flags | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Reads from the start until end of file. A full buffer is tried for one more byte only when it is
+ * really full, so a fitting /proc file costs two reads, or one when the kernel gave less than asked
+ * and said end by the second.
+ */
+static ssize_t read_all(int fd, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (;;) {
+		if (n == size)
+			return -EFBIG;
+		ssize_t got = pread(fd, buf + n, size - n, (off_t)n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	buf[n] = '\0';
+	return (ssize_t)n;
+}
+
+static ssize_t directory_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	/* O_NONBLOCK: a FIFO in a hostile fixture must not stop us. */
+	AUTO(closep) int fd = open_below(t, path, O_RDONLY | O_NONBLOCK);
+
+	return fd < 0 ? fd : read_all(fd, buf, size);
+}
+
+static int directory_list(struct tree *t, const char *path,
+	int (*each)(void *context, const char *name), void *context)
+{
+	int fd = open_below(t, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0)
+		return fd;
+	DIR *d = fdopendir(fd);
+
+	if (!d) {
+		int code = -errno;
+
+		close(fd);
+		return code;
+	}
+	int code = 0;
+
+	while (code == 0) {
+		errno = 0;
+		const struct dirent *entry = readdir(d);
+
+		if (!entry) {
+			code = -errno;
+			break;
+		}
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			code = each(context, entry->d_name);
+	}
+	closedir(d);
+	return code;
+}
+
+static ssize_t directory_link(struct tree *t, const char *path, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(directory_fd(t), path, buf, size);
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size)
+		return -EFBIG;
+	buf[n] = '\0';
+	return n;
+}
+
+static int directory_stat(struct tree *t, const char *path, struct stat *ret)
+{
+	return fstatat(directory_fd(t), path[0] ? path : ".", ret, 0) < 0 ? -errno : 0;
+}
+
+static int directory_device(struct tree *t, const char *path, uint64_t *ret)
+{
+	struct stat st;
+	int code = directory_stat(t, path, &st);
+
+	if (code == 0)
+		*ret = st.st_dev;
+	return code;
+}
+
+static int64_t directory_size(struct tree *t, const char *path)
+{
+	struct stat st;
+	int code = directory_stat(t, path, &st);
+
+	return code < 0 ? code : (int64_t)st.st_size;
+}
+
+static int directory_space(struct tree *t, const char *path, struct tree_space *ret)
+{
+	AUTO(closep) int fd = open_below(t, path, O_PATH);
+	struct statvfs v;
+
+	if (fd < 0)
+		return fd;
+	if (fstatvfs(fd, &v) < 0)
+		return -errno;
+	*ret = (struct tree_space){
+		.size = (uint64_t)v.f_blocks * v.f_frsize,
+		.free = (uint64_t)v.f_bfree * v.f_frsize,
+		.available = (uint64_t)v.f_bavail * v.f_frsize,
+		.files = v.f_files,
+		.files_free = v.f_ffree,
+		.read_only = (v.f_flag & ST_RDONLY) != 0,
+	};
+	return 0;
+}
+
+static int directory_keep(struct tree *t, const char *path)
+{
+	return open_below(t, path, O_RDONLY | O_NONBLOCK);
+}
+
+static void directory_free(struct tree *t)
+{
+	close(directory_fd(t));
+	free(t);
+}
+
+static const struct tree_ops directory_ops = {
+	.read = directory_read,
+	.list = directory_list,
+	.link = directory_link,
+	.device = directory_device,
+	.size = directory_size,
+	.space = directory_space,
+	.keep = directory_keep,
+	.free = directory_free,
+};
+
+int tree_open(struct tree **ret, const char *directory, struct err *e)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_system(e, -errno, "open directory %s", directory);
+	struct directory *d = xcalloc(1, sizeof *d);
+
+	d->tree.ops = &directory_ops;
+	d->fd = fd;
+	*ret = &d->tree;
+	return 0;
+}
+
+void tree_free(struct tree *t)
+{
+	if (t)
+		t->ops->free(t);
+}
+
+ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return t->ops->read(t, path, buf, size);
+}
+
+int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),
+	void *context)
+{
+	return t->ops->list(t, path, each, context);
+}
+
+ssize_t tree_link(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return t->ops->link(t, path, buf, size);
+}
+
+int tree_device(struct tree *t, const char *path, uint64_t *ret)
+{
+	return t->ops->device(t, path, ret);
+}
+
+int64_t tree_size(struct tree *t, const char *path)
+{
+	return t->ops->size(t, path);
+}
+
+int tree_space(struct tree *t, const char *path, struct tree_space *ret)
+{
+	return t->ops->space(t, path, ret);
+}
+
+struct kept tree_keep(struct tree *t, const char *path)
+{
+	int fd = t->ops->keep(t, path);
+
+	return fd < 0 ? KEPT_NONE : (struct kept){fd};
+}
+
+ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size)
+{
+	return k->fd < 0 ? tree_read(t, path, buf, size) : read_all(k->fd, buf, size);
+}
+
+void kept_done(struct kept *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	*k = KEPT_NONE;
+}

@@ -1,0 +1,84 @@
+/*
+ * The one seam to the kernel's files: everything in /proc, /sys and below the root file system is
+ * read through a tree. Real directories in production and for --path.procfs fixtures; memory and
+ * failing ones in tests (tests/support/).
+ *
+ * A tree may be used by one thread at a time. Paths are relative, without a leading slash; "" is the
+ * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)".
+ */
+#ifndef BASE_TREE_H
+#define BASE_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/base/err.h"
+
+struct tree;
+
+struct tree_space { /* of the file system that holds a path; bytes and inodes */
+	uint64_t size, free, available, files, files_free;
+	bool read_only;
+};
+
+struct tree_ops {
+	/* Each has the contract of the function of the same name below. */
+	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
+	int (*list)(struct tree *, const char *path,
+		int (*each)(void *context, const char *name), void *context);
+	ssize_t (*link)(struct tree *, const char *path, char *buf, size_t size);
+	int (*device)(struct tree *, const char *path, uint64_t *ret);
+	int64_t (*size)(struct tree *, const char *path);
+	int (*space)(struct tree *, const char *path, struct tree_space *ret);
+	int (*keep)(struct tree *, const char *path);
+	void (*free)(struct tree *);
+};
+
+struct tree {
+	const struct tree_ops *ops;
+};
+
+/* A directory of this machine. */
+int tree_open(struct tree **ret, const char *directory, struct err *e);
+void tree_free(struct tree *t); /* NULL does nothing */
+
+/*
+ * The whole file, NUL-terminated in buf; returns its length without the NUL. A file that does not
+ * fit is -EFBIG, never cut.
+ */
+ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
+
+/* Names in a directory, without "." and "..", in no order; stops when each returns non-zero, and returns it. */
+int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),
+	void *context);
+
+/* Target of a symbolic link, NUL-terminated; -EFBIG when it does not fit. */
+ssize_t tree_link(struct tree *t, const char *path, char *buf, size_t size);
+
+/* st_dev of a path, links followed. */
+int tree_device(struct tree *t, const char *path, uint64_t *ret);
+
+/* st_size of a path: Linux 6.2 and later give the number of open descriptors for /proc/PID/fd. */
+int64_t tree_size(struct tree *t, const char *path);
+
+/* Space of the file system at path. May block for ever on a dead network file system: ask first. */
+int tree_space(struct tree *t, const char *path, struct tree_space *ret);
+
+/*
+ * A file that is read again and again: the descriptor stays open and is read from the start each
+ * time. A kept /proc descriptor costs 4 KiB of kernel memory and names the process, not its number:
+ * after the process is gone reads give -ESRCH. -1 when path cannot be opened; fall back to tree_read.
+ */
+struct kept {
+	int fd; /* KEPT_NONE: nothing kept */
+};
+
+#define KEPT_NONE ((struct kept){-1})
+
+struct kept tree_keep(struct tree *t, const char *path);
+/* As tree_read, through the kept descriptor when there is one. */
+ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
+void kept_done(struct kept *k);
+
+#endif

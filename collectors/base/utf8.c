@@ -1,0 +1,73 @@
+/* UTF-8 checking (RFC 3629: no surrogates, nothing overlong, at most U+10FFFF) and cleaning. */
+#include "collectors/base/utf8.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CUT_MARK 9 /* "~" and eight digits */
+
+/* Length of the valid sequence at s, 0 when there is none. */
+static size_t sequence(const unsigned char *s, size_t len)
+{
+	if (s[0] < 0x80)
+		return 1;
+	size_t n = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 0;
+
+	if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		n = 4;
+	if (n == 0 || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+		(s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+bool utf8_valid(const char *s, size_t len)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = sequence(u + i, len - i);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t fnv1a(const unsigned char *s, size_t len)
+{
+	uint32_t h = 2166136261U;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ s[i]) * 16777619U;
+	return h;
+}
+
+size_t utf8_clean(const char *s, size_t len, char *out, size_t size)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t n = 0, mark_at = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t take = u[i] ? sequence(u + i, len - i) : 0;
+		const char *piece = take ? s + i : "\xef\xbf\xbd";
+		size_t put = take ? take : 3;
+
+		if (n + put > size - 1) {
+			snprintf(out + mark_at, CUT_MARK + 1, "~%08x", fnv1a(u, len));
+			return mark_at + CUT_MARK;
+		}
+		memcpy(out + n, piece, put);
+		n += put;
+		i += take ? take : 1;
+		if (n + CUT_MARK <= size - 1)
+			mark_at = n;
+	}
+	out[n] = '\0';
+	return n;
+}

@@ -1,0 +1,21 @@
+/*
+ * Text that anyone may show: valid UTF-8, bounded, unique after cutting. One hostile process name must
+ * not make a whole scrape invalid.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool utf8_valid(const char *s, size_t len);
+
+/*
+ * Writes s to out as valid UTF-8, NUL-terminated, and returns its length (< size). Each byte that is no
+ * part of a valid sequence, and each NUL, becomes U+FFFD. What does not fit is cut at a code point and
+ * ends in "~" and eight hexadecimal digits of the whole text's FNV-1a hash, so that two long texts that
+ * differ only late stay different. size must be at least 16.
+ */
+size_t utf8_clean(const char *s, size_t len, char *out, size_t size);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * A collector turns kernel files into points. To add one: write collectors/NAME.c that ends in
+ *
+ *	const struct collector collector_NAME = { .name = "NAME", ... };
+ *
+ * and add NAME to the list in collectors/CMakeLists.txt. Nothing else: flags (--collector.NAME,
+ * --no-collector.NAME), /metrics, health metrics, the manual and the tests of all tables follow.
+ */
+#ifndef COLLECTORS_COLLECTOR_H
+#define COLLECTORS_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectors/base/err.h"
+#include "collectors/host.h"
+#include "collectors/metric.h"
+#include "collectors/snapshot.h"
+
+struct collector {
+	const char *name, *help;
+	const struct metric *metrics;
+	size_t n_metrics;
+	bool off_by_default;
+
+	/*
+	 * All three run on the sampler thread. start may be NULL, and makes state; -ENOENT says that
+	 * this machine has no such thing: the collector is then left out quietly.
+	 */
+	int (*start)(void **ret, const struct host *host, struct err *e);
+
+	/*
+	 * Reads and adds points. Negative errno: all its points of this tick are dropped, its
+	 * success metric is 0, the log complains once. -ENOENT without a message means "absent now":
+	 * no points, no complaint. Must never block without limit.
+	 */
+	int (*collect)(void *state, const struct host *host, struct block *out, struct err *e);
+
+	void (*stop)(void *state); /* NULL when there is no state */
+};
+
+/* All collectors in the order of collectors/CMakeLists.txt, NULL-terminated; made by CMake. */
+extern const struct collector *const all_collectors[];
+
+#endif

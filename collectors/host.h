@@ -1,0 +1,35 @@
+/*
+ * The machine as a collector sees it: where its files are, what time this tick is, and the few facts
+ * that never change. One per sampler thread; collectors borrow it.
+ */
+#ifndef COLLECTORS_HOST_H
+#define COLLECTORS_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/tree.h"
+
+struct jobs; /* collectors/jobs.h */
+
+struct host {
+	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
+	struct now now;                 /* read once per tick */
+	long ticks_per_second;          /* USER_HZ, unit of the times in /proc/PID/stat */
+	size_t page_size;
+	unsigned affinity_cpus;         /* CPUs this process may use: sched_getaffinity(2); 0 = unknown */
+	/*
+	 * proc shows this process's own PID namespace, so system calls that take a pid mean the same
+	 * process that /proc/PID does. False for fixtures and for a host's /proc mounted elsewhere.
+	 */
+	bool own_pid_namespace;
+	struct jobs *jobs;              /* what the jobs collector reports on; NULL = nothing */
+	char *scratch;                  /* for reading files; a collector may use all of it in collect */
+	size_t scratch_size;
+};
+
+/* Largest file that is read whole through scratch; a longer one is -EFBIG. */
+#define HOST_SCRATCH_SIZE (256 * 1024)
+
+#endif

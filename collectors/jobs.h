@@ -1,0 +1,49 @@
+/*
+ * The runs being followed: which processes belong to each, and what they have used so far.
+ *
+ * Membership is sticky: a process found below the root (by parent links of any thread) stays in the run by
+ * (pid, start time), whatever its parent becomes. CPU time never falls: each process's growth is added once,
+ * and what died between two readings is taken from its parents' cutime.
+ *
+ * One thread (the sampler). Reads through host->proc.
+ */
+#ifndef COLLECTORS_JOBS_H
+#define COLLECTORS_JOBS_H
+
+#include "collectors/base/err.h"
+#include "collectors/collector.h"
+#include "collectors/runs.h"
+
+struct jobs;
+
+/* Most runs followed at the same time, and most processes of all runs together. */
+#define JOBS_RUNS_MAX      1000
+#define JOBS_PROCESSES_MAX 100000
+
+struct run_spec {
+	const char *run_id, *job_name;
+	pid_t pid;             /* of the root, in the namespace of host->proc */
+	uint64_t start_ticks;  /* of the root; 0 = whoever has that pid now */
+	pid_t reaper_pid;      /* its other children belong to the run; it does not; 0 = none */
+	struct wall started_at;
+};
+
+struct jobs *jobs_new(void);
+void jobs_free(struct jobs *j);
+
+/* -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs. */
+int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e);
+
+/*
+ * What is known better than /proc tells, from whoever waited for the root (the wrapper) or from the record
+ * of another exporter: NaN leaves a value as it was read. The run is over: its next reading is its last.
+ */
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS]);
+
+/* Reads all runs; fills s->runs. Called once per tick, before the jobs collector turns them into points. */
+void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
+
+/* Forgets ended runs whose last reading has been read; their counters stay in their job's totals. */
+void jobs_drop_ended(struct jobs *j);
+
+#endif

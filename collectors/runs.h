@@ -1,0 +1,90 @@
+/*
+ * What is measured of one run (one execution of a job: a tree of processes), as a table. The same rows
+ * give the per-job families at /metrics and the columns of the history.
+ *
+ * Each row: X(id, combine, name, unit, type, fold, column, help). combine says how several runs of the
+ * same job at the same time make one number: SUM, MAX or MIN. Counters go on over the runs of a job for
+ * as long as the exporter runs.
+ */
+#ifndef COLLECTORS_RUNS_H
+#define COLLECTORS_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/metric.h"
+
+/* clang-format off */
+#define RUN_METRICS(X) \
+X(RUN_CPU_SECONDS, SUM, "rightsize_job_cpu_seconds", "seconds", COUNTER, DELTA, "cpu_seconds", \
+  "CPU time of all processes of the job's runs, ended ones included") \
+X(RUN_CPU_USER_SECONDS, SUM, "rightsize_job_cpu_user_seconds", "seconds", COUNTER, DELTA, "cpu_user_seconds", \
+  "Part of the CPU time spent in user mode") \
+X(RUN_CPU_SYSTEM_SECONDS, SUM, "rightsize_job_cpu_system_seconds", "seconds", COUNTER, DELTA, "cpu_system_seconds", \
+  "Part of the CPU time spent in the kernel") \
+X(RUN_MEMORY_BYTES, SUM, "rightsize_job_memory_bytes", "bytes", GAUGE, VALUE, "memory_bytes", \
+  "Memory in use by the job: PSS where known, otherwise the sum of RSS, which counts shared pages more than once") \
+X(RUN_MEMORY_RSS_BYTES, SUM, "rightsize_job_memory_rss_bytes", "bytes", GAUGE, VALUE, "memory_rss_bytes", \
+  "Sum of the resident set sizes of the job's processes") \
+X(RUN_MEMORY_PSS_BYTES, SUM, "rightsize_job_memory_pss_bytes", "bytes", GAUGE, VALUE, "memory_pss_bytes", \
+  "Sum of the proportional set sizes, from smaps_rollup within a time budget; absent until every process was read") \
+X(RUN_MEMORY_SWAP_BYTES, SUM, "rightsize_job_memory_swap_bytes", "bytes", GAUGE, VALUE, "memory_swap_bytes", \
+  "Memory of the job's processes that is swapped out") \
+X(RUN_MEMORY_PEAK_BYTES, MAX, "rightsize_job_memory_peak_bytes", "bytes", GAUGE, PEAK, "memory_peak_bytes", \
+  "High-water mark of the memory of the run, from the kernel's own marks, since it started") \
+X(RUN_MEMORY_PEAK_PROCESS_BYTES, MAX, "rightsize_job_memory_peak_process_bytes", "bytes", GAUGE, PEAK, "memory_peak_process_bytes", \
+  "Largest resident high-water mark (VmHWM) of a single process of the run") \
+X(RUN_DISK_READ_BYTES, SUM, "rightsize_job_disk_read_bytes", "bytes", COUNTER, DELTA, "disk_read_bytes", \
+  "Bytes that the job's processes caused to be read from storage") \
+X(RUN_DISK_WRITTEN_BYTES, SUM, "rightsize_job_disk_written_bytes", "bytes", COUNTER, DELTA, "disk_written_bytes", \
+  "Bytes that the job's processes caused to be written to storage") \
+X(RUN_READ_CHARS, SUM, "rightsize_job_read_chars", NULL, COUNTER, DELTA, "read_chars", \
+  "Characters that the job's processes passed through read calls, page cache and pipes included") \
+X(RUN_WRITTEN_CHARS, SUM, "rightsize_job_written_chars", NULL, COUNTER, DELTA, "written_chars", \
+  "Characters that the job's processes passed through write calls, page cache and pipes included") \
+X(RUN_PROCESSES, SUM, "rightsize_job_processes", NULL, GAUGE, VALUE, "processes", \
+  "Processes of the job") \
+X(RUN_THREADS, SUM, "rightsize_job_threads", NULL, GAUGE, VALUE, "threads", \
+  "Threads of the job's processes") \
+X(RUN_VOLUNTARY_SWITCHES, SUM, "rightsize_job_context_switches_voluntary", NULL, COUNTER, DELTA, "context_switches_voluntary", \
+  "Voluntary context switches of the job's main threads") \
+X(RUN_INVOLUNTARY_SWITCHES, SUM, "rightsize_job_context_switches_involuntary", NULL, COUNTER, DELTA, "context_switches_involuntary", \
+  "Involuntary context switches of the job's main threads") \
+X(RUN_MINOR_FAULTS, SUM, "rightsize_job_page_faults_minor", NULL, COUNTER, DELTA, "page_faults_minor", \
+  "Page faults served without reading from storage") \
+X(RUN_MAJOR_FAULTS, SUM, "rightsize_job_page_faults_major", NULL, COUNTER, DELTA, "page_faults_major", \
+  "Page faults that had to read from storage") \
+X(RUN_OPEN_FDS, SUM, "rightsize_job_open_fds", NULL, GAUGE, VALUE, "open_fds", \
+  "Open file descriptors of the job's processes that may be read") \
+X(RUN_UNREADABLE_PROCESSES, SUM, "rightsize_job_unreadable_processes", NULL, GAUGE, VALUE, "unreadable_processes", \
+  "Processes of the job whose I/O, descriptors or PSS this exporter may not read") \
+X(RUN_START_TIME_SECONDS, MIN, "rightsize_job_start_time_seconds", "seconds", GAUGE, NONE, NULL, \
+  "Start of the job's oldest active run since the Unix epoch") \
+X(RUN_DURATION_SECONDS, MAX, "rightsize_job_duration_seconds", "seconds", GAUGE, NONE, NULL, \
+  "Time that the job's longest active run has been running")
+/* clang-format on */
+
+#define RUN_METRIC_ID(id, combine, ...) id,
+enum run_metric { RUN_METRICS(RUN_METRIC_ID) RUN_N_METRICS };
+
+enum run_combine { COMBINE_SUM, COMBINE_MAX, COMBINE_MIN };
+
+/* Declared in collectors/jobs.c: rows in the order of enum run_metric, and how to combine them. */
+extern const struct metric run_metrics[];
+extern const enum run_combine run_combines[RUN_N_METRICS];
+
+#define RUN_ID_MAX   40  /* bytes with the NUL */
+#define JOB_NAME_MAX 200 /* bytes with the NUL; longer names are refused */
+
+/* One run as one tick saw it. Unknown values are NaN. */
+struct run_reading {
+	char run_id[RUN_ID_MAX];
+	const char *job_name; /* in the snapshot's arena */
+	struct wall started_at;
+	bool ended; /* the last reading: nothing of the tree is left */
+	double value[RUN_N_METRICS];
+};
+
+#endif

@@ -1,0 +1,23 @@
+# Compiler flags of all our code, in one interface library that every target links.
+add_library(flags INTERFACE)
+target_include_directories(flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(flags INTERFACE _GNU_SOURCE)
+target_compile_options(flags INTERFACE
+  "SHELL:-include ${PROJECT_SOURCE_DIR}/collectors/base/banned.h"
+  -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wvla -Walloca -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
+  -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wno-missing-field-initializers
+  -fno-common -fstack-protector-strong -fstack-clash-protection)
+if(WARNINGS_ARE_ERRORS)
+  target_compile_options(flags INTERFACE -Werror)
+endif()
+if(CMAKE_BUILD_TYPE MATCHES "Release|RelWithDebInfo|MinSizeRel")
+  target_compile_definitions(flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(flags INTERFACE -fcf-protection=full)
+endif()
+target_link_options(flags INTERFACE -Wl,-z,relro,-z,now -Wl,--as-needed)
+if(SANITIZE)
+  target_compile_options(flags INTERFACE -fsanitize=${SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(flags INTERFACE -fsanitize=${SANITIZE})
+endif()

@@ -1,0 +1,46 @@
+/*
+ * A snapshot as text for Prometheus: text format 0.0.4, 1.0.0 and OpenMetrics 1.0.0.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics specification.
+ */
+#ifndef EXPORTER_EXPOSITION_H
+#define EXPORTER_EXPOSITION_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/snapshot.h"
+
+enum exposition_format {
+	EXPOSITION_TEXT_0_0_4,
+	EXPOSITION_TEXT_1_0_0,
+	EXPOSITION_OPENMETRICS_1_0_0,
+	EXPOSITION_OPENMETRICS_0_0_1,
+	EXPOSITION_FORMATS,
+};
+
+/* What an Accept header asks for, and the Content-Type to answer with. */
+struct negotiated {
+	enum exposition_format format;
+	char content_type[128];
+};
+
+/*
+ * accept may be NULL. q-values and order decide; unknown parameters are ignored; no match = text 0.0.4.
+ * Never fails, whatever the bytes.
+ */
+struct negotiated negotiate(const char *accept);
+
+/* accept_encoding may be NULL: true when gzip may be sent (q > 0, also by "*"). */
+bool negotiate_gzip(const char *accept_encoding);
+
+/* Which families to write; NULL or empty lists mean all. */
+struct exposition_filter {
+	size_t n_collect, n_exclude, n_name;
+	const char *const *collect, *const *exclude; /* collector names */
+	const char *const *name;                     /* family or sample names */
+};
+
+void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
+	const struct exposition_filter *filter);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any thread.
+ * Only the loops that decide what happens next log; libraries return errors. Never log a secret, an argv or
+ * an environment value.
+ */
+#ifndef EXPORTER_LOG_H
+#define EXPORTER_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+/* Before threads start. Names as in log_level_names and log_format_names. */
+void log_setup(const char *level, const char *format);
+
+/*
+ * log_line(LOG_LEVEL_INFO, "listening", "address", a, NULL): a message, then pairs of key and value texts. A NULL
+ * value leaves its pair out.
+ */
+void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
+
+/*
+ * For complaints that may repeat every tick: true when this one is to be said. Says the 1st, then backs off:
+ * the 10th, 100th, ... in a row. complaint_over: it works again (true when something had been said).
+ */
+struct complaint {
+	unsigned long times;
+};
+bool complaint_due(struct complaint *c);
+bool complaint_over(struct complaint *c);
+
+#endif

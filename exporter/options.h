@@ -1,0 +1,104 @@
+/*
+ * Every setting, once: the list makes the struct, the flags (--name), the environment names
+ * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over the
+ * environment, which wins over the default.
+ *
+ * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
+ *
+ * kinds: TEXT, TEXTS (repeatable), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
+ * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), CHOICE (least is a NULL-terminated list).
+ */
+#ifndef EXPORTER_OPTIONS_H
+#define EXPORTER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/err.h"
+
+enum command_bits {
+	COMMAND_SERVE = 1,
+	COMMAND_RUN = 2,
+	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
+	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
+	COMMAND_ALL = 7,
+};
+
+/* clang-format off */
+#define OPTIONS(X) \
+X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
+  "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
+  "Path of the metrics") \
+X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
+  "Most HTTP connections at the same time") \
+X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
+  "Never answer with gzip") \
+X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
+  "Time between samples for the history, 100ms to 1h") \
+X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "The history, an SQLite file, or :memory: (default: history.db in $STATE_DIRECTORY, else /var/lib/rightsize-exporter for root, else $XDG_STATE_HOME/rightsize-exporter, else ~/.local/state/rightsize-exporter)") \
+X(COUNT, history_runs_per_job, "history.runs-per-job", "50", 1, 100000, COMMAND_WATCH, "N", \
+  "Runs to keep for each job; the oldest go first") \
+X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
+  "Age at which ended runs go; the newest run of a job always stays") \
+X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATCH, "BYTES", \
+  "Largest size of the history; the samples of the oldest runs go first, then the runs") \
+X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
+  "Age at which the samples of an ended run are thinned to minutes") \
+X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
+X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+  "Mount point of procfs") \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+  "Mount point of sysfs") \
+X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+  "Root of the file systems to report on") \
+X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
+  "Name of the job: what is repeated, without dates or run numbers") \
+X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
+  "No summary on stderr at the end") \
+X(CHOICE, log_level, "log.level", "info", log_level_names, 0, COMMAND_ALL, "LEVEL", \
+  "Least important messages to log: debug, info, warn or error") \
+X(CHOICE, log_format, "log.format", "logfmt", log_format_names, 0, COMMAND_ALL, "FORMAT", \
+  "logfmt or json")
+/* clang-format on */
+
+struct texts {
+	size_t n;
+	const char **text;
+};
+
+#define OPTION_TYPE_TEXT     const char *
+#define OPTION_TYPE_TEXTS    struct texts
+#define OPTION_TYPE_FLAG     bool
+#define OPTION_TYPE_COUNT    uint64_t
+#define OPTION_TYPE_DURATION double
+#define OPTION_TYPE_BYTES    uint64_t
+#define OPTION_TYPE_CHOICE   const char *
+#define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
+
+struct options {
+	OPTIONS(OPTION_FIELD)
+	bool *collector_on; /* one per entry of all_collectors: --collector.X, --no-collector.X */
+	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
+	int n_rest;
+};
+
+extern const char *const log_level_names[], *const log_format_names[];
+
+/*
+ * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
+ * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
+ * Texts point into argv and the environment.
+ */
+int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e);
+void options_done(struct options *o);
+
+/* The options of a command as --help prints them, and as a Markdown table. */
+void options_help(struct buf *out, enum command_bits command);
+void options_markdown(struct buf *out);
+
+#endif

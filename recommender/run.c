@@ -1,0 +1,68 @@
+/* Names of outcomes, and looking things up in a run. */
+#include "recommender/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const outcome_names[OUTCOME_COUNT] = {
+	[OUTCOME_RUNNING] = "running",
+	[OUTCOME_SUCCEEDED] = "succeeded",
+	[OUTCOME_FAILED] = "failed",
+	[OUTCOME_OOM_KILLED] = "oom_killed",
+	[OUTCOME_INTERRUPTED] = "interrupted",
+	[OUTCOME_UNKNOWN] = "unknown",
+};
+
+const char *outcome_name(enum outcome o)
+{
+	return outcome_names[o];
+}
+
+bool outcome_parse(const char *name, enum outcome *ret)
+{
+	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
+		if (strcmp(name, outcome_names[i]) == 0) {
+			*ret = (enum outcome)i;
+			return true;
+		}
+	return false;
+}
+
+const struct distribution *run_column(const struct run *r, const char *column)
+{
+	size_t low = 0, high = r->n_stats;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(column, r->stats[middle].column);
+
+		if (order == 0)
+			return &r->stats[middle].d;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+double run_total(const struct run *r, const char *column)
+{
+	const struct distribution *d = run_column(r, column);
+
+	return d ? d->sum : NAN;
+}
+
+double run_peak(const struct run *r, const char *column)
+{
+	const struct distribution *d = run_column(r, column);
+
+	return d ? d->max : NAN;
+}
+
+double run_mean(const struct run *r, const char *column)
+{
+	const struct distribution *d = run_column(r, column);
+
+	return d ? d->mean : NAN;
+}

@@ -1,0 +1,99 @@
+/*
+ * What is known of one run of a job, as the history keeps it and the recommender reads it.
+ *
+ * Everything measured stands in stats: one distribution per history column (struct metric.column), made
+ * from the run's samples. Totals are sums (cpu_seconds), peaks are maxima (memory_peak_bytes), so there
+ * is no second place for them. Unknown numbers are NaN, unknown texts NULL.
+ */
+#ifndef RECOMMENDER_RUN_H
+#define RECOMMENDER_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum outcome {
+	OUTCOME_RUNNING,
+	OUTCOME_SUCCEEDED,   /* exit code 0 */
+	OUTCOME_FAILED,      /* another exit code, or ended by a signal */
+	OUTCOME_OOM_KILLED,  /* the kernel killed it for memory */
+	OUTCOME_INTERRUPTED, /* the exporter ended before the run did */
+	OUTCOME_UNKNOWN,     /* it ended, and nobody could say how */
+	OUTCOME_COUNT,
+};
+
+const char *outcome_name(enum outcome o);                 /* "running", "succeeded", ... */
+bool outcome_parse(const char *name, enum outcome *ret);
+
+/*
+ * Over time, each value weighted by how long it held. Percentiles are the smallest value that at least
+ * that share of the time did not exceed (nearest rank, weighted). sum is the plain sum of the values: the
+ * total of a column that holds growth per interval.
+ */
+struct distribution {
+	uint64_t n; /* samples */
+	double mean, min, max, p50, p95, p99, sum;
+};
+
+struct column_stats {
+	const char *column;
+	struct distribution d;
+};
+
+struct run {
+	const char *run_id, *job_name;
+	double started_at, ended_at; /* seconds since 1970 UTC; ended_at NaN while running */
+	double duration_seconds;     /* by the monotonic clock; so far, while running */
+	enum outcome outcome;
+	double exit_code, exit_signal; /* NaN when unknown */
+	const char *host;              /* node name */
+	const char *cpu_source, *memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	uint64_t samples;
+	double interval_seconds; /* configured sampling interval */
+	/* What the run was given, where known. */
+	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
+	double input_bytes, attempt;
+	size_t n_stats;
+	struct column_stats *stats; /* sorted by column name */
+};
+
+/*
+ * Owner: an array of runs and all texts in it live in one arena, freed whole. Order: newest first.
+ */
+struct arena;
+struct runs {
+	size_t n;
+	struct run *run;
+};
+
+/* Distribution of a column, or NULL when the run has none. */
+const struct distribution *run_column(const struct run *r, const char *column);
+
+/* Shorthands; NaN when unknown. */
+double run_total(const struct run *r, const char *column); /* sum */
+double run_peak(const struct run *r, const char *column);  /* max */
+double run_mean(const struct run *r, const char *column);
+
+/*
+ * Derived columns: not measured but computed per sample from measured ones, and kept in stats like them.
+ * cpu_cores = cpu_seconds / interval, read and write rates likewise. The table is in recommender/stats.c.
+ */
+
+/* A series as the history gives it: n samples in order; values[column][i], NaN = unknown. */
+struct series {
+	size_t n, n_columns;
+	const char *const *columns;
+	const double *at;       /* end of the interval, seconds since 1970 UTC */
+	const double *duration; /* length of the interval in seconds, > 0 */
+	double *const *values;
+};
+
+/*
+ * Statistics of every column of s and of the derived ones that can be computed, in arena, sorted by column.
+ */
+size_t stats_of_series(const struct series *s, struct arena *arena, struct column_stats **ret);
+
+/* The distribution of n values that held for weight[i] > 0 each; NaN values are left out. */
+struct distribution distribution_of(const double *value, const double *weight, size_t n);
+
+#endif

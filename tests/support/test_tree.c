@@ -1,0 +1,370 @@
+/* Trees for tests. */
+#include "tests/support/test_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+struct entry {
+	char *path, *data, *link;
+	size_t len;
+	int refuse;
+	bool has_space;
+	struct tree_space space;
+	uint64_t device;
+};
+
+struct memory {
+	struct tree tree;
+	size_t n, room;
+	struct entry *entry;
+};
+
+static struct memory *memory_of(struct tree *t)
+{
+	return (struct memory *)(void *)t;
+}
+
+static struct entry *find(struct tree *t, const char *path)
+{
+	struct memory *m = memory_of(t);
+
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->entry[i].path, path) == 0)
+			return &m->entry[i];
+	return NULL;
+}
+
+static bool below(const char *path, const char *directory)
+{
+	size_t n = strlen(directory);
+
+	return n == 0 || (strncmp(path, directory, n) == 0 && path[n] == '/');
+}
+
+static bool is_directory(struct tree *t, const char *path)
+{
+	struct memory *m = memory_of(t);
+
+	for (size_t i = 0; i < m->n; i++)
+		if (below(m->entry[i].path, path) && (m->entry[i].data || m->entry[i].link))
+			return true;
+	return false;
+}
+
+static ssize_t memory_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	if (!f || !f->data)
+		return is_directory(t, path) ? -EISDIR : -ENOENT;
+	if (f->len >= size)
+		return -EFBIG;
+	memcpy(buf, f->data, f->len);
+	buf[f->len] = '\0';
+	return (ssize_t)f->len;
+}
+
+/* Has an earlier entry already given this first name below the directory? */
+static bool seen_before(const struct memory *m, size_t upto, const char *directory,
+	const char *name, size_t len)
+{
+	size_t skip = strlen(directory) ? strlen(directory) + 1 : 0;
+
+	for (size_t i = 0; i < upto; i++) {
+		const char *p = m->entry[i].path;
+
+		if (below(p, directory) && strncmp(p + skip, name, len) == 0 &&
+			(p[skip + len] == '\0' || p[skip + len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static int memory_list(struct tree *t, const char *path,
+	int (*each)(void *context, const char *name), void *context)
+{
+	struct memory *m = memory_of(t);
+	const struct entry *self = find(t, path);
+	size_t skip = strlen(path) ? strlen(path) + 1 : 0;
+
+	if (self && self->refuse)
+		return self->refuse;
+	if (!is_directory(t, path))
+		return -ENOENT;
+	for (size_t i = 0; i < m->n; i++) {
+		if (!below(m->entry[i].path, path) || (!m->entry[i].data && !m->entry[i].link))
+			continue;
+		const char *rest = m->entry[i].path + skip;
+		size_t len = strcspn(rest, "/");
+
+		if (seen_before(m, i, path, rest, len))
+			continue;
+		AUTO(freep) char *name = strndup(rest, len);
+		int code = each(context, name);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static ssize_t memory_link(struct tree *t, const char *path, char *buf, size_t size)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	if (!f)
+		return -ENOENT;
+	if (!f->link)
+		return -EINVAL;
+	size_t n = strlen(f->link);
+
+	if (n >= size)
+		return -EFBIG;
+	memcpy(buf, f->link, n + 1);
+	return (ssize_t)n;
+}
+
+static int memory_device(struct tree *t, const char *path, uint64_t *ret)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	if (!f && !is_directory(t, path))
+		return -ENOENT;
+	*ret = f && f->has_space ? f->device : 1;
+	return 0;
+}
+
+static int64_t memory_size(struct tree *t, const char *path)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	return f && f->data ? (int64_t)f->len : is_directory(t, path) ? 0 : -ENOENT;
+}
+
+static int memory_space(struct tree *t, const char *path, struct tree_space *ret)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	if (!f || !f->has_space)
+		return -ENOENT;
+	*ret = f->space;
+	return 0;
+}
+
+static int memory_keep(struct tree *t, const char *path)
+{
+	(void)t;
+	(void)path;
+	return -EMFILE;
+}
+
+static void entry_done(struct entry *f)
+{
+	free(f->path);
+	free(f->data);
+	free(f->link);
+}
+
+static void memory_free(struct tree *t)
+{
+	struct memory *m = memory_of(t);
+
+	for (size_t i = 0; i < m->n; i++)
+		entry_done(&m->entry[i]);
+	free(m->entry);
+	free(m);
+}
+
+static const struct tree_ops memory_ops = {
+	.read = memory_read,
+	.list = memory_list,
+	.link = memory_link,
+	.device = memory_device,
+	.size = memory_size,
+	.space = memory_space,
+	.keep = memory_keep,
+	.free = memory_free,
+};
+
+struct tree *memory_tree(void)
+{
+	struct memory *m = xcalloc(1, sizeof *m);
+
+	m->tree.ops = &memory_ops;
+	return &m->tree;
+}
+
+static struct entry *find_or_add(struct tree *t, const char *path)
+{
+	struct memory *m = memory_of(t);
+	struct entry *f = find(t, path);
+
+	if (f)
+		return f;
+	GROW(m->entry, m->n, m->room);
+	f = &m->entry[m->n++];
+	*f = (struct entry){.path = xstrdup(path)};
+	return f;
+}
+
+void memory_tree_file(struct tree *t, const char *path, const char *data, size_t len)
+{
+	struct entry *f = find_or_add(t, path);
+
+	free(f->data);
+	f->data = xmalloc(len + 1);
+	memcpy(f->data, data, len);
+	f->data[len] = '\0';
+	f->len = len;
+}
+
+void memory_tree_text(struct tree *t, const char *path, const char *text)
+{
+	memory_tree_file(t, path, text, strlen(text));
+}
+
+void memory_tree_link(struct tree *t, const char *path, const char *target)
+{
+	struct entry *f = find_or_add(t, path);
+
+	free(f->link);
+	f->link = xstrdup(target);
+}
+
+void memory_tree_remove(struct tree *t, const char *path)
+{
+	struct memory *m = memory_of(t);
+
+	for (size_t i = 0; i < m->n;) {
+		if (strcmp(m->entry[i].path, path) == 0 || below(m->entry[i].path, path)) {
+			entry_done(&m->entry[i]);
+			m->entry[i] = m->entry[--m->n];
+		} else {
+			i++;
+		}
+	}
+}
+
+void memory_tree_space(struct tree *t, const char *path, struct tree_space space, uint64_t device)
+{
+	struct entry *f = find_or_add(t, path);
+
+	f->has_space = true;
+	f->space = space;
+	f->device = device;
+}
+
+void memory_tree_refuse(struct tree *t, const char *path, int code)
+{
+	find_or_add(t, path)->refuse = code;
+}
+
+struct failing {
+	struct tree tree;
+	struct tree *inner;
+	int *countdown, code;
+};
+
+static struct failing *failing_of(struct tree *t)
+{
+	return (struct failing *)(void *)t;
+}
+
+static int fails_now(struct tree *t)
+{
+	struct failing *f = failing_of(t);
+
+	if (*f->countdown < 0)
+		return 0;
+	return (*f->countdown)-- == 0 ? f->code : 0;
+}
+
+static ssize_t failing_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_read(failing_of(t)->inner, path, buf, size);
+}
+
+static int failing_list(struct tree *t, const char *path,
+	int (*each)(void *context, const char *name), void *context)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_list(failing_of(t)->inner, path, each, context);
+}
+
+static ssize_t failing_link(struct tree *t, const char *path, char *buf, size_t size)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_link(failing_of(t)->inner, path, buf, size);
+}
+
+static int failing_device(struct tree *t, const char *path, uint64_t *ret)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_device(failing_of(t)->inner, path, ret);
+}
+
+static int64_t failing_size(struct tree *t, const char *path)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_size(failing_of(t)->inner, path);
+}
+
+static int failing_space(struct tree *t, const char *path, struct tree_space *ret)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_space(failing_of(t)->inner, path, ret);
+}
+
+static int failing_keep(struct tree *t, const char *path)
+{
+	int code = fails_now(t);
+
+	return code ? code : failing_of(t)->inner->ops->keep(failing_of(t)->inner, path);
+}
+
+static void failing_free(struct tree *t)
+{
+	free(t);
+}
+
+static const struct tree_ops failing_ops = {
+	.read = failing_read,
+	.list = failing_list,
+	.link = failing_link,
+	.device = failing_device,
+	.size = failing_size,
+	.space = failing_space,
+	.keep = failing_keep,
+	.free = failing_free,
+};
+
+struct tree *failing_tree(struct tree *inner, int *countdown, int code)
+{
+	struct failing *f = xcalloc(1, sizeof *f);
+
+	f->tree.ops = &failing_ops;
+	f->inner = inner;
+	f->countdown = countdown;
+	f->code = code;
+	return &f->tree;
+}

@@ -1,0 +1,211 @@
+/* collectors/base: text, numbers, cursors, cleaning. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/clock.h"
+#include "collectors/base/err.h"
+#include "collectors/base/latest.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
+#include "tests/support/test_tree.h"
+
+static void double_text_is_the_shortest_that_reads_back(void **state)
+{
+	static const struct {
+		double v;
+		const char *text;
+	} table[] = {
+		{0, "0"}, {-0.0, "0"}, {1, "1"}, {0.1, "0.1"}, {-2.5, "-2.5"}, {1e300, "1e+300"},
+		{9007199254740991.0, "9007199254740991"}, {1.0 / 3, "0.3333333333333333"},
+		{NAN, "NaN"}, {INFINITY, "+Inf"}, {-INFINITY, "-Inf"}, {5e-324, "4.94065645841247e-324"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char text[DOUBLE_TEXT_MAX];
+
+		double_text(text, table[i].v);
+		assert_string_equal(text, table[i].text);
+	}
+}
+
+static void buf_drops_what_passes_the_cap(void **state)
+{
+	struct buf b = BUF_MAX(5);
+
+	(void)state;
+	buf_adds(&b, "abc");
+	buf_adds(&b, "def");
+	assert_true(b.full);
+	assert_string_equal(buf_text(&b), "abc");
+	buf_done(&b);
+}
+
+static void scan_stops_where_it_failed(void **state)
+{
+	struct scan s = SCAN("12 -7 18446744073709551616", 26);
+	uint64_t u;
+	int64_t i;
+
+	(void)state;
+	assert_true(scan_u64(&s, &u) && scan_i64(&s, &i));
+	assert_int_equal(u, 12);
+	assert_int_equal(i, -7);
+	const char *place = s.at;
+
+	assert_false(scan_u64(&s, &u));
+	assert_ptr_equal(s.at, place);
+}
+
+static void scan_lines_and_words(void **state)
+{
+	struct scan s = SCAN("a b\n\nlast", 9), line;
+	struct slice w;
+
+	(void)state;
+	assert_true(scan_line(&s, &line) && scan_word(&line, &w) && slice_is(w, "a"));
+	assert_true(scan_word(&line, &w) && slice_is(w, "b") && !scan_word(&line, &w));
+	assert_true(scan_line(&s, &line) && scan_end(&line));
+	assert_true(scan_line(&s, &line) && scan_word(&line, &w) && slice_is(w, "last"));
+	assert_false(scan_line(&s, &line));
+}
+
+static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
+{
+	char out[40], other[40];
+	char long_text[100];
+
+	(void)state;
+	utf8_clean("caf\xc3", 4, out, sizeof out);
+	assert_string_equal(out, "caf\xef\xbf\xbd");
+	utf8_clean("\xed\xa0\x80", 3, out, sizeof out); /* a surrogate: three bad bytes */
+	assert_string_equal(out, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	memset(long_text, 'x', sizeof long_text);
+	size_t n = utf8_clean(long_text, sizeof long_text, out, sizeof out);
+
+	assert_int_equal(n, sizeof out - 1);
+	long_text[99] = 'y';
+	utf8_clean(long_text, sizeof long_text, other, sizeof other);
+	assert_string_not_equal(out, other);
+	assert_int_equal(utf8_clean("0123456789012345678901234567890123456789", 39, out, sizeof out), 39);
+	assert_string_equal(out, "012345678901234567890123456789012345678");
+}
+
+static void wall_text_is_rfc3339(void **state)
+{
+	char text[WALL_TEXT_MAX];
+
+	(void)state;
+	wall_text(text, (struct wall){1795250712123456789});
+	assert_string_equal(text, "2026-11-21T08:45:12.123Z");
+	wall_text(text, (struct wall){-1});
+	assert_string_equal(text, "1969-12-31T23:59:59.999Z");
+}
+
+static void arena_reuses_its_room(void **state)
+{
+	struct arena a = {0};
+
+	(void)state;
+	void *first = arena_alloc(&a, 100);
+
+	arena_alloc(&a, 100000);
+	arena_reset(&a);
+	assert_ptr_equal(arena_alloc(&a, 100), first);
+	arena_done(&a);
+}
+
+static void tree_reads_whole_files_or_says_too_big(void **state)
+{
+	struct tree *t;
+	char buf[8];
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(tree_open(&t, "/nonexistent", &e), -ENOENT);
+	assert_non_null(strstr(e.text, "/nonexistent"));
+	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
+	assert_int_equal(tree_read(t, "stat", buf, sizeof buf), -EFBIG);
+	assert_int_equal(tree_read(t, "missing", buf, sizeof buf), -ENOENT);
+	assert_true(tree_read(t, "comm", (char[64]){0}, 64) > 0);
+
+	struct kept k = tree_keep(t, "comm");
+	char comm[64];
+
+	assert_true(k.fd >= 0);
+	assert_true(kept_read(&k, t, "comm", comm, sizeof comm) > 0);
+	assert_true(kept_read(&k, t, "comm", comm, sizeof comm) > 0);
+	kept_done(&k);
+	tree_free(t);
+}
+
+static int count_names(void *context, const char *name)
+{
+	(void)name;
+	++*(int *)context;
+	return 0;
+}
+
+static void memory_tree_lists_each_name_once(void **state)
+{
+	struct tree *t = memory_tree();
+	int n = 0;
+
+	(void)state;
+	memory_tree_text(t, "a/b/c", "1");
+	memory_tree_text(t, "a/b/d", "2");
+	memory_tree_text(t, "a/e", "3");
+	assert_int_equal(tree_list(t, "a", count_names, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(tree_list(t, "x", count_names, &n), -ENOENT);
+	tree_free(t);
+}
+
+static int released;
+
+static void count_release(struct shared *s)
+{
+	(void)s;
+	released++;
+}
+
+static void latest_releases_after_the_last_holder(void **state)
+{
+	struct latest l = LATEST_INIT;
+	struct shared a;
+
+	(void)state;
+	shared_init(&a, count_release);
+	latest_set(&l, &a);
+	struct shared *held = latest_get(&l);
+
+	latest_set(&l, NULL);
+	assert_int_equal(released, 0);
+	shared_drop(held);
+	assert_int_equal(released, 1);
+	latest_done(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(double_text_is_the_shortest_that_reads_back),
+		cmocka_unit_test(buf_drops_what_passes_the_cap),
+		cmocka_unit_test(scan_stops_where_it_failed),
+		cmocka_unit_test(scan_lines_and_words),
+		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
+		cmocka_unit_test(wall_text_is_rfc3339),
+		cmocka_unit_test(arena_reuses_its_room),
+		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
+		cmocka_unit_test(memory_tree_lists_each_name_once),
+		cmocka_unit_test(latest_releases_after_the_last_holder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
