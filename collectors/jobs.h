@@ -19,6 +19,8 @@ struct jobs;
 /* Most runs followed at the same time, and most processes of all runs together. */
 #define JOBS_RUNS_MAX      1000
 #define JOBS_PROCESSES_MAX 100000
+/* Most job names at /metrics; the one that was active the longest ago makes room. */
+#define JOBS_MAX           1000
 
 struct run_spec {
 	const char *run_id, *job_name;
@@ -26,6 +28,8 @@ struct run_spec {
 	uint64_t start_ticks;  /* of the root; 0 = whoever has that pid now */
 	pid_t reaper_pid;      /* its other children belong to the run; it does not; 0 = none */
 	struct wall started_at;
+	struct mono started_mono; /* 0 = from the start time of the root, a multiple of 10 ms */
+	bool awaits_conclusion;   /* ends with jobs_conclude only; else when its last process is gone */
 };
 
 struct jobs *jobs_new(void);
@@ -35,15 +39,23 @@ void jobs_free(struct jobs *j);
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e);
 
 /*
- * What is known better than /proc tells, from whoever waited for the root (the wrapper) or from the record
- * of another exporter: NaN leaves a value as it was read. The run is over: its next reading is its last.
+ * The run is over: its next reading is its last. final is what is known better than /proc tells, from whoever
+ * waited for the root (the wrapper) or from the record of another exporter: a value counts when it is larger
+ * than what was read, NaN never. An unknown run_id does nothing.
  */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS]);
+
+bool jobs_follows(const struct jobs *j, const char *run_id);
+
+/* How many runs of a job have ever ended with this outcome, as the history counts them. */
+void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 
 /* Reads all runs; fills s->runs. Called once per tick, before the jobs collector turns them into points. */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 
-/* Forgets ended runs whose last reading has been read; their counters stay in their job's totals. */
+/* Forgets ended runs whose last reading was taken; their counters stay in their job's totals. */
 void jobs_drop_ended(struct jobs *j);
+
+extern const struct collector collector_jobs;
 
 #endif

@@ -1,0 +1,366 @@
+/* Runs being followed, what their jobs add up to, and the points that say it. */
+#include "collectors/jobs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process_tree.h"
+
+/* clang-format off */
+#define JOB_ROW(id, combine, name_, unit_, type_, fold_, column_, help_) \
+	[id] = {.name = name_, .unit = unit_, .help = help_, .labels = {"job_name"}, \
+		.type = METRIC_##type_, .fold = FOLD_##fold_, .column = column_},
+#define JOB_COMBINE(id, combine, ...) [id] = COMBINE_##combine,
+
+enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_N_METRICS };
+
+const struct metric run_metrics[] = {
+	RUN_METRICS(JOB_ROW)
+	[JOB_ACTIVE_RUNS] = {.name = "rightsize_job_active_runs", .labels = {"job_name"},
+		.help = "Runs of the job that are running now"},
+	[JOB_RUNS] = {.name = "rightsize_job_runs", .labels = {"job_name", "outcome"}, .type = METRIC_COUNTER,
+		.help = "Runs of the job that ended, by outcome, as counted by the history"},
+	[JOB_LAST_END] = {.name = "rightsize_job_last_end_timestamp_seconds", .unit = "seconds",
+		.labels = {"job_name"}, .help = "End of the job's latest run seen here since the Unix epoch"},
+};
+/* clang-format on */
+
+const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
+
+#define OUTCOMES_MAX 8
+
+struct job {
+	char name[JOB_NAME_MAX];
+	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
+	double peak[RUN_N_METRICS];     /* of the last ended run, until the next begins; NaN = none */
+	size_t n_outcomes;
+	struct {
+		char name[16];
+		uint64_t runs;
+	} outcome[OUTCOMES_MAX];
+	double last_end;
+	uint64_t last_use;
+};
+
+struct tracked {
+	char run_id[RUN_ID_MAX];
+	struct job *job;
+	struct wall started_at;
+	struct mono started_mono;
+	struct process_tree tree;
+	bool awaits_conclusion, concluded, ended;
+	double final[RUN_N_METRICS];
+	double value[RUN_N_METRICS]; /* the last reading */
+};
+
+struct jobs {
+	size_t n_runs, runs_room;
+	struct tracked **run;
+	size_t n_jobs, jobs_room;
+	struct job **job;
+	uint64_t uses;
+};
+
+struct jobs *jobs_new(void)
+{
+	return xcalloc(1, sizeof(struct jobs));
+}
+
+static void tracked_free(struct tracked *t)
+{
+	process_tree_done(&t->tree);
+	free(t);
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->n_runs; i++)
+		tracked_free(j->run[i]);
+	for (size_t i = 0; i < j->n_jobs; i++)
+		free(j->job[i]);
+	free(j->run);
+	free(j->job);
+	free(j);
+}
+
+static struct tracked *find_run(const struct jobs *j, const char *run_id)
+{
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (strcmp(j->run[i]->run_id, run_id) == 0)
+			return j->run[i];
+	return NULL;
+}
+
+bool jobs_follows(const struct jobs *j, const char *run_id)
+{
+	return find_run(j, run_id) != NULL;
+}
+
+static bool is_active(const struct jobs *j, const struct job *job)
+{
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (j->run[i]->job == job)
+			return true;
+	return false;
+}
+
+/* The place of a job for one more: a new one, or that of the job not used for longest. */
+static struct job *place_for_job(struct jobs *j)
+{
+	struct job *oldest = NULL;
+
+	if (j->n_jobs < JOBS_MAX) {
+		GROW(j->job, j->n_jobs, j->jobs_room);
+		j->job[j->n_jobs] = xcalloc(1, sizeof **j->job);
+		return j->job[j->n_jobs++];
+	}
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (!is_active(j, j->job[i]) && (!oldest || j->job[i]->last_use < oldest->last_use))
+			oldest = j->job[i];
+	return oldest;
+}
+
+/* NULL when every job there may be has active runs. */
+static struct job *find_or_add_job(struct jobs *j, const char *name)
+{
+	struct job *job = NULL;
+
+	for (size_t i = 0; i < j->n_jobs && !job; i++)
+		if (strcmp(j->job[i]->name, name) == 0)
+			job = j->job[i];
+	if (!job) {
+		job = place_for_job(j);
+		if (!job)
+			return NULL;
+		*job = (struct job){.last_end = NAN};
+		slice_copy((struct slice){name, strlen(name)}, job->name, sizeof job->name);
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			job->peak[i] = NAN;
+	}
+	job->last_use = ++j->uses;
+	return job;
+}
+
+void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs)
+{
+	struct job *job = find_or_add_job(j, job_name);
+	size_t i = 0;
+
+	if (!job)
+		return;
+	while (i < job->n_outcomes && strcmp(job->outcome[i].name, outcome) != 0)
+		i++;
+	if (i == OUTCOMES_MAX)
+		return;
+	if (i == job->n_outcomes) {
+		slice_copy((struct slice){outcome, strlen(outcome)}, job->outcome[i].name,
+			sizeof job->outcome[i].name);
+		job->n_outcomes++;
+	}
+	if (runs > job->outcome[i].runs)
+		job->outcome[i].runs = runs;
+}
+
+int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
+{
+	if (find_run(j, spec->run_id))
+		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
+	struct job *job = j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
+
+	if (!job)
+		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
+			JOBS_RUNS_MAX);
+	struct tracked *t = xcalloc(1, sizeof *t);
+	int code = process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
+
+	if (code < 0) {
+		tracked_free(t);
+		return err_system(e, code, "follow process %d", (int)spec->pid);
+	}
+	slice_copy((struct slice){spec->run_id, strlen(spec->run_id)}, t->run_id, sizeof t->run_id);
+	t->job = job;
+	t->started_at = spec->started_at;
+	t->awaits_conclusion = spec->awaits_conclusion;
+	t->started_mono = spec->started_mono;
+	if (t->started_mono.ns == 0)
+		t->started_mono.ns = (int64_t)(t->tree.start_ticks *
+			((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		t->final[i] = t->value[i] = job->peak[i] = NAN;
+	GROW(j->run, j->n_runs, j->runs_room);
+	j->run[j->n_runs++] = t;
+	return 0;
+}
+
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS])
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return;
+	t->concluded = true;
+	memcpy(t->final, final, sizeof t->final);
+}
+
+static void take_reading(struct tracked *t, const struct host *h, const struct tree_now *now)
+{
+	const uint64_t *total = t->tree.total;
+	double *v = t->value;
+	bool alive = now->processes > 0;
+
+	v[RUN_CPU_SECONDS] = (double)total[TREE_CPU_NS] / 1e9;
+	v[RUN_CPU_SYSTEM_SECONDS] = (double)total[TREE_SYSTEM_NS] / 1e9;
+	v[RUN_CPU_USER_SECONDS] = (double)(total[TREE_CPU_NS] - total[TREE_SYSTEM_NS]) / 1e9;
+	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
+	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
+	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
+	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
+	v[RUN_VOLUNTARY_SWITCHES] = (double)total[TREE_VOLUNTARY_SWITCHES];
+	v[RUN_INVOLUNTARY_SWITCHES] = (double)total[TREE_INVOLUNTARY_SWITCHES];
+	v[RUN_MINOR_FAULTS] = (double)total[TREE_MINOR_FAULTS];
+	v[RUN_MAJOR_FAULTS] = (double)total[TREE_MAJOR_FAULTS];
+	v[RUN_MEMORY_PEAK_BYTES] = t->tree.peak_bytes ? (double)t->tree.peak_bytes : NAN;
+	v[RUN_MEMORY_PEAK_PROCESS_BYTES] =
+		t->tree.peak_process_bytes ? (double)t->tree.peak_process_bytes : NAN;
+	v[RUN_PROCESSES] = (double)now->processes;
+	v[RUN_UNREADABLE_PROCESSES] = (double)now->unreadable;
+	/* Of processes that are gone nothing is known, which is not the same as 0. */
+	v[RUN_THREADS] = alive ? (double)now->threads : NAN;
+	v[RUN_MEMORY_BYTES] = alive ? (double)now->memory_bytes : NAN;
+	v[RUN_MEMORY_RSS_BYTES] = alive ? (double)now->rss_bytes : NAN;
+	v[RUN_MEMORY_PSS_BYTES] = alive && now->pss_known ? (double)now->pss_bytes : NAN;
+	v[RUN_MEMORY_SWAP_BYTES] = alive ? (double)now->swap_bytes : NAN;
+	v[RUN_OPEN_FDS] = alive && now->open_fds_known ? (double)now->open_fds : NAN;
+	v[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
+	v[RUN_DURATION_SECONDS] = mono_seconds_between(t->started_mono, h->now.mono);
+}
+
+static void look_at_run(struct tracked *t, const struct host *h)
+{
+	struct tree_now now;
+
+	if (t->ended)
+		return;
+	size_t alive = process_tree_look(&t->tree, h, &now);
+
+	take_reading(t, h, &now);
+	t->ended = t->concluded || (alive == 0 && !t->awaits_conclusion);
+	if (t->concluded)
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			if (!isnan(t->final[i]) && !(t->value[i] >= t->final[i]))
+				t->value[i] = t->final[i];
+	if (t->ended) {
+		t->job->last_end = wall_seconds(h->now.wall);
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			if (run_metrics[i].fold == FOLD_PEAK)
+				t->job->peak[i] = t->value[i];
+	}
+}
+
+void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
+{
+	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
+
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+
+		look_at_run(t, host);
+		slice_copy((struct slice){t->run_id, strlen(t->run_id)}, r[i].run_id,
+			sizeof r[i].run_id);
+		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
+		r[i].started_at = t->started_at;
+		r[i].ended = t->ended;
+		memcpy(r[i].value, t->value, sizeof r[i].value);
+	}
+	s->runs = r;
+	s->n_runs = j->n_runs;
+}
+
+void jobs_drop_ended(struct jobs *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+
+		if (!t->ended) {
+			j->run[n++] = t;
+			continue;
+		}
+		for (size_t k = 0; k < RUN_N_METRICS; k++)
+			if (run_metrics[k].type == METRIC_COUNTER && !isnan(t->value[k]))
+				t->job->finished[k] += t->value[k];
+		tracked_free(t);
+	}
+	j->n_runs = n;
+}
+
+/* ---- points ---- */
+
+static double combine(enum run_combine how, double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) ? b : a;
+	switch (how) {
+	case COMBINE_SUM:
+		return a + b;
+	case COMBINE_MAX:
+		return a > b ? a : b;
+	case COMBINE_MIN:
+		return a < b ? a : b;
+	}
+	return NAN;
+}
+
+static void add_job(const struct jobs *j, const struct job *job, struct block *out)
+{
+	double v[RUN_N_METRICS];
+	size_t active = 0, seen = 0;
+
+	for (size_t k = 0; k < RUN_N_METRICS; k++)
+		v[k] = run_metrics[k].fold == FOLD_PEAK ? job->peak[k] : NAN;
+	for (size_t i = 0; i < j->n_runs; i++) {
+		if (j->run[i]->job != job)
+			continue;
+		seen++;
+		active += !j->run[i]->ended;
+		for (size_t k = 0; k < RUN_N_METRICS; k++)
+			v[k] = combine(run_combines[k], v[k], j->run[i]->value[k]);
+	}
+	for (size_t k = 0; k < RUN_N_METRICS; k++) {
+		bool counter = run_metrics[k].type == METRIC_COUNTER;
+
+		/* A counter goes on after the runs; gauges of a job without runs are no more. */
+		if (counter && (seen || job->finished[k] > 0))
+			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
+		POINT(out, (unsigned)k, v[k], job->name);
+	}
+	POINT(out, JOB_ACTIVE_RUNS, (double)active, job->name);
+	POINT(out, JOB_LAST_END, job->last_end, job->name);
+	for (size_t i = 0; i < job->n_outcomes; i++)
+		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
+}
+
+static int jobs_collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	(void)state;
+	(void)e;
+	if (!host->jobs)
+		return -ENOENT;
+	for (size_t i = 0; i < host->jobs->n_jobs; i++)
+		add_job(host->jobs, host->jobs->job[i], out);
+	return 0;
+}
+
+const struct collector collector_jobs = {
+	.name = "jobs",
+	.help = "Jobs whose runs are followed: CPU, memory, I/O and processes of their process trees",
+	.metrics = run_metrics,
+	.n_metrics = JOB_N_METRICS,
+	.collect = jobs_collect,
+};

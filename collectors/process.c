@@ -1,0 +1,320 @@
+/* Reading one process. Every field may be missing, huge or hostile, and the process may vanish at any step. */
+#include "collectors/process.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PATH_SIZE 64
+
+bool process_gone(int code)
+{
+	return code == -ENOENT || code == -ESRCH;
+}
+
+bool process_refused(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+bool process_stat_parse(struct scan s, struct process_stat *ret)
+{
+	struct process_stat p = {0};
+	uint64_t pid, fields[24 - 9 + 1];
+	int64_t ppid, ignored;
+	const char *close = s.end;
+
+	if (!scan_u64(&s, &pid) || pid > INT32_MAX)
+		return false;
+	while (close > s.at && close[-1] != ')')
+		close--;
+	if (close == s.at)
+		return false;
+	s.at = close;
+	scan_blanks(&s);
+	if (scan_end(&s))
+		return false;
+	p.state = *s.at++;
+	if (!scan_i64(&s, &ppid) || ppid < 0 || ppid > INT32_MAX)
+		return false;
+	/* pgrp, session, tty_nr, tpgid may be negative. */
+	for (int i = 0; i < 4; i++)
+		if (!scan_i64(&s, &ignored))
+			return false;
+	/* From field 9 (flags) to 24 (rss); priority, nice and rss may be negative. */
+	for (int field = 9; field <= 24; field++) {
+		if (scan_u64(&s, &fields[field - 9]))
+			continue;
+		if (!scan_i64(&s, &ignored))
+			return false;
+		fields[field - 9] = 0;
+	}
+	p.pid = (pid_t)pid;
+	p.ppid = (pid_t)ppid;
+	p.minor_faults = fields[10 - 9];
+	p.waited_minor_faults = fields[11 - 9];
+	p.major_faults = fields[12 - 9];
+	p.waited_major_faults = fields[13 - 9];
+	p.user_ticks = fields[14 - 9];
+	p.system_ticks = fields[15 - 9];
+	p.waited_user_ticks = fields[16 - 9];
+	p.waited_system_ticks = fields[17 - 9];
+	p.threads = fields[20 - 9];
+	p.start_ticks = fields[22 - 9];
+	p.rss_pages = fields[24 - 9];
+	*ret = p;
+	return true;
+}
+
+/* "  123 kB" as bytes; 0 when it is not that. */
+static uint64_t kib(struct scan line)
+{
+	uint64_t v;
+
+	return scan_u64(&line, &v) && v <= UINT64_MAX / 1024 ? v * 1024 : 0;
+}
+
+bool process_status_parse(struct scan s, struct process_status *ret)
+{
+	struct process_status p = {0};
+	struct scan line;
+	bool any = false;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+
+		if (!scan_until(&line, ':', &key))
+			continue;
+		any = any || slice_is(key, "Pid");
+		if (slice_is(key, "VmHWM"))
+			p.peak_bytes = kib(line);
+		else if (slice_is(key, "VmSwap"))
+			p.swap_bytes = kib(line);
+		else if (slice_is(key, "voluntary_ctxt_switches"))
+			scan_u64(&line, &p.voluntary_switches);
+		else if (slice_is(key, "nonvoluntary_ctxt_switches"))
+			scan_u64(&line, &p.involuntary_switches);
+	}
+	if (any)
+		*ret = p;
+	return any;
+}
+
+bool process_io_parse(struct scan s, struct process_io *ret)
+{
+	struct process_io p = {0};
+	struct scan line;
+	unsigned found = 0;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+
+		if (!scan_until(&line, ':', &key))
+			continue;
+		found += (slice_is(key, "rchar") && scan_u64(&line, &p.read_chars)) ||
+			(slice_is(key, "wchar") && scan_u64(&line, &p.written_chars)) ||
+			(slice_is(key, "read_bytes") && scan_u64(&line, &p.read_bytes)) ||
+			(slice_is(key, "write_bytes") && scan_u64(&line, &p.written_bytes));
+	}
+	if (found < 4)
+		return false;
+	*ret = p;
+	return true;
+}
+
+bool process_pss_parse(struct scan s, uint64_t *ret_bytes)
+{
+	struct scan line;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+		uint64_t v;
+
+		if (scan_until(&line, ':', &key) && slice_is(key, "Pss") && scan_u64(&line, &v) &&
+			v <= UINT64_MAX / 1024) {
+			*ret_bytes = v * 1024;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void process_path(char out[PATH_SIZE], pid_t pid, const char *file)
+{
+	snprintf(out, PATH_SIZE, "%d/%s", (int)pid, file);
+}
+
+/* The text of a file of a process in host->scratch. */
+static int read_file(const struct host *h, pid_t pid, const char *file, struct scan *ret)
+{
+	char path[PATH_SIZE];
+
+	process_path(path, pid, file);
+	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
+
+	if (n < 0)
+		return (int)n;
+	*ret = SCAN(h->scratch, n);
+	return 0;
+}
+
+int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "stat", &text);
+
+	if (code)
+		return code;
+	return process_stat_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+int process_read_status(const struct host *h, pid_t pid, struct process_status *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "status", &text);
+
+	if (code)
+		return code;
+	return process_status_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+int process_read_io(const struct host *h, pid_t pid, struct process_io *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "io", &text);
+
+	if (code)
+		return code;
+	return process_io_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+int process_read_pss(const struct host *h, pid_t pid, uint64_t *ret_bytes)
+{
+	struct scan text;
+	int code = read_file(h, pid, "smaps_rollup", &text);
+
+	if (code)
+		return code;
+	return process_pss_parse(text, ret_bytes) ? 0 : -EBADMSG;
+}
+
+static int count_name(void *context, const char *name)
+{
+	(void)name;
+	++*(uint64_t *)context;
+	return 0;
+}
+
+int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
+{
+	char path[PATH_SIZE];
+	uint64_t n = 0;
+
+	process_path(path, pid, "fd");
+	/* Linux 6.2 and later give the number as the directory's size; before that it is 0. */
+	int64_t size = tree_size(h->proc, path);
+
+	if (size < 0)
+		return (int)size;
+	if (size > 0) {
+		*ret = (uint64_t)size;
+		return 0;
+	}
+	int code = tree_list(h->proc, path, count_name, &n);
+
+	if (code == 0)
+		*ret = n;
+	return code;
+}
+
+uint64_t process_cpu_clock(const struct host *h, pid_t pid)
+{
+	struct timespec t;
+
+	if (!h->own_pid_namespace)
+		return 0;
+	/* What clock_getcpuclockid(3) computes, without its check that costs a second system call. */
+	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
+
+	if (clock_gettime(id, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t process_thread_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+struct children_context {
+	const struct host *host;
+	pid_t pid;
+	void (*each)(void *context, pid_t child);
+	void *context;
+};
+
+static int children_of(void *context, const char *thread)
+{
+	const struct children_context *c = context;
+	char path[PATH_SIZE * 2];
+	uint64_t child;
+
+	snprintf(path, sizeof path, "%d/task/%.20s/children", (int)c->pid, thread);
+	ssize_t n = tree_read(c->host->proc, path, c->host->scratch, c->host->scratch_size);
+
+	if (n < 0)
+		return (int)n;
+	struct scan s = SCAN(c->host->scratch, n);
+
+	while (scan_u64(&s, &child))
+		if (child > 0 && child <= INT32_MAX)
+			c->each(c->context, (pid_t)child);
+	return 0;
+}
+
+/* As an entry of task/: a thread that ended meanwhile is no failure. */
+static int children_of_listed(void *context, const char *thread)
+{
+	int code = children_of(context, thread);
+
+	return process_gone(code) ? 0 : code;
+}
+
+int process_children(const struct host *h, pid_t pid, uint64_t threads,
+	void (*each)(void *context, pid_t child), void *context)
+{
+	struct children_context c = {h, pid, each, context};
+	char path[PATH_SIZE];
+
+	if (threads == 1) {
+		snprintf(path, sizeof path, "%d", (int)pid);
+		return children_of(&c, path);
+	}
+	process_path(path, pid, "task");
+	return tree_list(h->proc, path, children_of_listed, &c);
+}
+
+struct list_context {
+	void (*each)(void *context, pid_t pid);
+	void *context;
+};
+
+static int list_name(void *context, const char *name)
+{
+	const struct list_context *c = context;
+	struct scan s = SCAN(name, strlen(name));
+	uint64_t pid;
+
+	if (name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) && pid <= INT32_MAX)
+		c->each(c->context, (pid_t)pid);
+	return 0;
+}
+
+int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context)
+{
+	struct list_context c = {each, context};
+
+	return tree_list(h->proc, "", list_name, &c);
+}

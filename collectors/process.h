@@ -1,0 +1,75 @@
+/*
+ * One process as the kernel shows it: /proc/PID/{stat,status,io,smaps_rollup,fd}. The parsers are functions
+ * from bytes to a struct; fields are those of proc(5) (https://man7.org/linux/man-pages/man5/proc.5.html).
+ */
+#ifndef COLLECTORS_PROCESS_H
+#define COLLECTORS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/base/scan.h"
+#include "collectors/host.h"
+
+struct process_stat {
+	pid_t pid, ppid;
+	char state; /* R S D Z T t X I ... */
+	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
+	/* USER_HZ ticks; waited: of children that were waited for, and theirs. */
+	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
+	uint64_t threads, start_ticks, rss_pages;
+};
+
+/* The name in parentheses may hold anything, parentheses and newlines too: the last ")" ends it. */
+bool process_stat_parse(struct scan text, struct process_stat *ret);
+
+struct process_status { /* bytes; a kernel thread or zombie has no memory fields: 0 */
+	uint64_t peak_bytes, swap_bytes; /* VmHWM, VmSwap */
+	uint64_t voluntary_switches, involuntary_switches;
+};
+
+/* Lines that are missing leave 0. False when the text is no status file at all. */
+bool process_status_parse(struct scan text, struct process_status *ret);
+
+struct process_io {
+	uint64_t read_chars, written_chars, read_bytes, written_bytes;
+};
+
+bool process_io_parse(struct scan text, struct process_io *ret);
+
+bool process_pss_parse(struct scan text, uint64_t *ret_bytes); /* "Pss:" of smaps_rollup */
+
+/*
+ * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
+ * belongs to somebody else, -EBADMSG when the text makes no sense. All go through host->scratch.
+ */
+bool process_gone(int code);
+bool process_refused(int code);
+int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
+int process_read_status(const struct host *h, pid_t pid, struct process_status *ret);
+int process_read_io(const struct host *h, pid_t pid, struct process_io *ret);
+int process_read_pss(const struct host *h, pid_t pid, uint64_t *ret_bytes);
+int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
+
+/*
+ * CPU time of a live process or zombie, all its threads included, in nanoseconds, without reading a file:
+ * clock_gettime(2) on the process's CPU clock. 0 when it cannot be told (the process is gone, or
+ * host->own_pid_namespace is false).
+ */
+uint64_t process_cpu_clock(const struct host *h, pid_t pid);
+
+/* CPU time of the calling thread in nanoseconds. */
+uint64_t process_thread_clock(void);
+
+/*
+ * Calls each with the pids of the children that any thread of pid made. each must not read through host: the
+ * text is still in its scratch. -ENOENT: gone, or a kernel without CONFIG_PROC_CHILDREN.
+ */
+int process_children(const struct host *h, pid_t pid, uint64_t threads,
+	void (*each)(void *context, pid_t child), void *context);
+
+/* Calls each with every pid in /proc. */
+int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
+
+#endif

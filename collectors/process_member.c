@@ -1,0 +1,153 @@
+/* Reading one process of a run. */
+#include "collectors/process_member.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
+{
+	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
+
+	return ticks > UINT64_MAX / ns_per_tick ? 0 : ticks * ns_per_tick;
+}
+
+/* Own CPU time from the clock where it can be read; the share of the kernel always from ticks. */
+static void take_cpu(struct member *m, const struct host *h, const struct process_stat *s)
+{
+	uint64_t user = ticks_ns(h, s->user_ticks), system = ticks_ns(h, s->system_ticks);
+	uint64_t own = m->clock_ns ? m->clock_ns : user + system;
+	uint64_t waited_system = ticks_ns(h, s->waited_system_ticks);
+	uint64_t waited = ticks_ns(h, s->waited_user_ticks) + waited_system;
+	double share = user + system ? (double)system / (double)(user + system) : 0;
+
+	if (m->reaper)
+		own = 0;
+	raise_to(&m->counter[TREE_CPU_NS], own + waited);
+	raise_to(&m->counter[TREE_SYSTEM_NS], (uint64_t)((double)own * share) + waited_system);
+}
+
+static void take_stat(struct member *m, const struct host *h, const struct process_stat *s)
+{
+	uint64_t rss = s->rss_pages > UINT64_MAX / h->page_size ? 0 : s->rss_pages * h->page_size;
+
+	m->ppid = s->ppid;
+	m->threads = s->threads;
+	m->zombie = s->state == 'Z' || s->state == 'X';
+	/* The high-water mark cannot move without a page fault or a change of RSS. */
+	if (s->minor_faults + s->waited_minor_faults != m->counter[TREE_MINOR_FAULTS] ||
+		s->major_faults + s->waited_major_faults != m->counter[TREE_MAJOR_FAULTS] ||
+		rss != m->rss_bytes)
+		m->status_due = true;
+	m->rss_bytes = m->zombie ? 0 : rss;
+	m->waited_faults = s->waited_minor_faults;
+	take_cpu(m, h, s);
+	raise_to(&m->counter[TREE_MINOR_FAULTS],
+		(m->reaper ? 0 : s->minor_faults) + s->waited_minor_faults);
+	raise_to(&m->counter[TREE_MAJOR_FAULTS],
+		(m->reaper ? 0 : s->major_faults) + s->waited_major_faults);
+}
+
+static void read_status(struct member *m, const struct host *h)
+{
+	struct process_status s;
+
+	if (process_read_status(h, m->pid, &s) < 0)
+		return;
+	m->status_due = false;
+	m->swap_bytes = s.swap_bytes;
+	raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
+	raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
+	if (s.peak_bytes > m->peak_bytes) {
+		m->peak_bytes = s.peak_bytes;
+		m->peak_rose = true;
+	}
+}
+
+static void read_io(struct member *m, const struct host *h)
+{
+	struct process_io io;
+	int code = m->io_refused ? -EACCES : process_read_io(h, m->pid, &io);
+
+	/* A process changes its user with exec: ask a refusing one again at each full reading. */
+	m->io_refused = process_refused(code);
+	if (code < 0)
+		return;
+	raise_to(&m->counter[TREE_READ_CHARS], io.read_chars);
+	raise_to(&m->counter[TREE_WRITTEN_CHARS], io.written_chars);
+	raise_to(&m->counter[TREE_READ_BYTES], io.read_bytes);
+	raise_to(&m->counter[TREE_WRITTEN_BYTES], io.written_bytes);
+}
+
+static void read_fds(struct member *m, const struct host *h)
+{
+	int code = m->fds_refused ? -EACCES : process_read_open_fds(h, m->pid, &m->open_fds);
+
+	m->fds_refused = process_refused(code);
+	m->fds_known = code == 0;
+}
+
+bool member_read(struct member *m, const struct host *h, bool full)
+{
+	struct process_stat s;
+	int code = process_read_stat(h, m->pid, &s);
+
+	if (process_gone(code) || (code == 0 && s.start_ticks != m->start_ticks))
+		return false;
+	if (code < 0)
+		return true; /* unreadable this time: keep what is known */
+	take_stat(m, h, &s);
+	if (m->zombie || m->reaper)
+		return true;
+	if (full)
+		m->io_refused = m->fds_refused = m->pss_refused = false;
+	if (full || m->status_due)
+		read_status(m, h);
+	read_io(m, h);
+	read_fds(m, h);
+	return true;
+}
+
+bool member_look(struct member *m, const struct host *h)
+{
+	uint64_t clock = process_cpu_clock(h, m->pid);
+	bool asleep = clock != 0 && clock == m->clock_ns;
+	bool full = ++m->looks >= STALE_LOOKS;
+
+	m->last_rss_bytes = m->rss_bytes;
+	m->peak_rose = false;
+	m->ran = !asleep;
+	if (asleep && !full)
+		return true;
+	if (full)
+		m->looks = 0;
+	m->clock_ns = clock;
+	return member_read(m, h, full);
+}
+
+bool member_begin(struct member *m, const struct host *h)
+{
+	m->clock_ns = process_cpu_clock(h, m->pid);
+	m->ran = true;
+	return member_read(m, h, true);
+}
+
+uint64_t member_memory(const struct member *m, uint64_t rss)
+{
+	if (m->pss_bytes == 0 || m->pss_rss_bytes == 0)
+		return rss;
+	return (uint64_t)((double)rss * ((double)m->pss_bytes / (double)m->pss_rss_bytes));
+}
+
+uint64_t member_read_pss(struct member *m, const struct host *h)
+{
+	uint64_t before = process_thread_clock();
+	int code = process_read_pss(h, m->pid, &m->pss_bytes);
+	uint64_t spent = process_thread_clock() - before;
+
+	m->pss_refused = process_refused(code);
+	if (code == 0) {
+		m->pss_rss_bytes = m->rss_bytes;
+		m->pss_cost_ns = spent;
+	}
+	return spent;
+}

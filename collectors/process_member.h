@@ -1,0 +1,72 @@
+/*
+ * One process of a run, and what is remembered of it from look to look.
+ *
+ * Cost: a process whose CPU clock did not move since the last look has not run, so nothing of it is read
+ * again, except every STALE_LOOKS looks (others can change its memory). Most processes of a big tree sleep.
+ */
+#ifndef COLLECTORS_PROCESS_MEMBER_H
+#define COLLECTORS_PROCESS_MEMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/process.h"
+
+/* A sleeping process is read in full once in so many looks. */
+#define STALE_LOOKS 16
+
+/* Counters of a tree that only grow. Times in nanoseconds. */
+enum tree_counter {
+	TREE_CPU_NS,
+	TREE_SYSTEM_NS,
+	TREE_MINOR_FAULTS,
+	TREE_MAJOR_FAULTS,
+	TREE_READ_CHARS,
+	TREE_WRITTEN_CHARS,
+	TREE_READ_BYTES,
+	TREE_WRITTEN_BYTES,
+	TREE_VOLUNTARY_SWITCHES,
+	TREE_INVOLUNTARY_SWITCHES,
+	TREE_COUNTERS,
+};
+
+struct member {
+	pid_t pid, ppid;
+	uint64_t start_ticks;
+	uint64_t threads;
+	uint64_t clock_ns; /* CPU clock at the last reading; 0 = not readable */
+	uint64_t counter[TREE_COUNTERS]; /* own and waited for */
+	uint64_t waited_faults; /* minor ones of children it waited for */
+	uint64_t rss_bytes, swap_bytes, peak_bytes;
+	uint64_t last_rss_bytes; /* at the look before: what it surely held while another one peaked */
+	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS at that time; 0 = never read */
+	uint64_t pss_cost_ns;              /* of the last reading */
+	uint64_t open_fds;
+	unsigned looks;    /* since it was last read in full */
+	bool reaper;       /* only what it waited for counts: it watches the run, but is not part of it */
+	bool zombie, ran, peak_rose, status_due;
+	bool io_refused, fds_refused, pss_refused;
+	bool fds_known;
+};
+
+/* Raises *value to candidate; never lowers it. */
+static inline void raise_to(uint64_t *value, uint64_t candidate)
+{
+	if (candidate > *value)
+		*value = candidate;
+}
+
+/* The first reading; pid, start_ticks and reaper are set. All three: false when the process is gone. */
+bool member_begin(struct member *m, const struct host *h);
+/* Reads what may have changed since the last look. */
+bool member_look(struct member *m, const struct host *h);
+/* Reads it now; full asks again for what was refused. */
+bool member_read(struct member *m, const struct host *h, bool full);
+
+/* Reads PSS; returns the CPU time it cost in nanoseconds. */
+uint64_t member_read_pss(struct member *m, const struct host *h);
+
+/* rss bytes of it without what it shares with others, when that is known: PSS, moved on with its RSS. */
+uint64_t member_memory(const struct member *m, uint64_t rss);
+
+#endif

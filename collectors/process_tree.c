@@ -1,0 +1,325 @@
+/* Membership, and conservation of what the dead used. */
+#include "collectors/process_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/jobs.h"
+
+#define NONE SIZE_MAX
+
+/* ---- finding a member by pid ---- */
+
+static size_t slot_of(const struct process_tree *t, pid_t pid)
+{
+	return ((uint32_t)pid * 2654435761U) & (t->n_slots - 1);
+}
+
+static size_t find(const struct process_tree *t, pid_t pid)
+{
+	if (t->n_slots == 0)
+		return NONE;
+	for (size_t s = slot_of(t, pid); t->slot[s]; s = (s + 1) & (t->n_slots - 1))
+		if (t->member[t->slot[s] - 1].pid == pid)
+			return t->slot[s] - 1;
+	return NONE;
+}
+
+static void index_add(struct process_tree *t, size_t i)
+{
+	size_t s = slot_of(t, t->member[i].pid);
+
+	while (t->slot[s])
+		s = (s + 1) & (t->n_slots - 1);
+	t->slot[s] = (uint32_t)(i + 1);
+}
+
+static void index_rebuild(struct process_tree *t)
+{
+	size_t n = t->n_slots ? t->n_slots : 64;
+
+	while (n < t->n * 2 + 2)
+		n *= 2;
+	if (n != t->n_slots)
+		t->slot = xreallocarray(t->slot, n, sizeof *t->slot);
+	t->n_slots = n;
+	memset(t->slot, 0, n * sizeof *t->slot);
+	for (size_t i = 0; i < t->n; i++)
+		index_add(t, i);
+}
+
+static size_t add(struct process_tree *t, const struct member *m)
+{
+	GROW(t->member, t->n, t->room);
+	t->member[t->n++] = *m;
+	if (t->n_slots < t->n * 2)
+		index_rebuild(t);
+	else
+		index_add(t, t->n - 1);
+	return t->n - 1;
+}
+
+/* ---- new members ---- */
+
+struct found {
+	size_t n, room;
+	pid_t *pid;
+};
+
+static void found_add(void *context, pid_t pid)
+{
+	struct found *f = context;
+
+	GROW(f->pid, f->n, f->room);
+	f->pid[f->n++] = pid;
+}
+
+/* Adds pid, a child of a member, unless it is known or gone. */
+static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+{
+	struct process_stat s;
+
+	if (t->n >= JOBS_PROCESSES_MAX || find(t, pid) != NONE)
+		return;
+	if (process_read_stat(h, pid, &s) < 0 || (ppid && s.ppid != ppid && find(t, s.ppid) == NONE))
+		return;
+	struct member m = {.pid = pid, .start_ticks = s.start_ticks};
+
+	if (member_begin(&m, h))
+		add(t, &m);
+}
+
+/* Children of one member; the loop of the caller goes on over those that are added. */
+static void find_children_of(struct process_tree *t, const struct host *h, size_t i, struct found *f)
+{
+	pid_t pid = t->member[i].pid;
+
+	f->n = 0;
+	process_children(h, pid, t->member[i].threads, found_add, f);
+	for (size_t k = 0; k < f->n; k++)
+		adopt(t, h, f->pid[k], pid);
+}
+
+/* By parent links of all processes: for kernels without children files, and as a check now and then. */
+static void find_by_scan(struct process_tree *t, const struct host *h, struct found *f)
+{
+	struct {
+		pid_t pid, ppid;
+	} *unknown = NULL;
+	size_t n = 0, room = 0;
+	bool again = true;
+
+	f->n = 0;
+	process_list(h, found_add, f);
+	for (size_t i = 0; i < f->n; i++) {
+		struct process_stat s;
+
+		if (find(t, f->pid[i]) != NONE || process_read_stat(h, f->pid[i], &s) < 0 ||
+			s.start_ticks < t->start_ticks)
+			continue;
+		GROW(unknown, n, room);
+		unknown[n].pid = s.pid;
+		unknown[n++].ppid = s.ppid;
+	}
+	/* Pids are not in the order of birth: go round until nobody new is found. */
+	while (again) {
+		again = false;
+		for (size_t i = 0; i < n; i++) {
+			if (!unknown[i].pid || find(t, unknown[i].ppid) == NONE)
+				continue;
+			size_t before = t->n;
+
+			adopt(t, h, unknown[i].pid, unknown[i].ppid);
+			unknown[i].pid = 0;
+			again = again || t->n > before;
+		}
+	}
+	free(unknown);
+}
+
+static void find_new(struct process_tree *t, const struct host *h)
+{
+	struct found f = {0};
+
+	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
+	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
+		struct member *m = &t->member[i];
+
+		if (!m->zombie && (m->ran || m->reaper))
+			find_children_of(t, h, i, &f);
+	}
+	if (t->n && (t->no_children_file || t->looks % SCAN_LOOKS == 0))
+		find_by_scan(t, h, &f);
+	free(f.pid);
+}
+
+/* ---- the dead ---- */
+
+/*
+ * The nearest live ancestor of vanished member i among the members, by the parents last seen; NONE when the
+ * chain leaves the tree.
+ */
+static size_t heir_of(const struct process_tree *t, size_t i, const bool *vanished)
+{
+	for (size_t steps = 0; steps <= t->n; steps++) {
+		i = find(t, t->member[i].ppid);
+		if (i == NONE || !vanished[i])
+			return i;
+	}
+	return NONE;
+}
+
+/*
+ * Does a waiting parent get this counter of its child? The kernel keeps context switches to itself; of a
+ * reaper's I/O its own part is not known, so none of it is counted.
+ */
+static bool passes_to(const struct member *heir, size_t counter)
+{
+	switch ((enum tree_counter)counter) {
+	case TREE_CPU_NS:
+	case TREE_SYSTEM_NS:
+	case TREE_MINOR_FAULTS:
+	case TREE_MAJOR_FAULTS:
+		return true;
+	case TREE_READ_CHARS:
+	case TREE_WRITTEN_CHARS:
+	case TREE_READ_BYTES:
+	case TREE_WRITTEN_BYTES:
+		return !heir || !heir->reaper;
+	case TREE_VOLUNTARY_SWITCHES:
+	case TREE_INVOLUNTARY_SWITCHES:
+	case TREE_COUNTERS:
+		return false;
+	}
+	return false;
+}
+
+/*
+ * Decides for each vanished process how much of it its heir got by waiting, and keeps the rest. before: the
+ * waited faults of each member at the look before.
+ */
+static void bury(struct process_tree *t, const bool *vanished, const uint64_t *before)
+{
+	AUTO(freep) size_t *heir = xcalloc(t->n, sizeof *heir);
+	AUTO(freep) uint64_t *left = xcalloc(t->n, sizeof *left);
+
+	for (size_t i = 0; i < t->n; i++) {
+		heir[i] = vanished[i] ? heir_of(t, i, vanished) : NONE;
+		if (heir[i] != NONE)
+			left[heir[i]] += t->member[i].counter[TREE_MINOR_FAULTS];
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		if (!vanished[i])
+			continue;
+		double kept = 1;
+
+		if (heir[i] != NONE && left[heir[i]]) {
+			const struct member *m = &t->member[heir[i]];
+			double got = (double)(m->waited_faults - before[heir[i]]);
+
+			kept = got >= (double)left[heir[i]] ? 0 : 1 - got / (double)left[heir[i]];
+		}
+		for (size_t c = 0; c < TREE_COUNTERS; c++) {
+			bool inherited = passes_to(heir[i] == NONE ? NULL : &t->member[heir[i]], c);
+
+			t->retained[c] += inherited ?
+				(uint64_t)((double)t->member[i].counter[c] * kept) :
+				t->member[i].counter[c];
+		}
+	}
+}
+
+static void remove_vanished(struct process_tree *t, const bool *vanished)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!vanished[i])
+			t->member[n++] = t->member[i];
+	t->n = n;
+	index_rebuild(t);
+}
+
+static void look_at_known(struct process_tree *t, const struct host *h)
+{
+	AUTO(freep) bool *vanished = xcalloc(t->n, sizeof *vanished);
+	AUTO(freep) uint64_t *before = xcalloc(t->n, sizeof *before);
+	bool any = false;
+
+	/* Parents first: a child that dies in between would else be counted twice, in itself and its parent. */
+	for (size_t i = 0; i < t->n; i++) {
+		before[i] = t->member[i].waited_faults;
+		vanished[i] = !member_look(&t->member[i], h);
+		any = any || vanished[i];
+	}
+	if (!any)
+		return;
+	/* The heir was read before the child was missed: what it got meanwhile is seen by reading it again. */
+	for (size_t i = 0; i < t->n; i++)
+		if (vanished[i]) {
+			size_t heir = heir_of(t, i, vanished);
+
+			if (heir != NONE)
+				member_read(&t->member[heir], h, false);
+		}
+	bury(t, vanished, before);
+	remove_vanished(t, vanished);
+}
+
+static void ignore_child(void *context, pid_t child)
+{
+	(void)context;
+	(void)child;
+}
+
+int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, uint64_t start_ticks,
+	pid_t reaper_pid)
+{
+	struct process_stat s;
+	int code = process_read_stat(h, pid, &s);
+
+	if (code < 0)
+		return process_gone(code) ? -ESRCH : code;
+	if (start_ticks && s.start_ticks != start_ticks)
+		return -ESRCH;
+	*t = (struct process_tree){0};
+
+	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
+	struct member reaper = {.pid = reaper_pid, .reaper = true};
+
+	if (!member_begin(&root, h))
+		return -ESRCH;
+	t->start_ticks = root.start_ticks;
+	t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
+	t->no_children_file =
+		process_children(h, pid, 1, ignore_child, NULL) == -ENOENT;
+	if (reaper_pid && process_read_stat(h, reaper_pid, &s) == 0) {
+		reaper.start_ticks = s.start_ticks;
+		if (member_begin(&reaper, h))
+			add(t, &reaper);
+		/* What it waited for before this run began is not the run's. */
+		for (size_t c = 0; c < TREE_COUNTERS; c++)
+			t->retained[c] -= reaper.counter[c];
+	}
+	add(t, &root);
+	return 0;
+}
+
+size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now)
+{
+	look_at_known(t, h);
+	t->looks++;
+	if (t->n)
+		find_new(t, h);
+	process_tree_sum(t, h, now);
+	return now->processes;
+}
+
+void process_tree_done(struct process_tree *t)
+{
+	free(t->member);
+	free(t->slot);
+	*t = (struct process_tree){0};
+}

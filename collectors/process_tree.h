@@ -1,0 +1,71 @@
+/*
+ * The processes of one run: who belongs to it, and what they used, the dead included.
+ *
+ * CPU time, faults and I/O of a child are added to its parent by the kernel when the parent waits for it
+ * (wait4(2), kernel/exit.c wait_task_zombie), and are lost when nobody does. So the sum over the living, with
+ * what they got by waiting, is the truth as long as everybody waits; what an unwaited process had used when it
+ * was last seen is kept here. Whether a vanished process was waited for is told by its parent's waited page
+ * faults, which are exact, unlike times in ticks.
+ */
+#ifndef COLLECTORS_PROCESS_TREE_H
+#define COLLECTORS_PROCESS_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/process_member.h"
+
+struct process_tree {
+	size_t n, room;
+	struct member *member; /* the reaper first; parents before the children they had when found */
+	size_t n_slots;
+	uint32_t *slot; /* hash of pid -> index + 1 */
+	/* Of vanished processes that nobody waited for, less what the reaper had before (modulo 2^64). */
+	uint64_t retained[TREE_COUNTERS];
+	uint64_t total[TREE_COUNTERS];    /* the answer; never falls */
+	uint64_t peak_bytes;              /* highest memory of the tree, as far as the kernel tells */
+	uint64_t peak_process_bytes;      /* highest mark of one process */
+	uint64_t pss_budget_ns;           /* saved up for reading PSS */
+	unsigned looks;
+	uint64_t start_ticks;  /* of the root: nothing older belongs to the run */
+	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
+};
+
+/* What the tree holds right now. */
+struct tree_now {
+	size_t processes, unreadable;
+	uint64_t threads, open_fds, rss_bytes, swap_bytes, memory_bytes, pss_bytes;
+	bool pss_known; /* every process's PSS was read at some time; pss_bytes follows its RSS since */
+	bool open_fds_known;
+};
+
+/*
+ * A tree of one process, which must exist (-ESRCH). start_ticks 0 takes whoever has the pid. reaper_pid: see
+ * struct run_spec in collectors/jobs.h.
+ */
+int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, uint64_t start_ticks,
+	pid_t reaper_pid);
+
+/*
+ * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. Returns
+ * the number of live processes: 0 = the run is over.
+ */
+size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now);
+
+void process_tree_done(struct process_tree *t);
+
+/* ---- collectors/process_tree_sums.c: what the members make together; called by process_tree_look ---- */
+void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now);
+
+
+/* CPU time that may be spent on PSS per look, in nanoseconds: smaps_rollup stalls big processes. */
+#define PSS_BUDGET_NS 200000
+/* Saved up at the start, so that a fork of a big process is soon told from a second big one. */
+#define PSS_FIRST_BUDGET_NS 20000000
+/* What reading a mebibyte of smaps_rollup costs before it was measured (7.5 to 11 us were seen). */
+#define PSS_NS_PER_MIB 10000
+/* The whole of /proc is searched for lost children once in so many looks. */
+#define SCAN_LOOKS 60
+
+#endif
