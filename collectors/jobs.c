@@ -138,7 +138,7 @@ static struct job *find_or_add_job(struct jobs *j, const char *name)
 		if (!job)
 			return NULL;
 		*job = (struct job){.last_end = NAN};
-		slice_copy((struct slice){name, strlen(name)}, job->name, sizeof job->name);
+		text_copy(name, job->name, sizeof job->name);
 		for (size_t i = 0; i < RUN_N_METRICS; i++)
 			job->peak[i] = NAN;
 	}
@@ -158,7 +158,7 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 	if (i == OUTCOMES_MAX)
 		return;
 	if (i == job->n_outcomes) {
-		slice_copy((struct slice){outcome, strlen(outcome)}, job->outcome[i].name,
+		text_copy(outcome, job->outcome[i].name,
 			sizeof job->outcome[i].name);
 		job->n_outcomes++;
 	}
@@ -182,7 +182,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		tracked_free(t);
 		return err_system(e, code, "follow process %d", (int)spec->pid);
 	}
-	slice_copy((struct slice){spec->run_id, strlen(spec->run_id)}, t->run_id, sizeof t->run_id);
+	text_copy(spec->run_id, t->run_id, sizeof t->run_id);
 	t->job = job;
 	t->started_at = spec->started_at;
 	t->awaits_conclusion = spec->awaits_conclusion;
@@ -270,7 +270,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 		struct tracked *t = j->run[i];
 
 		look_at_run(t, host);
-		slice_copy((struct slice){t->run_id, strlen(t->run_id)}, r[i].run_id,
+		text_copy(t->run_id, r[i].run_id,
 			sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
 		r[i].started_at = t->started_at;

@@ -96,14 +96,16 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	if (code < 0)
 		return true; /* unreadable this time: keep what is known */
 	take_stat(m, h, &s);
-	if (m->zombie || m->reaper)
+	if (m->reaper)
 		return true;
 	if (full)
 		m->io_refused = m->fds_refused = m->pss_refused = false;
-	if (full || m->status_due)
+	/* A zombie has no memory any more, but its counters are final. */
+	if (full || m->status_due || m->zombie)
 		read_status(m, h);
 	read_io(m, h);
-	read_fds(m, h);
+	if (!m->zombie)
+		read_fds(m, h);
 	return true;
 }
 

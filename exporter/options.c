@@ -168,6 +168,19 @@ static int set(struct options *o, const struct option_row *row, const char *valu
 	return ok ? 0 : refuse(e, row, value);
 }
 
+static int set_by_flag(struct options *o, const struct option_row *row, const char *value,
+	struct err *e)
+{
+	if (row->kind == KIND_TEXTS) {
+		struct texts *t = (struct texts *)(void *)((char *)o + row->offset);
+
+		if (!t->from_flags)
+			t->n = 0;
+		t->from_flags = true;
+	}
+	return set(o, row, value, e);
+}
+
 /* RIGHTSIZE_SAMPLE_INTERVAL for sample.interval. */
 static const char *from_environment(const char *name)
 {
@@ -233,31 +246,44 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	const struct option_row *row = row_named(name, equals ? (size_t)(equals - name) : strlen(name));
 
 	if (!row && no && (row = row_named(name + 3, strlen(name + 3))) && row->kind == KIND_FLAG)
-		return set(o, row, "false", e);
+		return set_by_flag(o, row, "false", e);
 	if (!row || !(row->commands & command) || (no && row->kind == KIND_FLAG && !equals &&
 		strncmp(row->name, "no-", 3) != 0))
 		return err_set(e, -EINVAL, "unknown option %s; --help lists what there is", argv[*i]);
 	if (row->kind == KIND_FLAG && !equals)
-		return set(o, row, "true", e);
+		return set_by_flag(o, row, "true", e);
 	if (equals)
-		return set(o, row, equals + 1, e);
+		return set_by_flag(o, row, equals + 1, e);
 	if (*i + 1 >= argc)
 		return err_set(e, -EINVAL, "--%s needs a value (%s)", row->name, row->placeholder);
-	return set(o, row, argv[++*i], e);
+	return set_by_flag(o, row, argv[++*i], e);
+}
+
+static int begin(struct options *o, enum command_bits command, struct err *e)
+{
+	size_t n = 0;
+
+	*o = (struct options){0};
+	while (all_collectors[n])
+		n++;
+	o->collector_on = xcalloc(n + 1, sizeof *o->collector_on);
+	for (size_t k = 0; k < n; k++)
+		o->collector_on[k] = !all_collectors[k]->off_by_default;
+	return set_defaults(o, command, e);
+}
+
+static int finish(struct options *o, char **rest, int n_rest, int code)
+{
+	o->rest = rest;
+	o->n_rest = n_rest;
+	if (code)
+		options_done(o);
+	return code;
 }
 
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e)
 {
-	size_t n = 0;
-
-	*ret = (struct options){0};
-	while (all_collectors[n])
-		n++;
-	ret->collector_on = xcalloc(n + 1, sizeof *ret->collector_on);
-	for (size_t k = 0; k < n; k++)
-		ret->collector_on[k] = !all_collectors[k]->off_by_default;
-
-	int code = set_defaults(ret, command, e), i = 0;
+	int code = begin(ret, command, e), i = 0;
 
 	for (; code == 0 && i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--") == 0) {
@@ -269,11 +295,26 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		else
 			code = read_flag(ret, command, argc, argv, &i, e);
 	}
-	ret->rest = argv + i;
-	ret->n_rest = argc - i;
-	if (code)
-		options_done(ret);
-	return code;
+	return finish(ret, argv + i, argc - i, code);
+}
+
+int options_read_known(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e)
+{
+	int code = begin(ret, command, e), n = 0;
+
+	for (int i = 0; code == 0 && i < argc; i++) {
+		const struct option_row *row =
+			strncmp(argv[i], "--", 2) == 0 ?
+				row_named(argv[i] + 2, strcspn(argv[i] + 2, "=")) :
+				NULL;
+
+		if (row && (row->commands & command))
+			code = read_flag(ret, command, argc, argv, &i, e);
+		else
+			argv[n++] = argv[i];
+	}
+	return finish(ret, argv, n, code);
 }
 
 void options_done(struct options *o)

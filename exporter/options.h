@@ -69,6 +69,7 @@ X(CHOICE, log_format, "log.format", "logfmt", log_format_names, 0, COMMAND_ALL, 
 struct texts {
 	size_t n;
 	const char **text;
+	bool from_flags; /* the first flag replaces what the environment gave */
 };
 
 #define OPTION_TYPE_TEXT     const char *
@@ -95,6 +96,14 @@ extern const char *const log_level_names[], *const log_format_names[];
  * Texts point into argv and the environment.
  */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e);
+
+/*
+ * The same, but what is no option of ours stays, in order, in ret->rest (argv is permuted): flags of somebody
+ * else, and words.
+ */
+int options_read_known(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e);
+
 void options_done(struct options *o);
 
 /* The options of a command as --help prints them, and as a Markdown table. */

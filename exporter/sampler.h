@@ -1,15 +1,24 @@
 /*
  * The thread that looks: runs every collector once per tick, publishes the snapshot, follows runs, and
  * hands rows to the historian. The only thread that touches collectors and jobs.
+ *
+ * History rows keep their cadence (--sample.interval); scrapes that want fresher values make extra ticks,
+ * which write no rows.
  */
 #ifndef EXPORTER_SAMPLER_H
 #define EXPORTER_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "collectors/jobs.h"
 #include "collectors/snapshot.h"
 #include "exporter/app.h"
 
 struct sampler;
+
+/* A run that has ended stays at /metrics until it was scraped once, at most this long. */
+#define LINGER_SECONDS 300
 
 int sampler_start(struct sampler **ret, struct app *app, struct err *e);
 
@@ -25,5 +34,28 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, dou
 
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
+
+/* The snapshot of this generation was served: ended runs in it need not linger. Any thread. */
+void sampler_scraped(struct sampler *s, uint64_t generation);
+
+/* ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ---- */
+
+/*
+ * Follows a run from its first reading on, which is taken before this returns. With a record, this process
+ * keeps the run's history (its begin, its samples); without, somebody else does.
+ */
+int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
+	struct err *e);
+
+/*
+ * Takes the run's last reading, corrected by final (see jobs_conclude), writes its last row, and then its
+ * finish when one is given.
+ */
+void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
+	const struct run_finish *finish);
+
+/* Calls function on the sampler thread, between ticks, with the jobs it follows. */
+void sampler_call(struct sampler *s, void (*function)(struct jobs *jobs, void *context),
+	void *context);
 
 #endif

@@ -154,3 +154,8 @@ void slice_copy(struct slice s, char *out, size_t size)
 	memcpy(out, s.data, n);
 	out[n] = '\0';
 }
+
+void text_copy(const char *text, char *out, size_t size)
+{
+	slice_copy((struct slice){text, strlen(text)}, out, size);
+}

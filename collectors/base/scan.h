@@ -35,6 +35,8 @@ bool scan_line(struct scan *s, struct scan *ret);        /* next line without it
 
 bool slice_is(struct slice s, const char *text);
 bool slice_starts(struct slice s, const char *prefix);
-void slice_copy(struct slice s, char *out, size_t size); /* cut to size, NUL added */
+/* Both cut to size and add a NUL. */
+void slice_copy(struct slice s, char *out, size_t size);
+void text_copy(const char *text, char *out, size_t size);
 
 #endif

@@ -1,0 +1,33 @@
+/*
+ * From snapshots to history rows: one row per recorded run and interval, with the run's own columns and the
+ * system's. Counters become their growth over the interval. Used by the sampler thread only.
+ */
+#ifndef EXPORTER_FOLD_H
+#define EXPORTER_FOLD_H
+
+#include "collectors/snapshot.h"
+#include "exporter/history.h"
+
+struct fold;
+
+struct fold *fold_new(const struct columns *columns);
+void fold_free(struct fold *f);
+
+/*
+ * The run is recorded from this snapshot on: its own counters start from 0, those of the system from here.
+ * s need not hold the run yet.
+ */
+void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s);
+
+/*
+ * The rows of all recorded runs, or of run_id alone, since their last rows. They are valid until the next call.
+ * An interval of less than a millisecond gives no row, unless the run has ended.
+ */
+size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
+	const struct sample **ret);
+
+/* No more rows of this run. */
+void fold_end(struct fold *f, const char *run_id);
+bool fold_records(const struct fold *f, const char *run_id);
+
+#endif

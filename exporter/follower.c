@@ -1,0 +1,249 @@
+/* Following what others record. */
+#include "exporter/follower.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "exporter/log.h"
+#include "exporter/sampler.h"
+
+#define STACK_SIZE   (256 * 1024)
+#define POLL_SECONDS 0.5
+
+struct followed {
+	char run_id[RUN_ID_MAX];
+	bool still_open;
+};
+
+struct follower {
+	struct app *app;
+	const struct identity *self;
+	struct history *history;
+	int64_t version;
+	size_t n, room;
+	struct followed *followed;
+	struct complaint complaint;
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards stop */
+	pthread_cond_t wake;
+	bool stop;
+};
+
+static struct followed *find(struct follower *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->followed[i].run_id, run_id) == 0)
+			return &f->followed[i];
+	return NULL;
+}
+
+static bool is_here(const struct follower *f, const struct open_run *r)
+{
+	const struct run_root *here = &f->self->here;
+
+	return r->owner_pid != f->self->pid && r->root.pid_namespace &&
+		r->root.pid_namespace == here->pid_namespace &&
+		strcmp(r->root.boot_id, here->boot_id) == 0;
+}
+
+static void follow(struct follower *f, const struct open_run *r)
+{
+	struct err e = {0};
+	struct run_spec spec = {
+		.run_id = r->run_id,
+		.job_name = r->job_name,
+		.pid = r->root.pid,
+		.start_ticks = r->root.start_ticks,
+		.reaper_pid = r->root.reaper_pid,
+		.started_at = {(int64_t)(r->started_at * 1e9)},
+		.awaits_conclusion = true,
+	};
+	int code = sampler_follow(f->app->sampler, &spec, NULL, &e);
+
+	if (code && code != -ESRCH)
+		log_line(LOG_LEVEL_WARN, "run not followed", "run_id", r->run_id, "err", e.text, NULL);
+	if (code)
+		return;
+	GROW(f->followed, f->n, f->room);
+	f->followed[f->n] = (struct followed){.still_open = true};
+	text_copy(r->run_id, f->followed[f->n++].run_id, RUN_ID_MAX);
+	log_line(LOG_LEVEL_DEBUG, "follows run", "job_name", r->job_name, "run_id", r->run_id, NULL);
+}
+
+/* The exact figures of an ended run from its record. */
+static void final_of(const struct run *r, double final[RUN_N_METRICS])
+{
+	for (size_t i = 0; i < RUN_N_METRICS; i++) {
+		const struct metric *m = &run_metrics[i];
+
+		final[i] = NAN;
+		if (m->fold == FOLD_DELTA)
+			final[i] = run_total(r, m->column);
+		else if (m->fold == FOLD_PEAK)
+			final[i] = run_peak(r, m->column);
+	}
+	final[RUN_DURATION_SECONDS] = r->duration_seconds;
+}
+
+static void conclude(struct follower *f, const char *run_id, struct arena *arena)
+{
+	struct run_query q = {.run_id = run_id, .limit = 1};
+	double final[RUN_N_METRICS];
+	struct runs runs = {0};
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	if (history_runs(f->history, &q, arena, &runs, NULL) == 0 && runs.n == 1)
+		final_of(&runs.run[0], final);
+	sampler_conclude(f->app->sampler, run_id, final, NULL);
+}
+
+struct counts {
+	size_t n;
+	const struct job_row *job;
+};
+
+static void set_outcomes(struct jobs *jobs, void *context)
+{
+	const struct counts *c = context;
+
+	/* Newest activity comes first; the last one set stays longest. */
+	for (size_t i = c->n; i-- > 0;)
+		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
+			if (c->job[i].outcomes[o])
+				jobs_set_outcome(jobs, c->job[i].job_name,
+					outcome_name((enum outcome)o), c->job[i].outcomes[o]);
+}
+
+static int look(struct follower *f, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct open_run *open;
+	struct job_row *jobs;
+	size_t n, n_jobs, kept = 0;
+	int code = history_open_runs(f->history, &arena, &open, &n, e);
+
+	if (code == 0)
+		code = history_jobs(f->history, &arena, &jobs, &n_jobs, e);
+	if (code)
+		return code;
+	for (size_t i = 0; i < f->n; i++)
+		f->followed[i].still_open = false;
+	for (size_t i = 0; i < n; i++) {
+		struct followed *known = find(f, open[i].run_id);
+
+		if (known)
+			known->still_open = true;
+		else if (is_here(f, &open[i]))
+			follow(f, &open[i]);
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->followed[i].still_open)
+			f->followed[kept++] = f->followed[i];
+		else
+			conclude(f, f->followed[i].run_id, &arena);
+	}
+	f->n = kept;
+
+	struct counts c = {n_jobs < JOBS_MAX ? n_jobs : JOBS_MAX, jobs};
+
+	sampler_call(f->app->sampler, set_outcomes, &c);
+	return 0;
+}
+
+/* Opens the history when it was not there before, and looks when it changed. */
+static void poll_history(struct follower *f)
+{
+	struct err e = {0};
+	int code = 0;
+
+	if (!f->history) {
+		code = history_open(&f->history, f->app->history_path, HISTORY_READ, &f->app->columns,
+			NULL, &e);
+		f->version = -1;
+	}
+	int64_t version = f->history ? history_version(f->history) : -1;
+
+	if (f->history && (version < 0 || version != f->version)) {
+		code = look(f, &e);
+		f->version = version;
+	}
+	if (code == 0) {
+		complaint_over(&f->complaint);
+		return;
+	}
+	if (code != -ENOENT && complaint_due(&f->complaint))
+		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
+	history_close(f->history);
+	f->history = NULL;
+}
+
+static void *follower_loop(void *context)
+{
+	struct follower *f = context;
+
+	pthread_mutex_lock(&f->lock);
+	while (!f->stop) {
+		struct timespec deadline;
+
+		pthread_mutex_unlock(&f->lock);
+		poll_history(f);
+		clock_gettime(CLOCK_MONOTONIC, &deadline);
+		deadline.tv_nsec += (long)(POLL_SECONDS * 1e9);
+		deadline.tv_sec += deadline.tv_nsec / NS_PER_S;
+		deadline.tv_nsec %= NS_PER_S;
+		pthread_mutex_lock(&f->lock);
+		if (!f->stop)
+			pthread_cond_timedwait(&f->wake, &f->lock, &deadline);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+int follower_start(struct follower **ret, struct app *app, const struct identity *self, struct err *e)
+{
+	struct follower *f = xcalloc(1, sizeof *f);
+	pthread_condattr_t monotonic;
+	pthread_attr_t attributes;
+
+	f->app = app;
+	f->self = self;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	int code = pthread_create(&f->thread, &attributes, follower_loop, f);
+
+	pthread_attr_destroy(&attributes);
+	if (code) {
+		free(f);
+		return err_system(e, -code, "start the follower thread");
+	}
+	*ret = f;
+	return 0;
+}
+
+void follower_stop(struct follower *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_signal(&f->wake);
+	pthread_mutex_unlock(&f->lock);
+	pthread_join(f->thread, NULL);
+	history_close(f->history);
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->wake);
+	free(f->followed);
+	free(f);
+}

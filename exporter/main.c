@@ -1,0 +1,281 @@
+/* Commands: what each word on the command line starts, and in which order the parts come up and go down. */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/app.h"
+#include "exporter/follower.h"
+#include "exporter/historian.h"
+#include "exporter/http.h"
+#include "exporter/identity.h"
+#include "exporter/log.h"
+#include "exporter/manual.h"
+#include "exporter/paths.h"
+#include "exporter/query.h"
+#include "exporter/route.h"
+#include "exporter/sampler.h"
+#include "exporter/wrapper.h"
+
+#define EXIT_USAGE          2
+#define DEFAULT_LISTEN      "127.0.0.1:9877"
+
+static int usage_error(const char *command, const struct err *e)
+{
+	fprintf(stderr, "rightsize-exporter %s: %s\n", command, e->text);
+	return EXIT_USAGE;
+}
+
+/*
+ * Files that we open must not become descriptor 0, 1 or 2, where others write. A closed one is held by
+ * /dev/null, and is closed again for the job by O_CLOEXEC.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			_exit(EXIT_FAILURE);
+}
+
+static int start_historian(struct app *app, const struct identity *self, struct err *e)
+{
+	const struct options *o = app->options;
+	struct historian_config c = {
+		.path = app->history_path,
+		.columns = &app->columns,
+		.limits = {.runs_per_job = o->history_runs_per_job,
+			.retention_seconds = o->history_retention,
+			.max_bytes = o->history_max_size,
+			.full_rate_seconds = o->history_full_rate},
+		.here = self->here,
+		.alive = process_alive,
+	};
+	int code = make_folder_of(app->history_path, e);
+
+	return code ? code : historian_start(&app->historian, &c, e);
+}
+
+/* ---- serve ---- */
+
+static int wait_for_signal(const sigset_t *set)
+{
+	int signal_number = 0;
+
+	while (sigwait(set, &signal_number) != 0 || signal_number == SIGHUP)
+		;
+	return signal_number;
+}
+
+static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
+	struct err *e)
+{
+	static const char *default_address[] = {DEFAULT_LISTEN};
+	struct texts addresses = app->options->listen_addresses;
+	struct follower *follower = NULL;
+	struct http *http = NULL;
+
+	if (addresses.n == 0)
+		addresses = (struct texts){.n = 1, .text = default_address};
+	int code = start_historian(app, self, e);
+
+	if (code == 0)
+		code = sampler_start(&app->sampler, app, e);
+	if (code == 0)
+		code = http_start(&http, app, &addresses, e);
+	if (code == 0)
+		code = follower_start(&follower, app, self, e);
+	if (code == 0) {
+		int n = wait_for_signal(set);
+
+		log_line(LOG_LEVEL_INFO, "stopping", "signal", sigabbrev_np(n), NULL);
+	}
+	follower_stop(follower);
+	http_stop(http);
+	sampler_stop(app->sampler);
+	historian_stop(app->historian);
+	return code;
+}
+
+static int serve_main(int argc, char **argv)
+{
+	struct options o;
+	struct identity self;
+	struct app app = {.options = &o};
+	struct err e = {0};
+	sigset_t set;
+
+	if (options_read(&o, COMMAND_SERVE, argc, argv, &e))
+		return usage_error("serve", &e);
+	log_setup(o.log_level, o.log_format);
+	if (o.n_rest) {
+		err_set(&e, -EINVAL, "unknown command or argument %s; --help lists what there is", o.rest[0]);
+		options_done(&o);
+		return usage_error("serve", &e);
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	identity_read(&self);
+	columns_build(&app.columns);
+
+	AUTO(freep) char *path = NULL;
+	int code = history_default_path(&path, o.history_path, &e);
+
+	app.history_path = path;
+	if (code == 0)
+		code = serve_until_signal(&app, &self, &set, &e);
+	if (code)
+		log_line(LOG_LEVEL_ERROR, "cannot serve", "err", e.text, NULL);
+	columns_done(&app.columns);
+	options_done(&o);
+	return code ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- run ---- */
+
+/* The job runs whatever happens to the history: it is then kept in memory, for the summary. */
+static int start_for_job(struct app *app, const struct identity *self, struct http **http,
+	struct err *e)
+{
+	int code = start_historian(app, self, e);
+
+	if (code) {
+		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e->text, NULL);
+		app->history_path = ":memory:";
+		code = start_historian(app, self, e);
+	}
+	if (code == 0)
+		code = sampler_start(&app->sampler, app, e);
+	if (code == 0 && app->options->listen_addresses.n &&
+		http_start(http, app, &app->options->listen_addresses, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);
+	return code;
+}
+
+static int run_job(struct app *app, char **command)
+{
+	struct identity self;
+	struct http *http = NULL;
+	struct err e = {0};
+	int code;
+
+	wrapper_block_signals();
+	wrapper_adopt_orphans();
+	identity_read(&self);
+	columns_build(&app->columns);
+	if (start_for_job(app, &self, &http, &e)) {
+		/* Nothing can watch it: become the job, as if we were not here. */
+		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
+		wrapper_become(command);
+	}
+	code = wrapper_run(app, &self, command);
+	http_stop(http);
+	sampler_stop(app->sampler);
+	historian_stop(app->historian);
+	columns_done(&app->columns);
+	return code;
+}
+
+static int check_job(const struct options *o, struct err *e)
+{
+	const char *name = o->run_job_name;
+
+	if (!name)
+		return err_set(e, -EINVAL, "--job-name=NAME is missing: the name of the job, without dates or run numbers");
+	if (strlen(name) >= JOB_NAME_MAX)
+		return err_set(e, -EINVAL, "--job-name: %zu bytes are too long, at most %d are accepted",
+			strlen(name), JOB_NAME_MAX - 1);
+	if (!text_is_plain(name))
+		return err_set(e, -EINVAL, "--job-name: accepted is UTF-8 text without control characters");
+	if (o->n_rest == 0)
+		return err_set(e, -EINVAL, "the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");
+	return 0;
+}
+
+static int run_main(int argc, char **argv)
+{
+	struct options o;
+	struct app app = {.options = &o};
+	struct err e = {0};
+
+	if (options_read(&o, COMMAND_RUN, argc, argv, &e))
+		return usage_error("run", &e);
+	log_setup(o.log_level, o.log_format);
+	if (check_job(&o, &e)) {
+		options_done(&o);
+		return usage_error("run", &e);
+	}
+	AUTO(freep) char *path = NULL;
+
+	if (history_default_path(&path, o.history_path, &e)) {
+		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e.text, NULL);
+		path = xstrdup(":memory:");
+	}
+	app.history_path = path;
+
+	int code = run_job(&app, o.rest);
+
+	options_done(&o);
+	return code;
+}
+
+/* ---- queries ---- */
+
+static int query(const struct route *route, int argc, char **argv)
+{
+	struct options o;
+	struct app app = {.options = &o};
+	struct err e = {0};
+
+	if (options_read_known(&o, COMMAND_QUERY, argc, argv, &e))
+		return usage_error(route->command, &e);
+	log_setup(o.log_level, o.log_format);
+
+	AUTO(freep) char *path = NULL;
+	int code = EXIT_FAILURE;
+
+	if (history_default_path(&path, o.history_path, &e)) {
+		fprintf(stderr, "rightsize-exporter %s: %s\n", route->command, e.text);
+	} else {
+		app.history_path = path;
+		columns_build(&app.columns);
+		code = query_main(&app, route, o.n_rest, o.rest);
+		columns_done(&app.columns);
+	}
+	options_done(&o);
+	return code;
+}
+
+static const struct route *route_of_command(const char *word)
+{
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command && strcmp(all_routes[i]->command, word) == 0)
+			return all_routes[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+	const struct route *route = route_of_command(word);
+
+	hold_standard_descriptors();
+	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */
+	mallopt(M_ARENA_MAX, 1);
+	if (manual_wanted(argc, argv))
+		return manual_main(argc, argv);
+	if (route)
+		return query(route, argc - 2, argv + 2);
+	if (strcmp(word, "run") == 0)
+		return run_main(argc - 2, argv + 2);
+	if (strcmp(word, "serve") == 0)
+		return serve_main(argc - 2, argv + 2);
+	return serve_main(argc - 1, argv + 1);
+}

@@ -1,0 +1,159 @@
+/* The manual. */
+#include "exporter/manual.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "collectors/collector.h"
+#include "exporter/options.h"
+#include "exporter/query.h"
+#include "exporter/route.h"
+#include "exporter/self.h"
+#include "exporter/version.h"
+
+#define MANUAL_MAX (1u << 20)
+#define EXIT_USAGE 2
+
+static const struct {
+	const char *word, *synopsis, *help;
+	enum command_bits bits;
+} commands[] = {
+	{"serve", "rightsize-exporter [serve] [OPTION...]",
+		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, /stats and /recommend",
+		COMMAND_SERVE},
+	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
+		"Runs a command, records it as a run of the job, and ends with its exit code and a short summary",
+		COMMAND_RUN},
+};
+
+bool manual_wanted(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "manual") == 0)
+		return true;
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
+			strcmp(argv[i], "--version") == 0)
+			return true;
+	return false;
+}
+
+static const struct route *route_of(const char *word)
+{
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command && strcmp(all_routes[i]->command, word) == 0)
+			return all_routes[i];
+	return NULL;
+}
+
+static void help_of_all(struct buf *out)
+{
+	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its runs, and answers\n"
+		      "what to ask for next time, on which server, and what it will cost.\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		buf_addf(out, "  %s\n      %s\n", commands[i].synopsis, commands[i].help);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
+				all_routes[i]->command, all_routes[i]->help);
+	buf_adds(out, "\nrightsize-exporter COMMAND --help lists the options of a command. Each option can also be\n"
+		      "given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
+}
+
+static void help_of_word(struct buf *out, const char *word)
+{
+	const struct route *route = route_of(word);
+
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		if (strcmp(commands[i].word, word) != 0)
+			continue;
+		buf_addf(out, "%s\n%s.\n\n", commands[i].synopsis, commands[i].help);
+		options_help(out, commands[i].bits);
+		return;
+	}
+	if (!route) {
+		help_of_all(out);
+		return;
+	}
+	buf_addf(out, "rightsize-exporter %s [OPTION...]\n%s.\n\n", route->command, route->help);
+	query_help(out, route);
+	options_help(out, COMMAND_QUERY);
+}
+
+static const char *const type_names[] = {
+	[METRIC_GAUGE] = "gauge",
+	[METRIC_COUNTER] = "counter",
+	[METRIC_INFO] = "info",
+};
+
+static void metrics_of(struct buf *out, const struct collector *c)
+{
+	for (size_t i = 0; i < c->n_metrics; i++) {
+		const struct metric *m = &c->metrics[i];
+		const char *suffix = m->type == METRIC_COUNTER ? "_total" :
+				     m->type == METRIC_INFO ? "_info" : "";
+
+		buf_addf(out, "| `%s%s` | %s | ", m->name, suffix, type_names[m->type]);
+		for (size_t k = 0; k < METRIC_LABELS_MAX && m->labels[k]; k++)
+			buf_addf(out, "%s%s", k ? ", " : "", m->labels[k]);
+		buf_addf(out, " | %s |\n", m->help);
+	}
+}
+
+static void metrics_markdown(struct buf *out)
+{
+	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
+	for (size_t i = 0; all_collectors[i]; i++)
+		metrics_of(out, all_collectors[i]);
+	metrics_of(out, &collector_self);
+}
+
+static void routes_markdown(struct buf *out)
+{
+	buf_adds(out, "| route | parameter | what it does |\n|---|---|---|\n");
+	for (size_t i = 0; all_routes[i]; i++) {
+		const struct route *r = all_routes[i];
+
+		buf_addf(out, "| `%s` | | %s |\n", r->path, r->help);
+		for (const struct parameter *p = r->parameters; p && p->name; p++)
+			buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
+				p->fallback ? p->fallback : "", p->help);
+	}
+}
+
+static const struct {
+	const char *word;
+	void (*print)(struct buf *out);
+} tables[] = {
+	{"metrics", metrics_markdown},
+	{"options", options_markdown},
+	{"routes", routes_markdown},
+};
+
+static int print_table(struct buf *out, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		if (strcmp(word, tables[i].word) == 0) {
+			tables[i].print(out);
+			return EXIT_SUCCESS;
+		}
+	fputs("rightsize-exporter manual: accepted is metrics, options or routes\n", stderr);
+	return EXIT_USAGE;
+}
+
+int manual_main(int argc, char **argv)
+{
+	struct buf out = BUF_MAX(MANUAL_MAX);
+	int code = EXIT_SUCCESS;
+
+	if (strcmp(argv[1], "manual") == 0)
+		code = print_table(&out, argc > 2 ? argv[2] : "");
+	else if (strcmp(argv[1], "--version") == 0)
+		version_text(&out);
+	else
+		help_of_word(&out, argv[1]);
+	fputs(buf_text(&out), stdout);
+	buf_done(&out);
+	return code;
+}

@@ -1,0 +1,17 @@
+/* Where files of ours are when no option says so. */
+#ifndef EXPORTER_PATHS_H
+#define EXPORTER_PATHS_H
+
+#include "collectors/base/err.h"
+
+/*
+ * The history's path: given when it is not NULL; else history.db in $STATE_DIRECTORY (systemd), in
+ * /var/lib/rightsize-exporter for root, or in $XDG_STATE_HOME/rightsize-exporter or
+ * ~/.local/state/rightsize-exporter. The caller frees it.
+ */
+int history_default_path(char **ret, const char *given, struct err *e);
+
+/* Makes the folder of a file with mode 0700, and those above it. ":memory:" needs none. */
+int make_folder_of(const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,495 @@
+/* The sampling loop. */
+#include "exporter/sampler.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/collector.h"
+#include "exporter/fold.h"
+#include "exporter/historian.h"
+#include "exporter/log.h"
+#include "exporter/self.h"
+
+#define STACK_SIZE (256 * 1024)
+
+struct active {
+	const struct collector *collector; /* NULL: not on this machine, or switched off */
+	void *state;
+	struct complaint complaint;
+};
+
+/* What another thread wants done on this one; lives on the caller's stack. */
+struct request {
+	struct request *next;
+	void (*function)(struct sampler *s, void *context);
+	void *context;
+	bool done;
+};
+
+struct sampler {
+	struct app *app;
+	struct host host;
+	const struct collector **list; /* all_collectors and collector_self, NULL-terminated */
+	struct active *active;
+	struct snapshot_pool *pool;
+	struct latest latest;
+	struct fold *fold;
+	struct mono next_row;
+	size_t n_ended;            /* runs that linger */
+	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
+	struct mono ended_at;
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t wake, ticked;
+	bool stop, want_tick;
+	struct request *requests;
+	uint64_t generation, scraped_generation;
+	struct mono tick_at, tick_ended;
+};
+
+static struct timespec monotonic_after(double seconds)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	int64_t ns = (int64_t)t.tv_nsec + (int64_t)(seconds * 1e9);
+
+	t.tv_sec += ns / NS_PER_S;
+	t.tv_nsec = ns % NS_PER_S;
+	return t;
+}
+
+/* ---- one tick ---- */
+
+static void collect(struct sampler *s, struct active *a, struct block *b)
+{
+	struct err e = {0};
+	int64_t before = now_read().mono.ns;
+	int code = a->collector->collect(a->state, &s->host, b, &e);
+
+	b->duration_seconds = (double)(now_read().mono.ns - before) / 1e9;
+	b->success = code == 0;
+	b->absent = code == -ENOENT && !e.text[0];
+	if (code == 0) {
+		if (complaint_over(&a->complaint))
+			log_line(LOG_LEVEL_INFO, "collector works again", "collector",
+				a->collector->name, NULL);
+		return;
+	}
+	memset(b->points, 0, a->collector->n_metrics * sizeof *b->points);
+	b->n_points = 0;
+	if (!b->absent && complaint_due(&a->complaint)) {
+		if (!e.text[0])
+			err_system(&e, code, "collect");
+		log_line(LOG_LEVEL_WARN, "collector failed", "collector", a->collector->name, "err",
+			e.text, NULL);
+	}
+}
+
+static void publish(struct sampler *s, struct snapshot *snapshot)
+{
+	latest_set(&s->latest, &snapshot->shared);
+	pthread_mutex_lock(&s->lock);
+	s->generation = snapshot->generation;
+	s->tick_at = snapshot->at.mono;
+	s->tick_ended = now_read().mono;
+	pthread_cond_broadcast(&s->ticked);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Ended runs go when somebody has seen them, or after a while. */
+static void drop_ended(struct sampler *s)
+{
+	if (!s->n_ended)
+		return;
+	pthread_mutex_lock(&s->lock);
+	bool seen = s->scraped_generation >= s->ended_generation;
+
+	pthread_mutex_unlock(&s->lock);
+	if (seen || mono_seconds_between(s->ended_at, s->host.now.mono) > LINGER_SECONDS) {
+		jobs_drop_ended(s->host.jobs);
+		s->n_ended = 0;
+	}
+}
+
+static void note_ended(struct sampler *s, const struct snapshot *snapshot)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < snapshot->n_runs; i++)
+		ended += snapshot->runs[i].ended;
+	if (ended <= s->n_ended)
+		return;
+	s->n_ended = ended;
+	s->ended_generation = snapshot->generation;
+	s->ended_at = snapshot->at.mono;
+}
+
+/* A snapshot of now, which stays valid until the next tick. */
+static const struct snapshot *tick(struct sampler *s)
+{
+	struct snapshot *snapshot = snapshot_take(s->pool);
+
+	s->host.now = snapshot->at = now_read();
+	drop_ended(s);
+	jobs_read(s->host.jobs, &s->host, snapshot);
+	for (size_t i = 0; s->list[i]; i++)
+		if (s->active[i].collector)
+			collect(s, &s->active[i], &snapshot->blocks[i]);
+		else
+			snapshot->blocks[i].absent = true;
+	note_ended(s, snapshot);
+	publish(s, snapshot);
+	return snapshot;
+}
+
+static void write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
+{
+	const struct sample *rows;
+	size_t n = fold_rows(s->fold, snapshot, run_id, &rows);
+
+	if (n)
+		historian_samples(s->app->historian, rows, n);
+}
+
+/* The snapshot for a history row; the row after that is one interval later, whatever was missed. */
+static void row_tick(struct sampler *s)
+{
+	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
+	int64_t now = now_read().mono.ns;
+
+	s->next_row.ns += interval;
+	if (s->next_row.ns <= now)
+		s->next_row.ns = now + interval;
+	write_rows(s, tick(s), NULL);
+}
+
+/* ---- the loop ---- */
+
+static void run_requests(struct sampler *s)
+{
+	while (s->requests) {
+		struct request *r = s->requests;
+
+		s->requests = r->next;
+		pthread_mutex_unlock(&s->lock);
+		r->function(s, r->context);
+		pthread_mutex_lock(&s->lock);
+		r->done = true;
+		pthread_cond_broadcast(&s->ticked);
+	}
+}
+
+static void *sampler_loop(void *context)
+{
+	struct sampler *s = context;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		double left = mono_seconds_between(now_read().mono, s->next_row);
+
+		if (s->requests) {
+			run_requests(s);
+			continue;
+		}
+		if (left > 0 && !s->want_tick) {
+			struct timespec deadline = monotonic_after(left);
+
+			pthread_cond_timedwait(&s->wake, &s->lock, &deadline);
+			continue;
+		}
+		s->want_tick = false;
+		pthread_mutex_unlock(&s->lock);
+		if (left <= 0)
+			row_tick(s);
+		else
+			tick(s);
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	row_tick(s);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void start_collectors(struct sampler *s)
+{
+	size_t n = 0;
+
+	while (all_collectors[n])
+		n++;
+	s->list = xcalloc(n + 2, sizeof *s->list);
+	s->active = xcalloc(n + 1, sizeof *s->active);
+	for (size_t i = 0; i <= n; i++) {
+		const struct collector *c = i < n ? all_collectors[i] : &collector_self;
+		struct err e = {0};
+		int code = 0;
+
+		s->list[i] = c;
+		if (i < n && !s->app->options->collector_on[i])
+			continue;
+		if (c->start)
+			code = c->start(&s->active[i].state, &s->host, &e);
+		if (code == 0)
+			s->active[i].collector = c;
+		else if (code != -ENOENT)
+			log_line(LOG_LEVEL_WARN, "collector left out", "collector", c->name, "err",
+				e.text, NULL);
+	}
+}
+
+/* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
+static bool shows_own_namespace(struct host *h)
+{
+	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0), line;
+
+	while (scan_line(&s, &line)) {
+		uint64_t pid;
+
+		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &pid)) {
+			scan_blanks(&line);
+			return pid == (uint64_t)getpid() && scan_end(&line);
+		}
+	}
+	return false;
+}
+
+static int open_host(struct host *h, const struct options *o, struct err *e)
+{
+	cpu_set_t set;
+	int code = tree_open(&h->proc, o->procfs, e);
+
+	if (code == 0)
+		code = tree_open(&h->sys, o->sysfs, e);
+	if (code == 0)
+		code = tree_open(&h->root, o->rootfs, e);
+	if (code)
+		return code;
+	h->scratch_size = HOST_SCRATCH_SIZE;
+	h->scratch = xmalloc(h->scratch_size);
+	h->ticks_per_second = sysconf(_SC_CLK_TCK);
+	h->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	h->affinity_cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	h->own_pid_namespace = shows_own_namespace(h);
+	h->jobs = jobs_new();
+	h->now = now_read();
+	return 0;
+}
+
+static void sampler_free(struct sampler *s)
+{
+	for (size_t i = 0; s->active && s->list[i]; i++)
+		if (s->active[i].collector && s->active[i].collector->stop)
+			s->active[i].collector->stop(s->active[i].state);
+	latest_done(&s->latest);
+	snapshot_pool_free(s->pool);
+	fold_free(s->fold);
+	jobs_free(s->host.jobs);
+	tree_free(s->host.proc);
+	tree_free(s->host.sys);
+	tree_free(s->host.root);
+	free(s->host.scratch);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->wake);
+	pthread_cond_destroy(&s->ticked);
+	free(s->list);
+	free(s->active);
+	free(s);
+}
+
+static int start_thread(struct sampler *s, struct err *e)
+{
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	int code = pthread_create(&s->thread, &attributes, sampler_loop, s);
+
+	pthread_attr_destroy(&attributes);
+	return code ? err_system(e, -code, "start the sampler thread") : 0;
+}
+
+int sampler_start(struct sampler **ret, struct app *app, struct err *e)
+{
+	struct sampler *s = xcalloc(1, sizeof *s);
+	pthread_condattr_t monotonic;
+
+	s->app = app;
+	s->latest = LATEST_INIT;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &monotonic);
+	pthread_cond_init(&s->ticked, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+
+	int code = open_host(&s->host, app->options, e);
+
+	if (code == 0) {
+		start_collectors(s);
+		s->pool = snapshot_pool_new(s->list);
+		s->fold = fold_new(&app->columns);
+		s->next_row = s->host.now.mono;
+		code = start_thread(s, e);
+	}
+	if (code) {
+		sampler_free(s);
+		return code;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	sampler_free(s);
+}
+
+/* ---- what other threads ask ---- */
+
+struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, double timeout_seconds)
+{
+	struct timespec deadline = monotonic_after(timeout_seconds);
+	int64_t oldest = now_read().mono.ns - (int64_t)(max_age_seconds * 1e9);
+
+	pthread_mutex_lock(&s->lock);
+	while (s->generation == 0 || s->tick_at.ns < oldest) {
+		s->want_tick = true;
+		pthread_cond_signal(&s->wake);
+		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
+			break;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return (struct snapshot *)(void *)latest_get(&s->latest);
+}
+
+double sampler_age(struct sampler *s)
+{
+	pthread_mutex_lock(&s->lock);
+	double age = s->generation ? mono_seconds_between(s->tick_ended, now_read().mono) : INFINITY;
+
+	pthread_mutex_unlock(&s->lock);
+	return age;
+}
+
+void sampler_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	if (generation > s->scraped_generation)
+		s->scraped_generation = generation;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),
+	void *context)
+{
+	struct request r = {.function = function, .context = context};
+
+	pthread_mutex_lock(&s->lock);
+	struct request **end = &s->requests;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = &r;
+	pthread_cond_signal(&s->wake);
+	while (!r.done)
+		pthread_cond_wait(&s->ticked, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct follow {
+	const struct run_spec *spec;
+	const struct run_begin *record;
+	struct err *e;
+	int code;
+};
+
+static void do_follow(struct sampler *s, void *context)
+{
+	struct follow *f = context;
+
+	s->host.now = now_read();
+	f->code = jobs_follow(s->host.jobs, &s->host, f->spec, f->e);
+	if (f->code)
+		return;
+	const struct snapshot *snapshot = tick(s);
+
+	if (!f->record)
+		return;
+	fold_begin(s->fold, f->spec->run_id, snapshot);
+	historian_run_begin(s->app->historian, f->record);
+}
+
+int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
+	struct err *e)
+{
+	struct follow f = {.spec = spec, .record = record, .e = e};
+
+	do_on_sampler(s, do_follow, &f);
+	return f.code;
+}
+
+struct conclusion {
+	const char *run_id;
+	const double *final;
+	const struct run_finish *finish;
+};
+
+static void do_conclude(struct sampler *s, void *context)
+{
+	const struct conclusion *c = context;
+
+	jobs_conclude(s->host.jobs, c->run_id, c->final);
+	const struct snapshot *snapshot = tick(s);
+
+	if (!fold_records(s->fold, c->run_id))
+		return;
+	write_rows(s, snapshot, c->run_id);
+	fold_end(s->fold, c->run_id);
+	if (c->finish)
+		historian_run_finish(s->app->historian, c->finish);
+}
+
+void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
+	const struct run_finish *finish)
+{
+	struct conclusion c = {run_id, final, finish};
+
+	do_on_sampler(s, do_conclude, &c);
+}
+
+struct call {
+	void (*function)(struct jobs *jobs, void *context);
+	void *context;
+};
+
+static void do_call(struct sampler *s, void *context)
+{
+	const struct call *c = context;
+
+	c->function(s->host.jobs, c->context);
+}
+
+void sampler_call(struct sampler *s, void (*function)(struct jobs *jobs, void *context), void *context)
+{
+	struct call c = {function, context};
+
+	do_on_sampler(s, do_call, &c);
+}

@@ -1,0 +1,117 @@
+/* What a run used, and what to ask for next time, in a few lines. */
+#include "exporter/summary.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "exporter/log.h"
+#include "recommender/recommend.h"
+
+#define SUMMARY_MAX  8192
+#define RUNS_TO_READ 50
+
+static void add_bytes(struct buf *b, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t u = 0;
+
+	if (isnan(bytes)) {
+		buf_adds(b, "unknown");
+		return;
+	}
+	while (bytes >= 1024 && u + 1 < ARRAY_LEN(units)) {
+		bytes /= 1024;
+		u++;
+	}
+	buf_addf(b, u ? "%.1f %s" : "%.0f %s", bytes, units[u]);
+}
+
+static void add_duration(struct buf *b, double seconds)
+{
+	if (seconds < 60)
+		buf_addf(b, "%.2f s", seconds);
+	else if (seconds < 3600)
+		buf_addf(b, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
+	else
+		buf_addf(b, "%.0f h %.0f min", floor(seconds / 3600), fmod(seconds, 3600) / 60);
+}
+
+static void add_run(struct buf *b, const struct run *r)
+{
+	buf_addf(b, "rightsize-exporter: job %s %s after ", r->job_name, outcome_name(r->outcome));
+	add_duration(b, r->duration_seconds);
+	if (!isnan(r->exit_signal))
+		buf_addf(b, " (signal %.0f)", r->exit_signal);
+	else if (!isnan(r->exit_code) && r->exit_code != 0)
+		buf_addf(b, " (exit code %.0f)", r->exit_code);
+	buf_addf(b, ", run %s\n", r->run_id);
+	buf_addf(b, "  CPU     %.2f s", run_total(r, "cpu_seconds"));
+	if (r->duration_seconds > 0)
+		buf_addf(b, ", %.2f cores on average",
+			run_total(r, "cpu_seconds") / r->duration_seconds);
+	buf_adds(b, "\n  memory  ");
+	add_bytes(b, run_peak(r, "memory_peak_bytes"));
+	buf_adds(b, " at most\n  disk    ");
+	add_bytes(b, run_total(r, "disk_read_bytes"));
+	buf_adds(b, " read, ");
+	add_bytes(b, run_total(r, "disk_written_bytes"));
+	buf_adds(b, " written\n");
+}
+
+static void add_advice(struct buf *b, const struct runs *runs, struct arena *arena)
+{
+	struct sizing_options options = {.runs = 5};
+	struct sizing s = {0};
+	struct err e = {0};
+
+	if (strategies[0].size(runs, &options, arena, &s, &e) < 0) {
+		buf_addf(b, "  next    %s\n", e.text);
+		return;
+	}
+	buf_addf(b, "  next    ask for %llu CPU%s and %llu MiB of memory",
+		(unsigned long long)s.resources.cpu, s.resources.cpu == 1 ? "" : "s",
+		(unsigned long long)s.resources.memory);
+	if (s.resources.gpu)
+		buf_addf(b, ", %llu GPU%s with %llu MiB", (unsigned long long)s.resources.gpu,
+			s.resources.gpu == 1 ? "" : "s", (unsigned long long)s.resources.vram);
+	buf_addf(b, " (from %zu successful run%s)\n", s.runs, s.runs == 1 ? "" : "s");
+}
+
+static int build(struct app *app, const char *run_id, struct buf *b, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(history_closep) struct history *h = NULL;
+	struct run_query this_run = {.run_id = run_id, .limit = 1};
+	struct runs one = {0}, all = {0};
+	int code = history_open(&h, app->history_path, HISTORY_READ, &app->columns, NULL, e);
+
+	if (code == 0)
+		code = history_runs(h, &this_run, &arena, &one, e);
+	if (code || one.n == 0)
+		return code;
+	struct run_query same_job = {.job_name = one.run[0].job_name, .limit = RUNS_TO_READ};
+
+	code = history_runs(h, &same_job, &arena, &all, e);
+	if (code)
+		return code;
+	add_run(b, &one.run[0]);
+	add_advice(b, &all, &arena);
+	return 0;
+}
+
+void summary_print(struct app *app, const char *run_id)
+{
+	struct buf b = BUF_MAX(SUMMARY_MAX);
+	struct err e = {0};
+
+	if (build(app, run_id, &b, &e))
+		log_line(LOG_LEVEL_WARN, "no summary", "err", e.text, NULL);
+	/* One write, so that nothing of the job comes in between; nobody reading it is no failure. */
+	ssize_t ignored = b.len ? write(STDERR_FILENO, buf_text(&b), b.len) : 0;
+
+	(void)ignored;
+	buf_done(&b);
+}

@@ -1,0 +1,279 @@
+/* Running a job and passing everything through. */
+#include "exporter/wrapper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/historian.h"
+#include "exporter/log.h"
+#include "exporter/sampler.h"
+#include "exporter/summary.h"
+
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND      127
+#define EXIT_SIGNAL         128
+#define FLUSH_SECONDS       10
+
+/* Signals that are about the program itself or cannot be caught. */
+static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT,
+	SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
+
+static sigset_t original_mask;
+
+static void fill_set(sigset_t *set)
+{
+	sigfillset(set);
+	for (size_t i = 0; i < ARRAY_LEN(not_forwarded); i++)
+		sigdelset(set, not_forwarded[i]);
+}
+
+void wrapper_block_signals(void)
+{
+	sigset_t set;
+
+	fill_set(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
+}
+
+void wrapper_adopt_orphans(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+struct job {
+	pid_t pid;
+	struct now started;
+	int status;         /* as of wait(2), when ended */
+	bool ended;
+	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
+	char run_id[RUN_ID_MAX];
+	bool followed;
+};
+
+/*
+ * In the child of a threaded process: only what signal-safety(7) allows. execvp itself takes no lock and no
+ * memory in glibc and musl.
+ */
+static _Noreturn void become(char *const command[], int failure_fd)
+{
+	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
+	execvp(command[0], command);
+
+	int code = errno;
+	ssize_t ignored = write(failure_fd, &code, sizeof code);
+
+	(void)ignored;
+	_exit(code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+_Noreturn void wrapper_become(char *const command[])
+{
+	become(command, STDERR_FILENO);
+}
+
+/* 0 with a started command; otherwise the exit code to give back. */
+static int start(struct job *job, char *const command[])
+{
+	int pipe_fds[2], code = 0;
+	struct err e = {0};
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+		err_system(&e, -errno, "make a pipe");
+		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+		return EXIT_NOT_EXECUTABLE;
+	}
+	job->started = now_read();
+	job->pid = fork();
+	if (job->pid == 0)
+		become(command, pipe_fds[1]);
+	close(pipe_fds[1]);
+	AUTO(closep) int failure = pipe_fds[0];
+
+	if (job->pid < 0) {
+		err_system(&e, -errno, "fork");
+		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+		return EXIT_NOT_EXECUTABLE;
+	}
+	/* Ends without a byte when the command was executed. */
+	if (read(failure, &code, sizeof code) == sizeof code) {
+		err_system(&e, -code, "%s", command[0]);
+		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+		waitpid(job->pid, NULL, 0);
+		return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	return 0;
+}
+
+static void follow(struct app *app, const struct identity *self, struct job *job)
+{
+	const struct options *o = app->options;
+	struct err e = {0};
+
+	run_id_make(job->run_id, job->started.wall);
+
+	struct run_spec spec = {
+		.run_id = job->run_id,
+		.job_name = o->run_job_name,
+		.pid = job->pid,
+		.reaper_pid = self->pid,
+		.started_at = job->started.wall,
+		.started_mono = job->started.mono,
+		.awaits_conclusion = true,
+	};
+	struct run_begin begin = {
+		.run_id = job->run_id,
+		.job_name = o->run_job_name,
+		.host = self->host,
+		.started_at = wall_seconds(job->started.wall),
+		.interval_seconds = o->sample_interval,
+		.root = self->here,
+		.requested_cpu_cores = NAN,
+		.requested_memory_bytes = NAN,
+		.memory_limit_bytes = NAN,
+		.input_bytes = NAN,
+		.attempt = NAN,
+		.owner_pid = self->pid,
+		.owner_start_ticks = self->start_ticks,
+	};
+
+	begin.root.pid = job->pid;
+	begin.root.start_ticks = process_start_ticks(job->pid);
+	begin.root.reaper_pid = self->pid;
+	begin.root.reaper_start_ticks = self->start_ticks;
+	job->followed = sampler_follow(app->sampler, &spec, &begin, &e) == 0;
+	if (!job->followed)
+		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
+}
+
+/* Reaps one zombie; true when there was one. */
+static bool reap(struct job *job)
+{
+	struct rusage used;
+	int status;
+	pid_t pid = wait4(-1, &status, WNOHANG, &used);
+
+	if (pid <= 0)
+		return false;
+	if ((double)used.ru_maxrss * 1024 > job->largest_rss)
+		job->largest_rss = (double)used.ru_maxrss * 1024;
+	if (pid == job->pid) {
+		job->ended = true;
+		job->status = status;
+	}
+	return true;
+}
+
+/* While the command is a zombie, its last counters can still be read; then all zombies are reaped. */
+static void on_child(struct app *app, struct job *job)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid == job->pid && job->followed) {
+		struct snapshot *last = sampler_snapshot(app->sampler, 0, 1);
+
+		if (last)
+			shared_drop(&last->shared);
+	}
+	while (reap(job))
+		;
+}
+
+static void forward(struct job *job, const siginfo_t *info)
+{
+	bool from_terminal = info->si_code > 0;
+
+	if (!from_terminal)
+		kill(job->pid, info->si_signo);
+	if (info->si_signo == SIGTSTP)
+		raise(SIGSTOP);
+}
+
+static void wait_for_end(struct app *app, struct job *job)
+{
+	sigset_t set;
+
+	fill_set(&set);
+	/* What ended before the first look is found without its signal. */
+	on_child(app, job);
+	while (!job->ended) {
+		siginfo_t info = {0};
+
+		if (sigwaitinfo(&set, &info) < 0)
+			continue;
+		if (info.si_signo == SIGCHLD)
+			on_child(app, job);
+		else
+			forward(job, &info);
+	}
+}
+
+/* What the kernel says of all processes that were waited for: exact, see getrusage(2). */
+static void final_of(const struct job *job, double final[RUN_N_METRICS])
+{
+	struct rusage used;
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
+		return;
+	double user = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
+	double system = (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6;
+
+	final[RUN_CPU_SECONDS] = user + system;
+	final[RUN_CPU_USER_SECONDS] = user;
+	final[RUN_CPU_SYSTEM_SECONDS] = system;
+	final[RUN_MINOR_FAULTS] = (double)used.ru_minflt;
+	final[RUN_MAJOR_FAULTS] = (double)used.ru_majflt;
+	final[RUN_MEMORY_PEAK_BYTES] = job->largest_rss;
+	final[RUN_MEMORY_PEAK_PROCESS_BYTES] = job->largest_rss;
+}
+
+static void conclude(struct app *app, const struct job *job)
+{
+	double final[RUN_N_METRICS];
+	struct now ended = now_read();
+	bool exited = WIFEXITED(job->status);
+	struct run_finish finish = {
+		.run_id = job->run_id,
+		.ended_at = wall_seconds(ended.wall),
+		.duration_seconds = mono_seconds_between(job->started.mono, ended.mono),
+		.outcome = exited && WEXITSTATUS(job->status) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED,
+		.exit_code = exited ? (double)WEXITSTATUS(job->status) : (double)NAN,
+		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
+		.cpu_source = "rusage",
+		.memory_source = "vmhwm",
+	};
+
+	final_of(job, final);
+	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
+	sampler_conclude(app->sampler, job->run_id, final, &finish);
+	if (!historian_flush(app->historian, FLUSH_SECONDS))
+		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id", job->run_id,
+			NULL);
+	else if (!app->options->quiet)
+		summary_print(app, job->run_id);
+}
+
+int wrapper_run(struct app *app, const struct identity *self, char *const command[])
+{
+	struct job job = {0};
+	int code = start(&job, command);
+
+	if (code)
+		return code;
+	follow(app, self, &job);
+	wait_for_end(app, &job);
+	if (job.followed)
+		conclude(app, &job);
+	return WIFEXITED(job.status) ? WEXITSTATUS(job.status) : EXIT_SIGNAL + WTERMSIG(job.status);
+}

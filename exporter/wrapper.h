@@ -1,0 +1,28 @@
+/*
+ * `run`: starts the command, follows its process tree, and gives back what it gave: its exit code, or 128+n
+ * when signal n ended it; 127 when there is no such command, 126 when it cannot be executed.
+ *
+ * The job comes first: when the history or the web address cannot be had, the log says so and the job runs
+ * all the same. Standard streams, environment, working directory, process group and ignored signals are
+ * passed on untouched. Signals sent to the wrapper are sent on; those of the terminal reach the job by
+ * themselves. The run ends when the command does, whatever it left in the background.
+ */
+#ifndef EXPORTER_WRAPPER_H
+#define EXPORTER_WRAPPER_H
+
+#include "exporter/app.h"
+#include "exporter/identity.h"
+
+/* app->sampler and app->historian run. Returns the exit code of the program. */
+int wrapper_run(struct app *app, const struct identity *self, char *const command[]);
+
+/* Blocks the signals that wrapper_run waits for; before any thread starts. */
+void wrapper_block_signals(void);
+
+/* Becomes the command, unwatched; does not return. */
+_Noreturn void wrapper_become(char *const command[]);
+
+/* Makes this process adopt orphans of the job; before any child starts. */
+void wrapper_adopt_orphans(void);
+
+#endif
