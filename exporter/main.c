@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
 #include "exporter/app.h"
 #include "exporter/follower.h"
 #include "exporter/historian.h"
@@ -173,7 +174,7 @@ static int run_job(struct app *app, char **command)
 	if (start_for_job(app, &self, &http, &e)) {
 		/* Nothing can watch it: become the job, as if we were not here. */
 		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
-		wrapper_become(command);
+		return wrapper_become(command);
 	}
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
@@ -192,7 +193,7 @@ static int check_job(const struct options *o, struct err *e)
 	if (strlen(name) >= JOB_NAME_MAX)
 		return err_set(e, -EINVAL, "--job-name: %zu bytes are too long, at most %d are accepted",
 			strlen(name), JOB_NAME_MAX - 1);
-	if (!text_is_plain(name))
+	if (!utf8_plain(name))
 		return err_set(e, -EINVAL, "--job-name: accepted is UTF-8 text without control characters");
 	if (o->n_rest == 0)
 		return err_set(e, -EINVAL, "the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");

@@ -60,55 +60,60 @@ struct job {
 };
 
 /*
- * In the child of a threaded process: only what signal-safety(7) allows. execvp itself takes no lock and no
- * memory in glibc and musl.
+ * Becomes the command, or returns why not. In the child of a threaded process only what signal-safety(7) allows
+ * may be called; execvp takes no lock and no memory in glibc and musl.
  */
-static _Noreturn void become(char *const command[], int failure_fd)
+static int become(char *const command[])
 {
 	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 	execvp(command[0], command);
-
-	int code = errno;
-	ssize_t ignored = write(failure_fd, &code, sizeof code);
-
-	(void)ignored;
-	_exit(code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+	return errno;
 }
 
-_Noreturn void wrapper_become(char *const command[])
+static int exit_code_of(int failure)
 {
-	become(command, STDERR_FILENO);
+	return failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int not_started(const char *what, int failure)
+{
+	struct err e = {0};
+
+	err_system(&e, -failure, "%s", what);
+	log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+	return exit_code_of(failure);
+}
+
+int wrapper_become(char *const command[])
+{
+	return not_started(command[0], become(command));
 }
 
 /* 0 with a started command; otherwise the exit code to give back. */
 static int start(struct job *job, char *const command[])
 {
-	int pipe_fds[2], code = 0;
-	struct err e = {0};
+	int pipe_fds[2], failure = 0;
 
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-		err_system(&e, -errno, "make a pipe");
-		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
-		return EXIT_NOT_EXECUTABLE;
-	}
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return not_started("pipe", errno);
 	job->started = now_read();
 	job->pid = fork();
-	if (job->pid == 0)
-		become(command, pipe_fds[1]);
-	close(pipe_fds[1]);
-	AUTO(closep) int failure = pipe_fds[0];
-
-	if (job->pid < 0) {
-		err_system(&e, -errno, "fork");
-		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
-		return EXIT_NOT_EXECUTABLE;
+	if (job->pid == 0) {
+		failure = become(command);
+		/* The parent reads all of it or nothing: it is shorter than PIPE_BUF. */
+		_exit(write(pipe_fds[1], &failure, sizeof failure) < 0 ? EXIT_NOT_EXECUTABLE :
+									  exit_code_of(failure));
 	}
+	failure = job->pid < 0 ? errno : 0;
+	close(pipe_fds[1]);
+	AUTO(closep) int result = pipe_fds[0];
+
+	if (failure)
+		return not_started("fork", failure);
 	/* Ends without a byte when the command was executed. */
-	if (read(failure, &code, sizeof code) == sizeof code) {
-		err_system(&e, -code, "%s", command[0]);
-		log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
-		return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+		return not_started(command[0], failure);
 	}
 	return 0;
 }

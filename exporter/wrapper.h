@@ -19,8 +19,8 @@ int wrapper_run(struct app *app, const struct identity *self, char *const comman
 /* Blocks the signals that wrapper_run waits for; before any thread starts. */
 void wrapper_block_signals(void);
 
-/* Becomes the command, unwatched; does not return. */
-_Noreturn void wrapper_become(char *const command[]);
+/* Becomes the command, unwatched; returns only when that failed, with the exit code to give back. */
+int wrapper_become(char *const command[]);
 
 /* Makes this process adopt orphans of the job; before any child starts. */
 void wrapper_adopt_orphans(void);

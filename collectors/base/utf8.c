@@ -39,6 +39,14 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
+bool utf8_plain(const char *s)
+{
+	for (const char *c = s; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return false;
+	return *s && utf8_valid(s, strlen(s));
+}
+
 static uint32_t fnv1a(const unsigned char *s, size_t len)
 {
 	uint32_t h = 2166136261U;

@@ -10,6 +10,9 @@
 
 bool utf8_valid(const char *s, size_t len);
 
+/* Valid, not empty, and without control characters (below U+0020, and U+007F). */
+bool utf8_plain(const char *s);
+
 /*
  * Writes s to out as valid UTF-8, NUL-terminated, and returns its length (< size). Each byte that is no
  * part of a valid sequence, and each NUL, becomes U+FFFD. What does not fit is cut at a code point and

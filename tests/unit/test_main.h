@@ -9,4 +9,16 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
+/* cmocka of Debian 12 compares floats only. NaN equals nothing. */
+#ifndef assert_double_equal
+#define assert_double_equal(a, b, epsilon)                                                         \
+	do {                                                                                       \
+		double a_ = (a), b_ = (b);                                                         \
+		if (!(fabs(a_ - b_) <= (epsilon)))                                                 \
+			fail_msg("%s is %.17g, not %.17g", #a, a_, b_);                            \
+	} while (0)
+#endif
+
 #endif

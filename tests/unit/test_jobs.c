@@ -1,0 +1,317 @@
+/* collectors/jobs: membership and conservation, on a /proc in memory. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/jobs.h"
+#include "tests/support/test_tree.h"
+
+struct world {
+	struct tree *proc;
+	struct host host;
+	struct snapshot snapshot;
+};
+
+struct fake {
+	int pid, ppid;
+	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
+	unsigned long peak_kib;
+};
+
+static struct world *world_new(void)
+{
+	struct world *w = xcalloc(1, sizeof *w);
+
+	w->proc = memory_tree();
+	w->host = (struct host){
+		.proc = w->proc,
+		.ticks_per_second = 100,
+		.page_size = 4096,
+		.scratch = xmalloc(HOST_SCRATCH_SIZE),
+		.scratch_size = HOST_SCRATCH_SIZE,
+		.jobs = jobs_new(),
+	};
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	jobs_free(w->host.jobs);
+	free(w->host.scratch);
+	arena_done(&w->snapshot.arena);
+	tree_free(w->proc);
+	free(w);
+}
+
+static void put(struct world *w, const struct fake *f)
+{
+	char path[64], text[400];
+
+	snprintf(path, sizeof path, "%d/stat", f->pid);
+	snprintf(text, sizeof text,
+		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0\n", f->pid,
+		f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user, f->start,
+		f->rss_pages);
+	memory_tree_text(w->proc, path, text);
+	snprintf(path, sizeof path, "%d/status", f->pid);
+	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);
+	memory_tree_text(w->proc, path, text);
+}
+
+static void children(struct world *w, int pid, const char *list)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
+	memory_tree_text(w->proc, path, list);
+}
+
+static void gone(struct world *w, int pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d", pid);
+	memory_tree_remove(w->proc, path);
+}
+
+static const struct run_reading *look(struct world *w)
+{
+	arena_reset(&w->snapshot.arena);
+	w->host.now.mono.ns += NS_PER_S;
+	jobs_read(w->host.jobs, &w->host, &w->snapshot);
+	return w->snapshot.runs;
+}
+
+static void follow(struct world *w, int pid, int reaper)
+{
+	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = pid, .reaper_pid = reaper};
+
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+}
+
+static void waited_child_is_counted_once(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	/* The child used 30 ticks more, ended, and its parent waited for it. */
+	gone(w, 11);
+	children(w, 10, "");
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .waited_user = 230, .faults = 50,
+				  .waited_faults = 75, .start = 5});
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.3, 1e-9);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
+	world_free(w);
+}
+
+static void child_nobody_waited_for_is_kept(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	follow(w, 10, 0);
+	look(w);
+	gone(w, 11);
+	children(w, 10, "");
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	/* What the parent then does itself comes on top. */
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 150, .faults = 60, .start = 5});
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
+	world_free(w);
+}
+
+static void orphan_stays_a_member(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .faults = 5});
+	put(w, &(struct fake){.pid = 12, .ppid = 11, .start = 7, .faults = 5});
+	children(w, 10, "11 ");
+	children(w, 11, "12 ");
+	children(w, 12, "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
+	gone(w, 11);
+	children(w, 10, "");
+	put(w, &(struct fake){.pid = 12, .ppid = 1, .start = 7, .user = 500, .faults = 5});
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
+	gone(w, 10);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
+	assert_false(w->snapshot.runs->ended);
+	gone(w, 12);
+	look(w);
+	assert_true(w->snapshot.runs->ended);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 5, 1e-9);
+	assert_true(isnan(w->snapshot.runs->value[RUN_MEMORY_BYTES]));
+	world_free(w);
+}
+
+static void reused_pid_is_a_stranger(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	look(w);
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 90000, .start = 999});
+	look(w);
+	assert_true(w->snapshot.runs->ended);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1, 1e-9);
+	world_free(w);
+}
+
+static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 9, .ppid = 1, .user = 1000, .waited_user = 50, .waited_faults = 9, .start = 4});
+	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5});
+	children(w, 9, "10 ");
+	children(w, 10, "");
+	follow(w, 10, 9);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1, 1e-9);
+	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
+	/* An orphan, given to the reaper, is found though nobody ran. */
+	put(w, &(struct fake){.pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8});
+	children(w, 9, "10 12 ");
+	children(w, 12, "");
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.1, 1e-9);
+	/* Both end, and the reaper waits. */
+	gone(w, 10);
+	gone(w, 12);
+	put(w, &(struct fake){.pid = 9, .ppid = 1, .user = 1000, .waited_user = 170, .waited_faults = 70, .start = 4});
+	children(w, 9, "");
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
+	/* It goes as well: nothing falls. */
+	gone(w, 9);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
+	world_free(w);
+}
+
+static void peak_is_the_mark_and_what_others_held(void **state)
+{
+	struct world *w = world_new();
+	const double mib = 1048576;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 25600, .peak_kib = 102400, .faults = 1});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
+	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
+	children(w, 10, "11 12 ");
+	children(w, 11, "");
+	children(w, 12, "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
+	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000, .faults = 9});
+	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000, .faults = 9});
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 601 * mib, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 102 * mib, 1);
+	world_free(w);
+}
+
+static void children_are_found_without_children_files(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 30, .ppid = 1, .start = 5});
+	put(w, &(struct fake){.pid = 20, .ppid = 30, .start = 6});
+	put(w, &(struct fake){.pid = 10, .ppid = 20, .start = 7});
+	put(w, &(struct fake){.pid = 40, .ppid = 1, .start = 7});
+	follow(w, 30, 0);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
+	world_free(w);
+}
+
+static void refused_files_are_a_gap_not_a_failure(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10});
+	children(w, 10, "");
+	memory_tree_refuse(w->proc, "10/io", -EACCES);
+	memory_tree_refuse(w->proc, "10/fd", -EACCES);
+	follow(w, 10, 0);
+	look(w);
+	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 1, 0);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 0.07, 1e-9);
+	assert_true(isnan(w->snapshot.runs->value[RUN_OPEN_FDS]));
+	world_free(w);
+}
+
+static void conclusion_corrects_upwards_only(void **state)
+{
+	struct world *w = world_new();
+	double final[RUN_N_METRICS];
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	look(w);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	final[RUN_CPU_SECONDS] = 1.25;
+	final[RUN_MEMORY_PEAK_BYTES] = 1;
+	jobs_conclude(w->host.jobs, "r1", final);
+	gone(w, 10);
+	look(w);
+	assert_true(w->snapshot.runs->ended);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1.25, 1e-9);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 10485760, 1);
+	jobs_drop_ended(w->host.jobs);
+	look(w);
+	assert_int_equal(w->snapshot.n_runs, 0);
+	world_free(w);
+}
+
+static void following_nobody_is_refused(void **state)
+{
+	struct world *w = world_new();
+	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 77};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), -ESRCH);
+	assert_non_null(strstr(e.text, "77"));
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waited_child_is_counted_once),
+		cmocka_unit_test(child_nobody_waited_for_is_kept),
+		cmocka_unit_test(orphan_stays_a_member),
+		cmocka_unit_test(reused_pid_is_a_stranger),
+		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
+		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
+		cmocka_unit_test(children_are_found_without_children_files),
+		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
+		cmocka_unit_test(conclusion_corrects_upwards_only),
+		cmocka_unit_test(following_nobody_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

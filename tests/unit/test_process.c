@@ -1,0 +1,107 @@
+/* collectors/process: text of /proc/PID files to structs. */
+#include "tests/unit/test_main.h"
+
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process.h"
+
+#define REST " S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 18446744073709551615\n"
+
+static bool parse(const char *text, struct process_stat *ret)
+{
+	return process_stat_parse(SCAN(text, strlen(text)), ret);
+}
+
+static void stat_survives_any_name(void **state)
+{
+	static const char *const names[] = {"sh", "a b c d e", ") S 1 2 3", "(()", "new\nline", "\xff\xfe", ""};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char text[400];
+		struct process_stat s;
+
+		snprintf(text, sizeof text, "12 (%s)%s", names[i], REST);
+		assert_true(parse(text, &s));
+		assert_int_equal(s.pid, 12);
+		assert_int_equal(s.ppid, 10);
+		assert_int_equal(s.state, 'S');
+		assert_int_equal(s.minor_faults, 100);
+		assert_int_equal(s.waited_minor_faults, 200);
+		assert_int_equal(s.user_ticks, 55);
+		assert_int_equal(s.system_ticks, 66);
+		assert_int_equal(s.waited_user_ticks, 7);
+		assert_int_equal(s.waited_system_ticks, 8);
+		assert_int_equal(s.threads, 9);
+		assert_int_equal(s.start_ticks, 4242);
+		assert_int_equal(s.rss_pages, 321);
+	}
+}
+
+static void stat_refuses_what_is_cut_or_absurd(void **state)
+{
+	static const char *const texts[] = {"", "12", "12 (sh", "12 (sh)", "12 (sh) S", "12 (sh) S 1 2 3",
+		"x (sh)" REST, "99999999999999999999 (sh)" REST, "12 (sh) S 10 12 12 0 -1 4194304 100 200 3 x"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct process_stat s = {.pid = 77};
+
+		assert_false(parse(texts[i], &s));
+		assert_int_equal(s.pid, 77);
+	}
+}
+
+static void status_reads_marks_and_switches(void **state)
+{
+	static const char text[] = "Name:\tVmHWM: 9 kB\nPid:\t12\nVmHWM:\t    2048 kB\nVmSwap:\t 4 kB\n"
+				   "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
+	struct process_status s;
+
+	(void)state;
+	assert_true(process_status_parse(SCAN(text, sizeof text - 1), &s));
+	assert_int_equal(s.peak_bytes, 2048 * 1024);
+	assert_int_equal(s.swap_bytes, 4096);
+	assert_int_equal(s.voluntary_switches, 5);
+	assert_int_equal(s.involuntary_switches, 6);
+	assert_false(process_status_parse(SCAN("nonsense", 8), &s));
+}
+
+static void io_needs_all_four(void **state)
+{
+	static const char text[] = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
+				   "cancelled_write_bytes: 7\n";
+	struct process_io io;
+
+	(void)state;
+	assert_true(process_io_parse(SCAN(text, sizeof text - 1), &io));
+	assert_int_equal(io.read_chars, 1);
+	assert_int_equal(io.written_chars, 2);
+	assert_int_equal(io.read_bytes, 5);
+	assert_int_equal(io.written_bytes, 6);
+	assert_false(process_io_parse(SCAN("rchar: 1\n", 9), &io));
+}
+
+static void pss_is_in_bytes(void **state)
+{
+	uint64_t pss;
+
+	(void)state;
+	assert_true(process_pss_parse(SCAN("00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n", 50), &pss));
+	assert_int_equal(pss, 3072);
+	assert_false(process_pss_parse(SCAN("Pss_Dirty: 3 kB\n", 16), &pss));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stat_survives_any_name),
+		cmocka_unit_test(stat_refuses_what_is_cut_or_absurd),
+		cmocka_unit_test(status_reads_marks_and_switches),
+		cmocka_unit_test(io_needs_all_four),
+		cmocka_unit_test(pss_is_in_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
