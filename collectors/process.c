@@ -2,7 +2,9 @@
 #include "collectors/process.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define PATH_SIZE 64
 

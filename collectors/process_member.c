@@ -130,6 +130,7 @@ bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
 	m->ran = true;
+	m->looks = (unsigned)m->pid % STALE_LOOKS; /* not all in the same look */
 	return member_read(m, h, true);
 }
 

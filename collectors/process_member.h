@@ -13,7 +13,7 @@
 #include "collectors/process.h"
 
 /* A sleeping process is read in full once in so many looks. */
-#define STALE_LOOKS 16
+#define STALE_LOOKS 64
 
 /* Counters of a tree that only grow. Times in nanoseconds. */
 enum tree_counter {

@@ -304,6 +304,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, 
 			t->retained[c] -= reaper.counter[c];
 	}
 	add(t, &root);
+	find_new(t, h);
 	return 0;
 }
 
