@@ -1,0 +1,188 @@
+/* exporter/options: flags, environment, refusals. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/collector.h"
+#include "exporter/options.h"
+
+static int read_words(struct options *o, enum command_bits command, struct err *e, const char *const *words)
+{
+	static char text[20][80];
+	static char *argv[20];
+	int argc = 0;
+
+	for (; words[argc]; argc++) {
+		text_copy(words[argc], text[argc], sizeof text[argc]);
+		argv[argc] = text[argc];
+	}
+	argv[argc] = NULL;
+	return options_read(o, command, argc, argv, e);
+}
+
+#define READ(o, command, e, ...) read_words((o), (command), (e), (const char *const[]){__VA_ARGS__, NULL})
+
+static void defaults_hold_without_flags(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
+	assert_double_equal(o.sample_interval, 1, 0);
+	assert_int_equal(o.history_runs_per_job, 50);
+	assert_int_equal(o.history_max_size, 1 << 30);
+	assert_string_equal(o.procfs, "/proc");
+	assert_string_equal(o.log_level, "info");
+	assert_null(o.history_path);
+	assert_int_equal(o.listen_addresses.n, 0);
+	options_done(&o);
+}
+
+static void values_follow_or_are_joined(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--sample.interval", "250ms", "--job-name=etl/load",
+				 "--quiet", "--web.listen-address=[::1]:0", "--web.listen-address",
+				 "127.0.0.1:0", "--", "sort", "--quiet"),
+		0);
+	assert_double_equal(o.sample_interval, 0.25, 1e-12);
+	assert_string_equal(o.run_job_name, "etl/load");
+	assert_true(o.quiet);
+	assert_int_equal(o.listen_addresses.n, 2);
+	assert_string_equal(o.listen_addresses.text[1], "127.0.0.1:0");
+	assert_int_equal(o.n_rest, 2);
+	assert_string_equal(o.rest[1], "--quiet");
+	options_done(&o);
+}
+
+static void refusals_name_flag_value_and_what_is_accepted(void **state)
+{
+	static const struct {
+		const char *word, *says[3];
+	} table[] = {
+		{"--sample.interval=0", {"sample.interval", "=0", "500ms"}},
+		{"--sample.interval=2h", {"sample.interval", "2h", "3600"}},
+		{"--sample.interval=1", {"sample.interval", "=1", "30s"}},
+		{"--sample.interval=nan", {"sample.interval", "nan", "duration"}},
+		{"--history.runs-per-job=-1", {"runs-per-job", "-1", "whole number"}},
+		{"--history.runs-per-job=1.5", {"runs-per-job", "1.5", "whole number"}},
+		{"--history.max-size=10", {"max-size", "10", "1G"}},
+		{"--history.max-size=99999999T", {"max-size", "99999999T", "1G"}},
+		{"--log.level=loud", {"log.level", "loud", "debug, info, warn, error"}},
+		{"--web.disable-compression=maybe", {"disable-compression", "maybe", "true or false"}},
+		{"--path.procfs=", {"path.procfs", "", "not empty"}},
+		{"--bogus", {"--bogus", "unknown", "--help"}},
+		{"--no-bogus", {"--no-bogus", "unknown", "--help"}},
+		{"-x", {"-x", "unknown", "--"}},
+		{"--history.path", {"history.path", "needs a value", "FILE"}},
+		{"--collector.bogus", {"bogus", "there are", "jobs"}},
+		{"--job-name=x", {"--job-name", "unknown", "--help"}}, /* of another command */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct options o;
+		struct err e = {0};
+
+		assert_int_equal(READ(&o, COMMAND_SERVE, &e, table[i].word), -EINVAL);
+		for (size_t k = 0; k < 3; k++)
+			if (!strstr(e.text, table[i].says[k]))
+				fail_msg("%s: \"%s\" lacks \"%s\"", table[i].word, e.text, table[i].says[k]);
+	}
+}
+
+static void flag_beats_environment_beats_default(void **state)
+{
+	struct options o;
+	struct err e = {0};
+
+	(void)state;
+	setenv("RIGHTSIZE_SAMPLE_INTERVAL", "5s", 1);
+	setenv("RIGHTSIZE_WEB_LISTEN_ADDRESS", "127.0.0.1:1", 1);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
+	assert_double_equal(o.sample_interval, 5, 0);
+	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:1");
+	options_done(&o);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--sample.interval=2s", "--web.listen-address=127.0.0.1:2"), 0);
+	assert_double_equal(o.sample_interval, 2, 0);
+	assert_int_equal(o.listen_addresses.n, 1);
+	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:2");
+	options_done(&o);
+	setenv("RIGHTSIZE_SAMPLE_INTERVAL", "never", 1);
+	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--"), -EINVAL);
+	assert_non_null(strstr(e.text, "environment"));
+	unsetenv("RIGHTSIZE_SAMPLE_INTERVAL");
+	unsetenv("RIGHTSIZE_WEB_LISTEN_ADDRESS");
+}
+
+static size_t collector_number(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(all_collectors[i]->name, name) != 0)
+		i++;
+	return i;
+}
+
+static void collectors_are_switched(void **state)
+{
+	size_t jobs = collector_number("jobs");
+	struct options o;
+
+	(void)state;
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs"), 0);
+	assert_false(o.collector_on[jobs]);
+	options_done(&o);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs", "--collector.jobs"), 0);
+	assert_true(o.collector_on[jobs]);
+	options_done(&o);
+}
+
+static void unknown_words_are_kept_for_a_query(void **state)
+{
+	char words[][20] = {"--job-name", "etl", "--history.path", "/x", "--runs=3"};
+	char *argv[] = {words[0], words[1], words[2], words[3], words[4], NULL};
+	struct options o;
+
+	(void)state;
+	assert_int_equal(options_read_known(&o, COMMAND_QUERY, 5, argv, NULL), 0);
+	assert_string_equal(o.history_path, "/x");
+	assert_int_equal(o.n_rest, 3);
+	assert_string_equal(o.rest[0], "--job-name");
+	assert_string_equal(o.rest[2], "--runs=3");
+	options_done(&o);
+}
+
+static void help_names_every_option_of_a_command_only(void **state)
+{
+	struct buf run = BUF_MAX(1 << 20), query = BUF_MAX(1 << 20);
+
+	(void)state;
+	options_help(&run, COMMAND_RUN);
+	options_help(&query, COMMAND_QUERY);
+	assert_non_null(strstr(buf_text(&run), "--job-name=NAME"));
+	assert_null(strstr(buf_text(&query), "--sample.interval"));
+	assert_non_null(strstr(buf_text(&query), "--history.path"));
+	buf_done(&run);
+	buf_done(&query);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_hold_without_flags),
+		cmocka_unit_test(values_follow_or_are_joined),
+		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
+		cmocka_unit_test(flag_beats_environment_beats_default),
+		cmocka_unit_test(collectors_are_switched),
+		cmocka_unit_test(unknown_words_are_kept_for_a_query),
+		cmocka_unit_test(help_names_every_option_of_a_command_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
