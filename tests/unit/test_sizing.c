@@ -1,0 +1,410 @@
+/* recommender/sizing.c, baseline.c, advice.c: the seeds' rule and the shared rounding. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "recommender/strategy.h"
+#include "tests/support/test_runs.h"
+
+#define GIB (1024 * MIB)
+
+static void memory_rounds_up_to_the_seeds_steps(void **state)
+{
+	static const struct {
+		double bytes;
+		uint64_t mib;
+	} table[] = {
+		{0, 128},
+		{1, 128},
+		{128 * MIB, 128},
+		{128 * MIB + 1, 256},
+		{256 * MIB, 256},
+		{256 * MIB + 1, 512},
+		{512 * MIB, 512},
+		{512 * MIB + 1, 1024},
+		{1024 * MIB, 1024},
+		{1024 * MIB + 1, 2048},
+		{2048 * MIB, 2048},
+		{2048 * MIB + 1, 3072},
+		{3 * GIB, 3072},
+		{3 * GIB + 1, 4096},
+		{1.2 * 1533 * MIB, 2048},
+		{106 * GIB, 108544},
+		{106 * GIB + 1, 109568},
+		{NAN, 0},
+		{-1, 0},
+		{INFINITY, 0},
+		{1e300, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_int_equal(round_memory(table[i].bytes), table[i].mib);
+}
+
+static void cores_round_half_to_even_and_are_at_least_one(void **state)
+{
+	static const struct {
+		double cores;
+		uint64_t rounded;
+	} table[] = {
+		{0, 1},
+		{0.01, 1},
+		{0.5, 1},
+		{1.4, 1},
+		{1.49, 1},
+		{1.5, 2},
+		{2.5, 2},
+		{2.51, 3},
+		{3.5, 4},
+		{4.5, 4},
+		{127.6, 128},
+		{NAN, 0},
+		{-1, 0},
+		{INFINITY, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_int_equal(round_cores(table[i].cores), table[i].rounded);
+}
+
+static const struct strategy *baseline(void)
+{
+	const struct strategy *s = strategy_find("baseline");
+
+	assert_non_null(s);
+	return s;
+}
+
+/* The sentence about a number, found by its first word. */
+static const char *explained(const struct sizing *s, const char *start)
+{
+	for (size_t i = 0; i < s->n_explain; i++)
+		if (strncmp(s->explain[i], start, strlen(start)) == 0)
+			return s->explain[i];
+	fail_msg("nothing explains \"%s\"", start);
+	return "";
+}
+
+static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_succeeded(&t, 2.0, 1000 * MIB);
+	test_run_succeeded(&t, 3.0, 1533 * MIB)->duration_seconds = 400;
+	test_run_succeeded(&t, 2.5, 900 * MIB);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.cpu, 2);
+	assert_int_equal(s.resources.memory, 2048);
+	assert_int_equal(s.resources.gpu, 0);
+	assert_int_equal(s.resources.vram, 0);
+	assert_true(fabs(s.demand.cpu_cores - 2.5) < 1e-12);
+	assert_true(fabs(s.demand.memory_bytes - 1.2 * 1533 * MIB) < 1);
+	assert_true(
+		isnan(s.demand.gpus) && isnan(s.demand.vram_bytes) && isnan(s.demand.disk_bytes));
+	assert_true(s.demand.duration_seconds == 200);
+	assert_int_equal(s.runs, 3);
+	assert_int_equal(s.excluded, 0);
+	assert_int_equal(s.samples, 30);
+	assert_true(s.last == 1e9 && s.first == 1e9 - 2000);
+	assert_int_equal(s.confidence, CONFIDENCE_MEDIUM);
+	assert_string_equal(explained(&s, "cpu"),
+		"cpu 2: 3 successful run(s) used 2.50 cores on average (2.00 to 3.00), rounded to "
+		"whole cores, at "
+		"least 1");
+	assert_string_equal(explained(&s, "memory"),
+		"memory 2048 MiB: the highest peak of 3 successful run(s) was 1.50 GiB, plus 20 % "
+		"is 1.80 GiB, "
+		"rounded up");
+	assert_string_equal(explained(&s, "gpu"), "gpu 0: no GPU use was recorded");
+	assert_string_equal(explained(&s, "duration"),
+		"duration: 3 successful run(s) took 3.3 min on average (100 s to 6.7 min)");
+}
+
+static void baseline_looks_at_the_newest_successful_runs_only(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_column(test_run_add(&t, OUTCOME_RUNNING), "memory_peak_bytes", 9 * GIB, 9 * GIB);
+	test_run_succeeded(&t, 1, 100 * MIB);
+	test_run_column(test_run_add(&t, OUTCOME_FAILED), "memory_peak_bytes", 9 * GIB, 9 * GIB);
+	test_run_column(test_run_add(&t, OUTCOME_UNKNOWN), "memory_peak_bytes", 9 * GIB, 9 * GIB);
+	test_run_succeeded(&t, 1, 90 * MIB);
+	test_run_column(
+		test_run_add(&t, OUTCOME_INTERRUPTED), "memory_peak_bytes", 9 * GIB, 9 * GIB);
+	test_run_succeeded(&t, 5, 5 * GIB); /* beyond the window of two */
+	assert_int_equal(
+		baseline()->size(&t.runs, &(struct sizing_options){.runs = 2}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.cpu, 1);
+	assert_int_equal(s.resources.memory, 128);
+	assert_int_equal(s.runs, 2);
+	assert_int_equal(s.excluded, 2);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.memory, 6144);
+	assert_int_equal(s.runs, 3);
+	assert_int_equal(s.excluded, 3);
+}
+
+static void baseline_says_why_it_cannot_answer(void **state)
+{
+	static struct test_runs none, oom, failed;
+	static const struct {
+		struct test_runs *t;
+		const char *text;
+	} table[] = {
+		{&none, "no run is recorded"},
+		{&oom, "none of the 1 recorded runs succeeded (1 oom_killed)"},
+		{&failed, "none of the 3 recorded runs succeeded (1 running, 2 failed)"},
+	};
+
+	(void)state;
+	test_run_add(&oom, OUTCOME_OOM_KILLED);
+	test_run_add(&failed, OUTCOME_RUNNING);
+	test_run_add(&failed, OUTCOME_FAILED);
+	test_run_add(&failed, OUTCOME_FAILED);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {.runs = 77};
+		struct err e;
+
+		assert_int_equal(baseline()->size(&table[i].t->runs, &(struct sizing_options){0},
+					 &arena, &s, &e),
+			-ENODATA);
+		assert_string_equal(e.text, table[i].text);
+		assert_int_equal(s.runs, 77);
+	}
+}
+
+static void baseline_leaves_unmeasured_numbers_unknown(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_succeeded(&t, NAN, NAN)->duration_seconds = NAN;
+	test_run_column(test_run_succeeded(&t, NAN, NAN), "memory_peak_bytes", NAN, NAN);
+	t.run[1].duration_seconds = NAN;
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.cpu, 0);
+	assert_int_equal(s.resources.memory, 0);
+	assert_true(isnan(s.demand.cpu_cores) && isnan(s.demand.memory_bytes));
+	assert_true(isnan(s.demand.duration_seconds));
+	assert_int_equal(s.confidence, CONFIDENCE_LOW);
+	explained(&s, "cpu: unknown");
+	explained(&s, "memory: unknown");
+}
+
+static void baseline_falls_back_to_sampled_memory(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_column(test_run_succeeded(&t, 1, NAN), "memory_bytes", 100 * MIB, 400 * MIB);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.memory, 512);
+}
+
+static void baseline_counts_gpus_that_were_used(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+	struct run *r;
+
+	(void)state;
+	r = test_run_succeeded(&t, 1, GIB);
+	test_run_column(r, "gpu_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
+	test_run_column(r, "gpu_usage", 0.6, 0.8);
+	test_run_column(r, "vram_bytes", 6 * GIB, 8 * GIB);
+	test_run_column(test_run_succeeded(&t, 1, GIB), "gpu_used", 0, 0);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(s.resources.gpu, 2);
+	assert_int_equal(s.resources.vram, 10240);
+	assert_true(s.demand.gpus == 2);
+	assert_true(fabs(s.demand.vram_bytes - 9.6 * GIB) < 1);
+
+	static struct test_runs idle;
+
+	r = test_run_succeeded(&idle, 1, GIB);
+	test_run_column(r, "gpu_usage", 0, 0);
+	test_run_column(r, "vram_bytes", 0, 0);
+	assert_int_equal(
+		baseline()->size(&idle.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_true(s.demand.gpus == 0 && s.demand.vram_bytes == 0);
+	assert_int_equal(s.resources.vram, 0);
+}
+
+static void baseline_warns_of_an_oom_kill(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_add(&t, OUTCOME_RUNNING);
+	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
+	test_run_succeeded(&t, 1, GIB);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_string_equal(
+		explained(&s, "warning"), "warning: the newest run was killed for memory at 2.00 "
+					  "GiB; this rule does not count it");
+	t.run[1].outcome = OUTCOME_FAILED;
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	for (size_t i = 0; i < s.n_explain; i++)
+		assert_int_not_equal(strncmp(s.explain[i], "warning", 7), 0);
+}
+
+static void confidence_grows_with_runs_that_agree(void **state)
+{
+	static const struct {
+		size_t n;
+		double lowest, highest;
+		enum confidence expected;
+	} table[] = {
+		{1, 100, 100, CONFIDENCE_LOW},
+		{2, 100, 100, CONFIDENCE_LOW},
+		{3, 100, 100, CONFIDENCE_MEDIUM},
+		{5, 100, 119, CONFIDENCE_HIGH},
+		{5, 100, 121, CONFIDENCE_MEDIUM},
+		{5, 100, 201, CONFIDENCE_LOW},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct test_runs t = {0};
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s;
+		struct err e;
+
+		for (size_t k = 0; k < table[i].n; k++)
+			test_run_succeeded(&t, 1, (k ? table[i].lowest : table[i].highest) * MIB);
+		assert_int_equal(
+			baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+		assert_int_equal(s.confidence, table[i].expected);
+	}
+	assert_string_equal(confidence_name(CONFIDENCE_NONE), "none");
+	assert_string_equal(confidence_name(CONFIDENCE_HIGH), "high");
+}
+
+static void metaflow_line_has_decimal_megabytes(void **state)
+{
+	static const struct {
+		struct resources resources;
+		const char *line;
+	} table[] = {
+		{{3, 3584, 1, 14336}, "@resources(cpu=3, memory=3759, gpu=1)\n"},
+		{{1, 128, 0, 0}, "@resources(cpu=1, memory=135, gpu=0)\n"},
+		{{1, 15625, 0, 0}, "@resources(cpu=1, memory=16384, gpu=0)\n"}, /* 15625 MiB = 16384
+										   MB exactly */
+		{{0, 0, 0, 0}, "@resources(gpu=0)\n"},
+		{{2, 0, 0, 0}, "@resources(cpu=2, gpu=0)\n"},
+	};
+	const struct advice_format *f = advice_format_find("metaflow");
+
+	(void)state;
+	assert_non_null(f);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(buf_done) struct buf out = BUF_MAX(1000);
+		struct sizing s = {.resources = table[i].resources};
+
+		f->write(&out, &s);
+		assert_string_equal(buf_text(&out), table[i].line);
+	}
+}
+
+static void tables_are_complete_and_start_with_the_defaults(void **state)
+{
+	(void)state;
+	assert_string_equal(strategies[0].name, "baseline");
+	for (const struct strategy *s = strategies; s->name; s++) {
+		assert_ptr_equal(strategy_find(s->name), s);
+		assert_true(s->help && *s->help && s->size);
+	}
+	assert_null(strategy_find("no such strategy"));
+	assert_string_equal(advice_formats[0].name, "json");
+	assert_null(advice_formats[0].write);
+	for (const struct advice_format *f = advice_formats; f->name; f++) {
+		assert_ptr_equal(advice_format_find(f->name), f);
+		assert_true(f->help && *f->help && f->content_type);
+		assert_true(f == advice_formats || f->write);
+	}
+	assert_null(advice_format_find(""));
+}
+
+static void sentences_past_the_cap_are_dropped(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s = {0};
+
+	(void)state;
+	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
+		sizing_explain(&s, &arena, "sentence %d", i);
+	assert_int_equal(s.n_explain, EXPLAIN_MAX);
+	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 11");
+}
+
+static void words_keep_three_figures(void **state)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} sizes[] = {
+		{1.5 * MIB, "1.50 MiB"},
+		{812 * MIB, "812 MiB"},
+		{1.5 * GIB, "1.50 GiB"},
+		{42.25 * GIB, "42.2 GiB"},
+		{3 * 1024 * GIB, "3.00 TiB"},
+	};
+	static const struct {
+		double seconds;
+		const char *text;
+	} times[] = {{0.25, "0.25 s"}, {100, "100 s"}, {150, "2.5 min"}, {9000, "2.5 h"},
+		{432000, "5.0 days"}};
+	char out[WORDS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+		assert_string_equal(words_bytes(out, sizes[i].bytes), sizes[i].text);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++)
+		assert_string_equal(words_seconds(out, times[i].seconds), times[i].text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_rounds_up_to_the_seeds_steps),
+		cmocka_unit_test(cores_round_half_to_even_and_are_at_least_one),
+		cmocka_unit_test(baseline_averages_cpu_and_takes_the_highest_peak),
+		cmocka_unit_test(baseline_looks_at_the_newest_successful_runs_only),
+		cmocka_unit_test(baseline_says_why_it_cannot_answer),
+		cmocka_unit_test(baseline_leaves_unmeasured_numbers_unknown),
+		cmocka_unit_test(baseline_falls_back_to_sampled_memory),
+		cmocka_unit_test(baseline_counts_gpus_that_were_used),
+		cmocka_unit_test(baseline_warns_of_an_oom_kill),
+		cmocka_unit_test(confidence_grows_with_runs_that_agree),
+		cmocka_unit_test(metaflow_line_has_decimal_megabytes),
+		cmocka_unit_test(tables_are_complete_and_start_with_the_defaults),
+		cmocka_unit_test(sentences_past_the_cap_are_dropped),
+		cmocka_unit_test(words_keep_three_figures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
