@@ -2,6 +2,9 @@
  * Servers that can be rented: specs, prices, benchmark scores, in packed arrays. Immutable once made;
  * shared by all threads. Field names and units are the Spare Cores Keeper's
  * (https://keeper.sparecores.net/openapi.json) unless a unit is in the name.
+ *
+ * Unknown numbers are NaN, unknown texts "". All texts live in the catalogue; equal texts of one
+ * catalogue are the same pointer.
  */
 #ifndef RECOMMENDER_CATALOGUE_H
 #define RECOMMENDER_CATALOGUE_H
@@ -11,53 +14,126 @@
 #include <stdint.h>
 
 #include "collectors/base/err.h"
+#include "collectors/base/latest.h"
+#include "collectors/base/mem.h"
 
-enum architecture { ARCHITECTURE_UNKNOWN, ARCHITECTURE_X86_64, ARCHITECTURE_ARM64 };
-enum cpu_allocation { CPU_ALLOCATION_UNKNOWN, CPU_SHARED, CPU_BURSTABLE, CPU_DEDICATED };
+enum architecture {
+	ARCHITECTURE_UNKNOWN,
+	ARCHITECTURE_X86_64,
+	ARCHITECTURE_ARM64,
+	ARCHITECTURE_I386,
+	ARCHITECTURE_X86_64_MAC,
+	ARCHITECTURE_ARM64_MAC,
+	ARCHITECTURE_COUNT,
+};
+enum cpu_allocation {
+	CPU_ALLOCATION_UNKNOWN,
+	CPU_SHARED,
+	CPU_BURSTABLE,
+	CPU_DEDICATED,
+	CPU_ALLOCATION_COUNT,
+};
+enum allocation {
+	ALLOCATION_ONDEMAND,
+	ALLOCATION_SPOT,
+	ALLOCATION_RESERVED,
+	ALLOCATION_COUNT,
+};
 
-/* Unknown numbers are NaN, unknown texts "". Texts live in the catalogue. */
+/* As Keeper spells them; [UNKNOWN] is "". */
+extern const char *const architecture_name[ARCHITECTURE_COUNT];
+extern const char *const cpu_allocation_name[CPU_ALLOCATION_COUNT];
+extern const char *const allocation_name[ALLOCATION_COUNT];
+
+/* The index of text in names[n], ignoring case; false when it is none of them. */
+bool name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
+
 struct server {
 	const char *vendor_id, *server_id, *api_reference, *display_name, *family;
+	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
+	double vcpus, cpu_cores;
+	double memory_amount, memory_amount_actual; /* MiB; as sold, as the system sees it */
+	double gpu_count;                           /* may be a fraction */
+	double gpu_memory_min, gpu_memory_total;    /* MiB; of the smallest GPU, of all */
+	double storage_size;                        /* GB, local */
+	double network_speed_baseline;              /* Gbps */
+	double score, score1;                       /* SCore multi-core, single-core */
+	/* The lowest prices per hour, in currency. Each prices[] row has its own. */
+	double min_price_ondemand, min_price_spot;
+	const char *currency;  /* ISO 4217; of the two above */
+	const char *region_id; /* where the on-demand one holds; "" = not said */
 	enum architecture cpu_architecture;
 	enum cpu_allocation cpu_allocation;
-	double vcpus;
-	double memory_amount; /* MiB */
-	double gpu_count;     /* may be a fraction */
-	const char *gpu_manufacturer, *gpu_model;
-	double gpu_memory_min, gpu_memory_total; /* MiB */
-	double storage_size;                     /* GB, local */
-	double score, score1;                    /* SCore multi-core, single-core */
-	double min_price_ondemand, min_price_spot; /* USD per hour, over the regions it was collected from */
-	const char *region; /* where that on-demand price holds; "" = any */
 	bool active;
+	uint32_t first_price, n_prices; /* in catalogue.price */
+};
+
+/* What an hour costs somewhere. */
+struct price {
+	double price;        /* per hour, in currency[] */
+	uint16_t region;     /* in catalogue.region; 0 = not said */
+	uint16_t zone;       /* in catalogue.zone; 0 = not said, or all zones */
+	uint8_t allocation;  /* enum allocation */
+	uint8_t currency;    /* in catalogue.currency */
+};
+
+struct region {
+	const char *vendor_id, *region_id; /* [0]: both "" */
+};
+
+struct currency {
+	const char *code; /* ISO 4217 */
+	double usd;       /* US dollars for one; NaN = the source says none */
 };
 
 struct catalogue {
-	const char *source; /* "built-in", a path, or a URL */
-	const char *as_of;  /* date of the data, "YYYY-MM-DD", "" = unknown */
+	struct shared shared; /* holders: see catalogue_hold */
+	const char *source;   /* "built-in", a path, or a URL */
+	const char *note;     /* where the source's data come from, "" = not said */
+	const char *as_of;    /* date of the data, "YYYY-MM-DD" or as much of it as is known, "" = unknown */
 	size_t n;
-	const struct server *server;
-	void *memory; /* owner of all texts */
+	const struct server *server; /* by vendor_id, then server_id */
+	size_t n_prices;
+	const struct price *price; /* grouped by server, in the servers' order */
+	size_t n_regions;
+	const struct region *region;
+	size_t n_currencies;
+	const struct currency *currency; /* [0] is USD */
+	struct arena memory;             /* owner of all texts and arrays */
 };
 
 #define CATALOGUE_SERVERS_MAX 1000000
-#define CATALOGUE_TEXT_MAX (256u << 20) /* bytes of a file */
+#define CATALOGUE_PRICES_MAX  10000000
+#define CATALOGUE_TEXT_MAX    (256u << 20) /* bytes of a file */
 
 /*
- * Reads a catalogue from CSV text. The columns are named in the header line and may come in any order;
- * unknown columns are ignored, vendor_id, server_id, vcpus and memory_amount are required. Lines that start
- * with "#" are comments; "# as_of: DATE" and "# source: NOTE" are read. An error names the line and column.
+ * Reads a catalogue from CSV text (RFC 4180). The columns are named in the header line and may come in any
+ * order; unknown columns are ignored, vendor_id, server_id, vcpus and memory_amount are required, an empty
+ * cell is unknown. The columns are those of recommender/server_fields.h. Lines that start with "#" are
+ * comments; "# as_of: DATE", "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one) are read. An
+ * error names the line and column.
  */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
-/* As CSV, but a JSON array of objects with Keeper's field names (an answer of its /servers). */
+/*
+ * As CSV, but a JSON array of objects with Keeper's field names (an answer of its /servers). Unknown fields
+ * are ignored, null is unknown, vendor_id and server_id are required. An error names the line and field.
+ */
 int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
 /* recommender/servers.csv, compiled in. */
 int catalogue_built_in(struct catalogue **ret, struct err *e);
 
-void catalogue_free(struct catalogue *c);
+/* The server of that vendor whose server_id or api_reference is name; NULL = none. */
+const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id, const char *name);
+
+/* US dollars for an hour, NaN when the currency has no rate. */
+double price_usd(const struct catalogue *c, const struct price *p);
+
+/* A catalogue is made with one holder; the last one to let go frees it. */
+void catalogue_hold(struct catalogue *c);
+void catalogue_free(struct catalogue *c); /* lets go; NULL does nothing */
 
 #endif

@@ -9,13 +9,9 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
-#include "recommender/catalogue.h"
+#include "recommender/demand.h"
+#include "recommender/pick.h"
 #include "recommender/run.h"
-
-/* What the next run will need. Exact; NaN = unknown, 0 = none. */
-struct demand {
-	double cpu_cores, memory_bytes, gpus, vram_bytes, disk_bytes, duration_seconds;
-};
 
 /*
  * What to paste into a request: whole numbers, memory and vram in MiB. A known cpu or memory is at least 1, so
@@ -60,44 +56,6 @@ struct strategy {
 };
 extern const struct strategy strategies[]; /* name NULL ends; the first is the default */
 const struct strategy *strategy_find(const char *name); /* NULL = no such strategy */
-
-/* ---- servers ---- */
-enum exclusion { /* why a server was not picked; a row of exclusion_name[] each */
-	EXCLUDED_INACTIVE,
-	EXCLUDED_NO_PRICE,
-	EXCLUDED_ARCHITECTURE,
-	EXCLUDED_TOO_FEW_VCPUS,
-	EXCLUDED_TOO_LITTLE_MEMORY,
-	EXCLUDED_TOO_FEW_GPUS,
-	EXCLUDED_TOO_LITTLE_VRAM,
-	EXCLUDED_VENDOR,
-	EXCLUSION_COUNT,
-};
-extern const char *const exclusion_name[EXCLUSION_COUNT];
-
-struct pick_options {
-	size_t limit;
-	enum architecture architecture; /* UNKNOWN = any */
-	size_t n_vendors;
-	const char *const *vendors; /* none = all */
-};
-
-struct pick {
-	const struct server *server;
-	double price;           /* USD per hour */
-	double forecast_cost;   /* USD per run: price x forecast duration; NaN when the duration is unknown */
-	double forecast_duration_seconds;
-};
-
-struct picks {
-	size_t n;
-	struct pick *pick; /* best first: cheapest on-demand price, then more memory, then name */
-	size_t fitting;    /* servers that fit, before the limit */
-	size_t excluded[EXCLUSION_COUNT]; /* by the first reason that applied */
-};
-
-void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
-	struct arena *arena, struct picks *ret);
 
 /* ---- the answer in the language of the target: one row each ---- */
 struct advice_format {

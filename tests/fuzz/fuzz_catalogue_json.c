@@ -1,0 +1,27 @@
+/* Any bytes as a catalogue in JSON, strictly and leniently read. */
+#include <stdint.h>
+
+#include "recommender/catalogue_build.h"
+#include "tests/fuzz/fuzz_catalogue.h"
+
+static int from_json(struct catalogue **ret, const char *text, size_t len, struct err *e)
+{
+	return catalogue_from_json(ret, text, len, "fuzz", e);
+}
+
+static int from_page(struct catalogue **ret, const char *text, size_t len, struct err *e)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	int code = catalogue_read_json(b, text, len, READ_LENIENT, e);
+
+	catalogue_finish(b, "fuzz", ret); /* what was read before an error counts, too */
+	catalogue_builder_free(b);
+	(void)code;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_catalogue(data, size, from_json);
+	return fuzz_catalogue(data, size, from_page);
+}

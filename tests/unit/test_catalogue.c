@@ -1,0 +1,434 @@
+/* recommender/catalogue: what CSV and JSON become, and how they are refused. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/catalogue_build.h"
+#include "recommender/server_fields.h"
+
+#define HEAD "vendor_id,server_id,vcpus,memory_amount"
+
+static struct catalogue *csv(const char *text)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	if (catalogue_from_csv(&c, text, strlen(text), "own.csv", &e))
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static struct catalogue *json(const char *text)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	if (catalogue_from_json(&c, text, strlen(text), "own.json", &e))
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static void csv_columns_come_in_any_order(void **state)
+{
+	struct catalogue *c = csv(
+		"\xef\xbb\xbf"
+		"# as_of: 2026-08-22\r\n#source: price list\n# a remark: with a colon\n"
+		"gpu_model,memory_amount,vendor_id,colour,server_id,vcpus,min_price_ondemand\r\n"
+		"\"A \"\"big\"\" one, new\", 16384 ,zoo,red,b,4,0.5\r\n"
+		"\n"
+		",2048,zoo,\"blue\nand green\",a,0.5,");
+
+	(void)state;
+	assert_int_equal(c->n, 2);
+	assert_string_equal(c->source, "own.csv");
+	assert_string_equal(c->as_of, "2026-08-22");
+	assert_string_equal(c->note, "price list");
+	const struct server *a = &c->server[0], *b = &c->server[1];
+
+	assert_string_equal(a->server_id, "a");
+	assert_true(a->vcpus == 0.5 && a->memory_amount == 2048);
+	assert_string_equal(a->gpu_model, "");
+	assert_true(isnan(a->min_price_ondemand) && a->n_prices == 0);
+	assert_string_equal(b->gpu_model, "A \"big\" one, new");
+	assert_true(b->memory_amount == 16384 && b->min_price_ondemand == 0.5);
+	assert_string_equal(b->currency, "USD");
+	assert_int_equal(c->price[b->first_price].allocation, ALLOCATION_ONDEMAND);
+	catalogue_free(c);
+}
+
+static void what_is_not_said_is_unknown(void **state)
+{
+	struct catalogue *from[] = {
+		csv(HEAD ",status,cpu_architecture\nv,s,,,,\n"),
+		json("[{\"vendor_id\":\"v\",\"server_id\":\"s\"}]"),
+		json("[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"vcpus\":null,\"memory_amount\":"
+		     "null,\"status\":null,"
+		     "\"cpu_architecture\":null,\"gpu_count\":null,\"score\":null,\"family\":null,"
+		     "\"display_name\":null,\"min_price_ondemand\":null,\"currency\":null,\"gpus\":"
+		     "[{}]}]"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+		const struct server *s = from[i]->server;
+
+		assert_int_equal(from[i]->n, 1);
+		for (const struct server_field *f = server_fields; f->name; f++)
+			if (f->kind == FIELD_NUMBER)
+				assert_true(isnan(server_field_number(f, s)));
+		assert_true(s->active);
+		assert_int_equal(s->cpu_architecture, ARCHITECTURE_UNKNOWN);
+		assert_int_equal(s->cpu_allocation, CPU_ALLOCATION_UNKNOWN);
+		assert_string_equal(s->family, "");
+		assert_string_equal(s->api_reference, "s");
+		assert_string_equal(s->display_name, "s");
+		catalogue_free(from[i]);
+	}
+}
+
+static void both_spellings_of_an_enum_are_read(void **state)
+{
+	struct catalogue *c =
+		csv(HEAD ",cpu_architecture,cpu_allocation,status\n"
+			 "v,a,1,1,X86_64,BURSTABLE,ACTIVE\nv,b,1,1,arm64,Dedicated,inactive\n");
+
+	(void)state;
+	assert_int_equal(c->server[0].cpu_architecture, ARCHITECTURE_X86_64);
+	assert_int_equal(c->server[0].cpu_allocation, CPU_BURSTABLE);
+	assert_true(c->server[0].active);
+	assert_int_equal(c->server[1].cpu_architecture, ARCHITECTURE_ARM64);
+	assert_int_equal(c->server[1].cpu_allocation, CPU_DEDICATED);
+	assert_false(c->server[1].active);
+	catalogue_free(c);
+}
+
+static void csv_errors_name_line_and_column(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} table[] = {
+		{"", "own.csv: no table: the first line must name the columns"},
+		{"# only a remark\n\n", "own.csv: no table: the first line must name the columns"},
+		{"vendor_id,server_id,vcpus\n", "own.csv: line 1: no column memory_amount; the "
+						"first line must name vendor_id, server_id, "
+						"vcpus and memory_amount, separated by commas"},
+		{HEAD ",vcpus\n", "own.csv: line 1: column vcpus is there twice"},
+		{"#\n" HEAD "\nv,s,1\n", "own.csv: line 3: 3 cells, where the first line has 4"},
+		{HEAD "\nv,s,1,2,3\n", "own.csv: line 2: 5 cells, where the first line has 4"},
+		{HEAD "\nv,a,1,2\nv,b,four,2\n",
+			"own.csv: line 3: column vcpus: \"four\" is not a number"},
+		{HEAD "\nv,a,1e999,2\n",
+			"own.csv: line 2: column vcpus: \"1e999\" is not a number"},
+		{HEAD "\nv,a,nan,2\n", "own.csv: line 2: column vcpus: \"nan\" is not a number"},
+		{HEAD "\nv,a,1,-2\n", "own.csv: line 2: column memory_amount: -2 is negative"},
+		{HEAD "\nv,a,1,16GB\n",
+			"own.csv: line 2: column memory_amount: \"16GB\" is not a number"},
+		{HEAD "\n,a,1,2\n", "own.csv: line 2: a server without vendor_id"},
+		{HEAD "\nv,,1,2\n", "own.csv: line 2: a server without server_id"},
+		{HEAD "\nv,a,1,2\n\nv,a,1,2\n", "own.csv: line 4: v/a is there twice"},
+		{HEAD ",status\nv,a,1,2,gone\n",
+			"own.csv: line 2: column status: \"gone\" is not known; accepted: active "
+			"or "
+			"inactive (no longer rented out); active when empty"},
+		{HEAD ",currency\nv,a,1,2,euro\n", "own.csv: line 2: currency: \"euro\" is not a "
+						   "code of three capitals, as USD or EUR"},
+		{HEAD "\n\"v,a,1,2\n", "own.csv: line 2: a quote that does not close"},
+		{HEAD "\n\"v\" x,a,1,2\n", "own.csv: line 2: text after a closing quote"},
+		{HEAD "\nv,\xff,1,2\n", "own.csv: line 2: column server_id: not valid UTF-8"},
+		{HEAD "\nv,\"a\nb\",1,2\n",
+			"own.csv: line 2: column server_id: has a control character"},
+		{HEAD "\nv,a\rb,1,2\n", "own.csv: line 2: a carriage return within a row"},
+		{"# rate: EUR\n" HEAD "\n", "own.csv: line 1: rate: \"EUR\" is not a currency and "
+					    "its price in US dollars"},
+		{"# rate: EUR -1\n" HEAD "\n",
+			"own.csv: line 1: rate: -1 US dollars for one EUR cannot be"},
+		{"# rate: USD 2\n" HEAD "\n",
+			"own.csv: line 1: rate: 2 US dollars for one USD cannot be"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct catalogue *c = NULL;
+		struct err e = {0};
+
+		assert_true(catalogue_from_csv(
+				    &c, table[i].text, strlen(table[i].text), "own.csv", &e) < 0);
+		assert_string_equal(e.text, table[i].error);
+		assert_null(c);
+		assert_true(catalogue_from_csv(
+				    &c, table[i].text, strlen(table[i].text), "own.csv", NULL) < 0);
+	}
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_csv(&c, HEAD "\nv,a\0b,1,2\n",
+				 sizeof HEAD "\nv,a\0b,1,2\n" - 1, "own.csv", &e),
+		-EINVAL);
+	assert_string_equal(e.text, "own.csv: line 2: has a NUL byte");
+}
+
+static void json_errors_name_line_and_field(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} table[] = {
+		{"", "own.json: line 1: not a JSON array of servers"},
+		{"{\"detail\":\"no\"}", "own.json: line 1: not a JSON array of servers"},
+		{"[", "own.json: line 1: a JSON object is expected here"},
+		{"[1]", "own.json: line 1: a JSON object is expected here"},
+		{"[\n{}]", "own.json: line 2: a server without vendor_id"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"},\n "
+		 "{\"vendor_id\":\"v\",\"server_id\":\"b\",\"vcpus\":\"4\"}]",
+			"own.json: line 2: vcpus: must be a number or null"},
+		{"[{\"vendor_id\":1,\"server_id\":\"a\"}]",
+			"own.json: line 1: vendor_id: must be a text or null"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":-1}]",
+			"own.json: line 1: vcpus: -1 is negative"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"} {}]",
+			"own.json: line 1: \",\" or \"]\" is expected here"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"}",
+			"own.json: line 1: \",\" or \"]\" is expected here"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"}] x",
+			"own.json: line 1: text after the array"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"},\n{\"vendor_id\":\"v\",\"server_id\":"
+		 "\"a\"}]",
+			"own.json: line 2: v/a is there twice"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct catalogue *c = NULL;
+		struct err e = {0};
+
+		assert_true(catalogue_from_json(
+				    &c, table[i].text, strlen(table[i].text), "own.json", &e) < 0);
+		assert_string_equal(e.text, table[i].error);
+		assert_null(c);
+	}
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	const char *cut = "[\n{\"vendor_id\":\"v\",\n\"server_id\":";
+
+	assert_int_equal(catalogue_from_json(&c, cut, strlen(cut), "own.json", &e), -EINVAL);
+	assert_non_null(strstr(e.text, "own.json: line 3, byte "));
+}
+
+static void a_lenient_reading_takes_what_it_can(void **state)
+{
+	static const char page[] =
+		"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":\"four\",\"memory_amount\":-1,"
+		"\"cpu_architecture\":\"riscv64\",\"family\":{},\"gpu_count\":0.5},"
+		"{\"server_id\":\"nobody's\"}, "
+		"{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":9}, "
+		"{\"vendor_id\":\"v\",\"server_id\":\"b\"}]";
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(catalogue_read_json(b, page, sizeof page - 1, READ_LENIENT, &e), 0);
+	catalogue_finish(b, "page", &c);
+	catalogue_builder_free(b);
+	assert_int_equal(c->n, 2);
+	assert_true(isnan(c->server[0].vcpus) && isnan(c->server[0].memory_amount));
+	assert_true(c->server[0].gpu_count == 0.5);
+	assert_int_equal(c->server[0].cpu_architecture, ARCHITECTURE_UNKNOWN);
+	assert_string_equal(c->server[0].family, "");
+	catalogue_free(c);
+}
+
+static void a_whole_keeper_item_is_read(void **state)
+{
+	struct catalogue *c = json("[{\"vendor_id\":\"aws\",\"server_id\":\"t3.micro\",\"name\":"
+				   "\"t3.micro\",\"api_reference\":\"t3.micro\","
+				   "\"family\":\"t3\",\"vcpus\":2,\"cpu_allocation\":\"Burstable\","
+				   "\"cpu_architecture\":\"x86_64\","
+				   "\"memory_amount\":1024,\"gpu_count\":0.0,\"gpu_memory_min\":"
+				   "null,\"gpus\":[],\"status\":\"active\","
+				   "\"score\":1350.29,\"min_price\":0.0032,\"min_price_spot\":0."
+				   "0032,\"min_price_ondemand\":0.0104,"
+				   "\"vendor\":{\"vendor_id\":\"aws\"},\"price_breakdown\":{"
+				   "\"compute_min_price\":0.0032}}]");
+	const struct server *s = catalogue_find(c, "aws", "t3.micro");
+
+	(void)state;
+	assert_non_null(s);
+	assert_true(s->vcpus == 2 && s->memory_amount == 1024 && s->gpu_count == 0 &&
+		    s->score == 1350.29);
+	assert_true(
+		s->min_price_ondemand == 0.0104 && s->min_price_spot == 0.0032 && s->n_prices == 2);
+	assert_int_equal(s->cpu_allocation, CPU_BURSTABLE);
+	assert_null(catalogue_find(c, "gcp", "t3.micro"));
+	catalogue_free(c);
+}
+
+static void prices_are_grouped_and_summarised(void **state)
+{
+	struct catalogue *c = NULL;
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct server s;
+	struct err e;
+	static const struct price_row rows[] = {
+		{"v", "b", "r1", "z1", "EUR", ALLOCATION_ONDEMAND, 1.0},
+		{"v", "a", "r1", "", "USD", ALLOCATION_ONDEMAND, 1.0},
+		{"v", "b", "r2", "", "USD", ALLOCATION_ONDEMAND, 1.05},
+		{"v", "b", "r2", "", "USD", ALLOCATION_SPOT, 0.3},
+		{"v", "a", "r2", "", "USD", ALLOCATION_ONDEMAND, 0.9},
+		{"v", "b", "r3", "", "JPY", ALLOCATION_ONDEMAND, 0.1},
+	};
+
+	(void)state;
+	server_clear(&s);
+	s.vendor_id = "v";
+	s.server_id = "b";
+	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
+	s.server_id = "a";
+	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(catalogue_add_price(b, &rows[i], &e), 0);
+	assert_int_equal(catalogue_set_rate(b, "EUR", 1.1, &e), 0);
+	assert_int_equal(
+		catalogue_add_price(
+			b, &(struct price_row){"v", "c", "", "", "USD", ALLOCATION_SPOT, 1}, &e),
+		-ENOENT);
+	assert_int_equal(
+		catalogue_add_price(
+			b, &(struct price_row){"v", "a", "", "", "USD", ALLOCATION_SPOT, NAN}, &e),
+		-EINVAL);
+	catalogue_finish(b, "rows", &c);
+	catalogue_builder_free(b);
+
+	assert_int_equal(c->n_prices, 6);
+	assert_string_equal(c->server[0].server_id, "a");
+	assert_true(c->server[0].min_price_ondemand == 0.9 && isnan(c->server[0].min_price_spot));
+	assert_string_equal(c->server[0].region_id, "r2");
+	/* 1 EUR is 1.1 USD, more than 1.05; yen have no rate, so they cannot be called lower. */
+	assert_true(c->server[1].min_price_ondemand == 1.05 && c->server[1].min_price_spot == 0.3);
+	assert_string_equal(c->server[1].currency, "USD");
+	assert_int_equal(c->server[0].n_prices, 2);
+	assert_int_equal(c->server[1].n_prices, 4);
+	for (uint32_t k = 0; k < 2; k++)
+		assert_true(c->price[c->server[0].first_price + k].price >= 0.9);
+	for (uint32_t k = 0; k < 4; k++)
+		assert_true(c->price[c->server[1].first_price + k].price != 0.9);
+	catalogue_free(c);
+}
+
+static void a_refused_server_leaves_no_price_behind(void **state)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	struct server s;
+	struct err e;
+
+	(void)state;
+	server_clear(&s);
+	s.vendor_id = "v";
+	s.server_id = "a";
+	s.min_price_ondemand = 1;
+	s.min_price_spot = INFINITY;
+	assert_int_equal(catalogue_add_server(b, &s, &e), -EINVAL);
+	s.min_price_spot = NAN;
+	s.server_id = "b";
+	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
+	catalogue_finish(b, "x", &c);
+	assert_int_equal(c->n, 1);
+	assert_int_equal(c->n_prices, 1);
+	catalogue_free(c);
+	/* The builder is empty again. */
+	catalogue_finish(b, "y", &c);
+	assert_int_equal(c->n, 0);
+	catalogue_free(c);
+	catalogue_builder_free(b);
+}
+
+static void the_last_holder_frees_it(void **state)
+{
+	struct catalogue *c = csv(HEAD "\nv,a,1,2\n");
+
+	(void)state;
+	catalogue_hold(c);
+	catalogue_free(c);
+	assert_string_equal(c->server[0].server_id, "a");
+	catalogue_free(c);
+	catalogue_free(NULL);
+}
+
+static void the_built_in_catalogue_is_plausible(void **state)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	size_t arm = 0, gpus = 0, dedicated = 0;
+
+	(void)state;
+	if (catalogue_built_in(&c, &e))
+		fail_msg("%s", e.text);
+	assert_string_equal(c->source, "built-in");
+	assert_string_not_equal(c->as_of, "");
+	assert_string_not_equal(c->note, "");
+	assert_in_range(c->n, 300, 2000);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct server *s = &c->server[i];
+
+		assert_true(s->vcpus >= 1 && s->vcpus <= 512);
+		assert_true(s->memory_amount >= 256 && s->memory_amount <= 32 * 1024 * 1024);
+		assert_true(s->min_price_ondemand > 0.001 && s->min_price_ondemand < 500);
+		assert_true(s->cpu_architecture == ARCHITECTURE_X86_64 ||
+			    s->cpu_architecture == ARCHITECTURE_ARM64);
+		assert_int_not_equal(s->cpu_allocation, CPU_ALLOCATION_UNKNOWN);
+		assert_true(s->gpu_count == 0 ||
+			    (s->gpu_memory_total >= s->gpu_memory_min && *s->gpu_model));
+		arm += s->cpu_architecture == ARCHITECTURE_ARM64;
+		gpus += s->gpu_count > 0;
+		dedicated += s->cpu_allocation == CPU_DEDICATED;
+	}
+	assert_true(arm > 20 && gpus > 20 && dedicated > 100);
+	for (size_t i = 0; i < 6; i++) {
+		static const char *const vendors[] = {
+			"aws", "gcp", "azure", "hcloud", "upcloud", "ovh"};
+		size_t n = 0;
+
+		for (size_t k = 0; k < c->n; k++)
+			n += strcmp(c->server[k].vendor_id, vendors[i]) == 0;
+		assert_true(n >= 20);
+	}
+	catalogue_free(c);
+}
+
+static void field_rows_are_well_formed(void **state)
+{
+	(void)state;
+	for (const struct server_field *f = server_fields; f->name; f++) {
+		assert_non_null(f->help);
+		assert_int_not_equal(f->help[strlen(f->help) - 1], '.');
+		assert_ptr_equal(server_field_find(f->name, strlen(f->name)), f);
+		assert_true(f->offset < sizeof(struct server));
+		for (const struct server_field *g = server_fields; g != f; g++)
+			assert_int_not_equal(f->offset, g->offset);
+	}
+	assert_null(server_field_find("vcpu", 4));
+	assert_null(server_field_find("vcpus_", 6));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(csv_columns_come_in_any_order),
+		cmocka_unit_test(what_is_not_said_is_unknown),
+		cmocka_unit_test(both_spellings_of_an_enum_are_read),
+		cmocka_unit_test(csv_errors_name_line_and_column),
+		cmocka_unit_test(json_errors_name_line_and_field),
+		cmocka_unit_test(a_lenient_reading_takes_what_it_can),
+		cmocka_unit_test(a_whole_keeper_item_is_read),
+		cmocka_unit_test(prices_are_grouped_and_summarised),
+		cmocka_unit_test(a_refused_server_leaves_no_price_behind),
+		cmocka_unit_test(the_last_holder_frees_it),
+		cmocka_unit_test(the_built_in_catalogue_is_plausible),
+		cmocka_unit_test(field_rows_are_well_formed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
