@@ -55,9 +55,16 @@ struct job {
 	int status;         /* as of wait(2), when ended */
 	bool ended;
 	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
+	double own_rss;     /* ours when the job was forked: see largest_rss_of */
+	bool peak_seen;     /* the sampler saw the job's memory itself */
 	char run_id[RUN_ID_MAX];
 	bool followed;
 };
+
+static double max_rss(const struct rusage *used)
+{
+	return (double)used->ru_maxrss * 1024;
+}
 
 /*
  * Becomes the command, or returns why not. In the child of a threaded process only what signal-safety(7) allows
@@ -93,9 +100,12 @@ int wrapper_become(char *const command[])
 static int start(struct job *job, char *const command[])
 {
 	int pipe_fds[2], failure = 0;
+	struct rusage own;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return not_started("pipe", errno);
+	if (getrusage(RUSAGE_SELF, &own) == 0)
+		job->own_rss = max_rss(&own);
 	job->started = now_read();
 	job->pid = fork();
 	if (job->pid == 0) {
@@ -168,13 +178,22 @@ static bool reap(struct job *job)
 
 	if (pid <= 0)
 		return false;
-	if ((double)used.ru_maxrss * 1024 > job->largest_rss)
-		job->largest_rss = (double)used.ru_maxrss * 1024;
+	if (max_rss(&used) > job->largest_rss)
+		job->largest_rss = max_rss(&used);
 	if (pid == job->pid) {
 		job->ended = true;
 		job->status = status;
 	}
 	return true;
+}
+
+static void note_peak(struct job *job, struct snapshot *last)
+{
+	for (size_t i = 0; last && i < last->n_runs; i++)
+		if (strcmp(last->runs[i].run_id, job->run_id) == 0)
+			job->peak_seen = !isnan(last->runs[i].value[RUN_MEMORY_PEAK_BYTES]);
+	if (last)
+		shared_drop(&last->shared);
 }
 
 /* While the command is a zombie, its last counters can still be read; then all zombies are reaped. */
@@ -183,12 +202,8 @@ static void on_child(struct app *app, struct job *job)
 	siginfo_t info = {0};
 
 	if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-		info.si_pid == job->pid && job->followed) {
-		struct snapshot *last = sampler_snapshot(app->sampler, 0, 1);
-
-		if (last)
-			shared_drop(&last->shared);
-	}
+		info.si_pid == job->pid && job->followed)
+		note_peak(job, sampler_snapshot(app->sampler, 0, 1));
 	while (reap(job))
 		;
 }
@@ -222,6 +237,15 @@ static void wait_for_end(struct app *app, struct job *job)
 	}
 }
 
+/*
+ * The kernel's mark of a child starts with what we ourselves held when we forked it (fs/exec.c, exec_mmap):
+ * below that it says nothing, unless nothing else was seen.
+ */
+static double largest_rss_of(const struct job *job)
+{
+	return job->largest_rss > job->own_rss || !job->peak_seen ? job->largest_rss : (double)NAN;
+}
+
 /* What the kernel says of all processes that were waited for: exact, see getrusage(2). */
 static void final_of(const struct job *job, double final[RUN_N_METRICS])
 {
@@ -239,8 +263,7 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 	final[RUN_CPU_SYSTEM_SECONDS] = system;
 	final[RUN_MINOR_FAULTS] = (double)used.ru_minflt;
 	final[RUN_MAJOR_FAULTS] = (double)used.ru_majflt;
-	final[RUN_MEMORY_PEAK_BYTES] = job->largest_rss;
-	final[RUN_MEMORY_PEAK_PROCESS_BYTES] = job->largest_rss;
+	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 
 static void conclude(struct app *app, const struct job *job)
