@@ -81,6 +81,14 @@ static void help_of_word(struct buf *out, const char *word)
 	options_help(out, COMMAND_QUERY);
 }
 
+static void version_text(struct buf *out)
+{
+	buf_addf(out, "rightsize-exporter, version %s (branch: %s, revision: %s)\n", version.version,
+		version.branch, version.revision);
+	buf_addf(out, "  compiler:         %s\n  platform:         %s/%s\n", version.compiler, version.os,
+		version.arch);
+}
+
 static const char *const type_names[] = {
 	[METRIC_GAUGE] = "gauge",
 	[METRIC_COUNTER] = "counter",

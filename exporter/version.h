@@ -1,16 +1,14 @@
-/* What this build is; the values come from CMake. */
+/*
+ * What this program is and how it was built. Made by CMake.
+ */
 #ifndef EXPORTER_VERSION_H
 #define EXPORTER_VERSION_H
 
-#include "collectors/base/buf.h"
-
 struct version {
-	const char *version, *revision, *branch, *compiler, *os, *arch;
+	const char *version, *revision, *branch; /* revision and branch "unknown" outside a git checkout */
+	const char *compiler, *os, *arch;
 };
 
 extern const struct version version;
-
-/* As Prometheus programs print it: "NAME, version V (branch: B, revision: R)" and details. */
-void version_text(struct buf *out);
 
 #endif
