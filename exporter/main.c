@@ -22,8 +22,7 @@
 #include "exporter/sampler.h"
 #include "exporter/wrapper.h"
 
-#define EXIT_USAGE          2
-#define DEFAULT_LISTEN      "127.0.0.1:9877"
+#define EXIT_USAGE 2
 
 static int usage_error(const char *command, const struct err *e)
 {
@@ -60,6 +59,15 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return code ? code : historian_start(&app->historian, &c, e);
 }
 
+static int start_http(struct http **ret, struct app *app, struct err *e)
+{
+	int code = http_start(ret, app, &app->options->listen_addresses, e);
+
+	for (size_t i = 0; code == 0 && http_address(*ret, i); i++)
+		log_line(LOG_LEVEL_INFO, "listening", "address", http_address(*ret, i), NULL);
+	return code;
+}
+
 /* ---- serve ---- */
 
 static int wait_for_signal(const sigset_t *set)
@@ -74,19 +82,15 @@ static int wait_for_signal(const sigset_t *set)
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
 	struct err *e)
 {
-	static const char *default_address[] = {DEFAULT_LISTEN};
-	struct texts addresses = app->options->listen_addresses;
 	struct follower *follower = NULL;
 	struct http *http = NULL;
 
-	if (addresses.n == 0)
-		addresses = (struct texts){.n = 1, .text = default_address};
 	int code = start_historian(app, self, e);
 
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
-		code = http_start(&http, app, &addresses, e);
+		code = start_http(&http, app, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
 	if (code == 0) {
@@ -105,7 +109,7 @@ static int serve_main(int argc, char **argv)
 {
 	struct options o;
 	struct identity self;
-	struct app app = {.options = &o};
+	struct app app = APP_INIT;
 	struct err e = {0};
 	sigset_t set;
 
@@ -124,6 +128,7 @@ static int serve_main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	identity_read(&self);
+	app.options = &o;
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;
@@ -135,6 +140,7 @@ static int serve_main(int argc, char **argv)
 	if (code)
 		log_line(LOG_LEVEL_ERROR, "cannot serve", "err", e.text, NULL);
 	columns_done(&app.columns);
+	app_done(&app);
 	options_done(&o);
 	return code ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -155,7 +161,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
-		http_start(http, app, &app->options->listen_addresses, e) < 0)
+		start_http(http, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);
 	return code;
 }
@@ -203,7 +209,7 @@ static int check_job(const struct options *o, struct err *e)
 static int run_main(int argc, char **argv)
 {
 	struct options o;
-	struct app app = {.options = &o};
+	struct app app = APP_INIT;
 	struct err e = {0};
 
 	if (options_read(&o, COMMAND_RUN, argc, argv, &e))
@@ -221,8 +227,10 @@ static int run_main(int argc, char **argv)
 	}
 	app.history_path = path;
 
+	app.options = &o;
 	int code = run_job(&app, o.rest);
 
+	app_done(&app);
 	options_done(&o);
 	return code;
 }
@@ -232,40 +240,36 @@ static int run_main(int argc, char **argv)
 static int query(const struct route *route, int argc, char **argv)
 {
 	struct options o;
-	struct app app = {.options = &o};
+	struct app app = APP_INIT;
 	struct err e = {0};
 
-	if (options_read_known(&o, COMMAND_QUERY, argc, argv, &e))
+	int own = query_split(route, argc, argv);
+
+	if (options_read(&o, COMMAND_QUERY, argc - own, argv + own, &e))
 		return usage_error(route->command, &e);
 	log_setup(o.log_level, o.log_format);
 
 	AUTO(freep) char *path = NULL;
 	int code = EXIT_FAILURE;
 
+	app.options = &o;
 	if (history_default_path(&path, o.history_path, &e)) {
 		fprintf(stderr, "rightsize-exporter %s: %s\n", route->command, e.text);
 	} else {
 		app.history_path = path;
 		columns_build(&app.columns);
-		code = query_main(&app, route, o.n_rest, o.rest);
+		code = query_main(&app, route, own, argv);
 		columns_done(&app.columns);
 	}
+	app_done(&app);
 	options_done(&o);
 	return code;
-}
-
-static const struct route *route_of_command(const char *word)
-{
-	for (size_t i = 0; all_routes[i]; i++)
-		if (all_routes[i]->command && strcmp(all_routes[i]->command, word) == 0)
-			return all_routes[i];
-	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
-	const struct route *route = route_of_command(word);
+	const struct route *route = query_route(word);
 
 	hold_standard_descriptors();
 	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */

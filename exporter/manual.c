@@ -39,14 +39,6 @@ bool manual_wanted(int argc, char **argv)
 	return false;
 }
 
-static const struct route *route_of(const char *word)
-{
-	for (size_t i = 0; all_routes[i]; i++)
-		if (all_routes[i]->command && strcmp(all_routes[i]->command, word) == 0)
-			return all_routes[i];
-	return NULL;
-}
-
 static void help_of_all(struct buf *out)
 {
 	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its runs, and answers\n"
@@ -63,7 +55,7 @@ static void help_of_all(struct buf *out)
 
 static void help_of_word(struct buf *out, const char *word)
 {
-	const struct route *route = route_of(word);
+	const struct route *route = query_route(word);
 
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
 		if (strcmp(commands[i].word, word) != 0)

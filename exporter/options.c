@@ -298,25 +298,6 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 	return finish(ret, argv + i, argc - i, code);
 }
 
-int options_read_known(struct options *ret, enum command_bits command, int argc, char **argv,
-	struct err *e)
-{
-	int code = begin(ret, command, e), n = 0;
-
-	for (int i = 0; code == 0 && i < argc; i++) {
-		const struct option_row *row =
-			strncmp(argv[i], "--", 2) == 0 ?
-				row_named(argv[i] + 2, strcspn(argv[i] + 2, "=")) :
-				NULL;
-
-		if (row && (row->commands & command))
-			code = read_flag(ret, command, argc, argv, &i, e);
-		else
-			argv[n++] = argv[i];
-	}
-	return finish(ret, argv, n, code);
-}
-
 void options_done(struct options *o)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

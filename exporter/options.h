@@ -97,13 +97,6 @@ extern const char *const log_level_names[], *const log_format_names[];
  */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e);
 
-/*
- * The same, but what is no option of ours stays, in order, in ret->rest (argv is permuted): flags of somebody
- * else, and words.
- */
-int options_read_known(struct options *ret, enum command_bits command, int argc, char **argv,
-	struct err *e);
-
 void options_done(struct options *o);
 
 /* The options of a command as --help prints them, and as a Markdown table. */

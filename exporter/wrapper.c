@@ -55,7 +55,7 @@ struct job {
 	int status;         /* as of wait(2), when ended */
 	bool ended;
 	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
-	double own_rss;     /* ours when the job was forked: see largest_rss_of */
+	double forked_rss;  /* what the child had of us when it became the command: see largest_rss_of */
 	bool peak_seen;     /* the sampler saw the job's memory itself */
 	char run_id[RUN_ID_MAX];
 	bool followed;
@@ -96,31 +96,46 @@ int wrapper_become(char *const command[])
 	return not_started(command[0], become(command));
 }
 
+/* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
+struct report {
+	double rss;
+};
+
+/* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
+static _Noreturn void report_and_become(char *const command[], int fd)
+{
+	struct rusage used = {0};
+
+	getrusage(RUSAGE_SELF, &used);
+	struct report r = {.rss = max_rss(&used)};
+	bool told = write(fd, &r, sizeof r) == sizeof r;
+	int failure = become(command);
+
+	told = told && write(fd, &failure, sizeof failure) == sizeof failure;
+	_exit(told ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
+}
+
 /* 0 with a started command; otherwise the exit code to give back. */
 static int start(struct job *job, char *const command[])
 {
 	int pipe_fds[2], failure = 0;
-	struct rusage own;
+	struct report r = {0};
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return not_started("pipe", errno);
-	if (getrusage(RUSAGE_SELF, &own) == 0)
-		job->own_rss = max_rss(&own);
 	job->started = now_read();
 	job->pid = fork();
-	if (job->pid == 0) {
-		failure = become(command);
-		/* The parent reads all of it or nothing: it is shorter than PIPE_BUF. */
-		_exit(write(pipe_fds[1], &failure, sizeof failure) < 0 ? EXIT_NOT_EXECUTABLE :
-									  exit_code_of(failure));
-	}
+	if (job->pid == 0)
+		report_and_become(command, pipe_fds[1]);
 	failure = job->pid < 0 ? errno : 0;
 	close(pipe_fds[1]);
 	AUTO(closep) int result = pipe_fds[0];
 
 	if (failure)
 		return not_started("fork", failure);
-	/* Ends without a byte when the command was executed. */
+	if (read(result, &r, sizeof r) == sizeof r)
+		job->forked_rss = r.rss;
+	/* The pipe ends without a reason when the command was executed. */
 	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
 		return not_started(command[0], failure);
@@ -238,12 +253,12 @@ static void wait_for_end(struct app *app, struct job *job)
 }
 
 /*
- * The kernel's mark of a child starts with what we ourselves held when we forked it (fs/exec.c, exec_mmap):
- * below that it says nothing, unless nothing else was seen.
+ * The kernel's mark of a child starts with what it held of us before it became the command (fs/exec.c,
+ * exec_mmap): up to that it says nothing, unless nothing else was seen.
  */
 static double largest_rss_of(const struct job *job)
 {
-	return job->largest_rss > job->own_rss || !job->peak_seen ? job->largest_rss : (double)NAN;
+	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss : (double)NAN;
 }
 
 /* What the kernel says of all processes that were waited for: exact, see getrusage(2). */

@@ -143,21 +143,6 @@ static void collectors_are_switched(void **state)
 	options_done(&o);
 }
 
-static void unknown_words_are_kept_for_a_query(void **state)
-{
-	char words[][20] = {"--job-name", "etl", "--history.path", "/x", "--runs=3"};
-	char *argv[] = {words[0], words[1], words[2], words[3], words[4], NULL};
-	struct options o;
-
-	(void)state;
-	assert_int_equal(options_read_known(&o, COMMAND_QUERY, 5, argv, NULL), 0);
-	assert_string_equal(o.history_path, "/x");
-	assert_int_equal(o.n_rest, 3);
-	assert_string_equal(o.rest[0], "--job-name");
-	assert_string_equal(o.rest[2], "--runs=3");
-	options_done(&o);
-}
-
 static void help_names_every_option_of_a_command_only(void **state)
 {
 	struct buf run = BUF_MAX(1 << 20), query = BUF_MAX(1 << 20);
@@ -180,7 +165,6 @@ int main(void)
 		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
 		cmocka_unit_test(flag_beats_environment_beats_default),
 		cmocka_unit_test(collectors_are_switched),
-		cmocka_unit_test(unknown_words_are_kept_for_a_query),
 		cmocka_unit_test(help_names_every_option_of_a_command_only),
 	};
 
