@@ -6,7 +6,7 @@ target_compile_options(flags INTERFACE
   "SHELL:-include ${PROJECT_SOURCE_DIR}/collectors/base/banned.h"
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wvla -Walloca -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
   -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wno-missing-field-initializers
-  -fno-common -fstack-protector-strong -fstack-clash-protection)
+  -fno-common -fno-semantic-interposition -fstack-protector-strong -fstack-clash-protection)
 if(WARNINGS_ARE_ERRORS)
   target_compile_options(flags INTERFACE -Werror)
 endif()
@@ -20,4 +20,8 @@ target_link_options(flags INTERFACE -Wl,-z,relro,-z,now -Wl,--as-needed)
 if(SANITIZE)
   target_compile_options(flags INTERFACE -fsanitize=${SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
   target_link_options(flags INTERFACE -fsanitize=${SANITIZE})
+endif()
+if(FUZZ)
+  # Coverage of all our code for libFuzzer; the targets themselves add its main (tests/fuzz/CMakeLists.txt).
+  target_compile_options(flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

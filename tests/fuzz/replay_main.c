@@ -1,62 +1,82 @@
-/* Runs a fuzz target over the files of its corpus: what is not built with libFuzzer has this main.
+/*
+ * Stands in for libFuzzer: gives each file of the folders named on the command line to the fuzz
+ * target, and the empty input. Fails when a folder has no file, so that a lost corpus is noticed.
  */
 #include <dirent.h>
-#include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "collectors/base/mem.h"
+#include "tests/fuzz/fuzz.h"
 
-#define INPUT_MAX (1 << 20)
+#define INPUT_MAX (16L * 1024 * 1024)
 
-static int replay_file(const char *path)
+/* A copy of exactly the file's size, so that a sanitizer sees every read past the end. */
+static int replay(const char *path)
 {
 	FILE *f = fopen(path, "rb");
-	uint8_t *data = malloc(INPUT_MAX);
-	size_t n = f && data ? fread(data, 1, INPUT_MAX, f) : 0;
-	int bad = !f || !data || ferror(f);
+	long size = -1;
 
-	if (!bad) {
-		/* A copy of the exact size, so that reading past the end is seen. */
-		uint8_t *exact = malloc(n ? n : 1);
-
-		if (exact) {
-			memcpy(exact, data, n);
-			LLVMFuzzerTestOneInput(exact, n);
-		}
-		bad = !exact;
-		free(exact);
+	if (f && fseek(f, 0, SEEK_END) == 0)
+		size = ftell(f);
+	if (size < 0 || size > INPUT_MAX || fseek(f, 0, SEEK_SET) != 0) {
+		fprintf(stderr, "%s: cannot be read, or is longer than %ld bytes\n", path,
+			INPUT_MAX);
+		if (f)
+			fclose(f);
+		return -1;
 	}
-	if (f)
-		fclose(f);
-	free(data);
-	return bad;
+	AUTO(freep) uint8_t *data = xmalloc((size_t)size);
+	size_t n = fread(data, 1, (size_t)size, f);
+
+	fclose(f);
+	if (n != (size_t)size) {
+		fprintf(stderr, "%s: %zu of %ld bytes read\n", path, n, size);
+		return -1;
+	}
+	LLVMFuzzerTestOneInput(data, n);
+	return 0;
+}
+
+static int replay_directory(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *entry;
+	int replayed = 0;
+
+	if (!d) {
+		fprintf(stderr, "%s: %s\n", path, strerrordesc_np(errno));
+		return -1;
+	}
+	while ((entry = readdir(d))) {
+		char file[4096];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+		if (replay(file) < 0) {
+			replayed = -1;
+			break;
+		}
+		replayed++;
+	}
+	closedir(d);
+	return replayed;
 }
 
 int main(int argc, char **argv)
 {
-	char path[4096];
-	int files = 0;
+	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	for (int i = 1; i < argc; i++) {
+		int replayed = replay_directory(argv[i]);
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s CORPUS-DIRECTORY\n", argv[0]);
-		return 2;
-	}
-	DIR *d = opendir(argv[1]);
-
-	for (struct dirent *entry; d && (entry = readdir(d));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name);
-		if (replay_file(path)) {
-			fprintf(stderr, "cannot read %s\n", path);
+		if (replayed <= 0) {
+			fprintf(stderr, "%s: no corpus\n", argv[i]);
 			return 1;
 		}
-		files++;
+		printf("%s: %d inputs\n", argv[i], replayed);
 	}
-	if (d)
-		closedir(d);
-	fprintf(stderr, "%d files of %s\n", files, argv[1]);
-	return files == 0;
+	return 0;
 }

@@ -1,0 +1,185 @@
+/* Mount tables. */
+#include "collectors/mounts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+#define TEXT_ROOM_FIRST (16u * 1024)
+
+/* Length of the text, or why there is none. */
+static ssize_t read_text(struct mounts *m, struct tree *proc, const char *path, struct err *e)
+{
+	for (;;) {
+		ssize_t n = m->text ? tree_read(proc, path, m->text, m->text_room) : -EFBIG;
+
+		if (n >= 0)
+			return n;
+		if (n != -EFBIG || m->text_room >= MOUNTS_TEXT_MAX)
+			return err_system(e, (int)n, "read proc/%s", path);
+		m->text_room = m->text_room ? m->text_room * 2 : TEXT_ROOM_FIRST;
+		m->text = xrealloc(m->text, m->text_room);
+	}
+}
+
+static bool octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/*
+ * The kernel writes blank, tab, newline, backslash and # as \ooo. NULs end the text, also escaped
+ * ones.
+ */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		if (s[0] == '\\' && octal(s[1]) && octal(s[2]) && octal(s[3])) {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+}
+
+/*
+ * The next word as text of its own: what follows it in the line is overwritten with a NUL, then
+ * skipped.
+ */
+static bool word(struct mounts *m, struct scan *line, const char **ret)
+{
+	struct slice w;
+
+	if (!scan_word(line, &w))
+		return false;
+	char *text = m->text + (w.data - m->text);
+
+	if (line->at < line->end)
+		line->at++;
+	text[w.len] = '\0';
+	unescape(text);
+	*ret = text;
+	return true;
+}
+
+/*
+ * "36 35 98:0 /folder /mnt rw,noatime master:1 - ext3 /dev/root rw": the fields before "-" vary in
+ * number.
+ */
+static bool parse_line(struct mounts *m, struct scan *line, struct mount *ret)
+{
+	uint64_t major, minor;
+	const char *skip;
+
+	if (!scan_u64(line, &ret->id) || !scan_u64(line, &ret->parent) || !scan_u64(line, &major) ||
+		!scan_char(line, ':') || !scan_u64(line, &minor) || !word(m, line, &ret->root) ||
+		!word(m, line, &ret->point) || !word(m, line, &skip))
+		return false;
+	do {
+		if (!word(m, line, &skip))
+			return false;
+	} while (strcmp(skip, "-") != 0);
+	if (!word(m, line, &ret->type) || !word(m, line, &ret->source))
+		return false;
+	if (!word(m, line, &ret->options))
+		ret->options = "";
+	ret->device = makedev((unsigned)major, (unsigned)minor);
+	return true;
+}
+
+static uint64_t fnv1a(const char *s, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)s[i]) * 0x100000001b3;
+	return hash;
+}
+
+int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e)
+{
+	m->n = 0;
+	ssize_t len = read_text(m, proc, path, e);
+
+	if (len < 0)
+		return (int)len;
+	m->hash = fnv1a(m->text, (size_t)len);
+
+	struct scan text = SCAN(m->text, (size_t)len), line;
+
+	while (m->n < MOUNTS_MAX && scan_line(&text, &line)) {
+		struct mount mount;
+
+		if (!parse_line(m, &line, &mount))
+			continue;
+		GROW(m->mount, m->n, m->room);
+		m->mount[m->n++] = mount;
+	}
+	return 0;
+}
+
+void mounts_done(struct mounts *m)
+{
+	free(m->text);
+	free(m->mount);
+	*m = (struct mounts){0};
+}
+
+/* Is path the directory itself or something below it? */
+static bool path_within(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+
+	if (len && directory[len - 1] == '/')
+		len--;
+	return strncmp(path, directory, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+/* A mount on parent that a walk to path meets before it gets to child. */
+static bool covered(const struct mounts *all, const struct mount *parent, const struct mount *child,
+	const char *path)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct mount *m = &all->mount[i];
+
+		if (m->parent == parent->id && m != child && m != parent &&
+			path_within(path, m->point))
+			return true;
+	}
+	return false;
+}
+
+static const struct mount *by_id(const struct mounts *all, uint64_t id)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->mount[i].id == id)
+			return &all->mount[i];
+	return NULL;
+}
+
+bool mounts_reach(
+	const struct mounts *all, const struct mount *m, bool (*each)(const struct mount *))
+{
+	const struct mount *child = NULL;
+
+	/* A hostile table may have loops: no honest walk is longer than the table. */
+	for (size_t i = 0; m && i < all->n; i++) {
+		if (!each(m))
+			return false;
+		if (covered(all, m, child, child ? child->point : m->point))
+			return false;
+		child = m;
+		m = by_id(all, m->parent);
+		if (m == child)
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,53 @@
+/*
+ * A mount table, /proc/PID/mountinfo (proc_pid_mountinfo(5)), and which of its mounts a path
+ * reaches.
+ */
+#ifndef COLLECTORS_MOUNTS_H
+#define COLLECTORS_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/base/err.h"
+#include "collectors/base/tree.h"
+
+/* Longest table and most mounts that are read. */
+#define MOUNTS_TEXT_MAX (8u * 1024 * 1024)
+#define MOUNTS_MAX      16384
+
+/* Texts are the kernel's with its \040 escapes undone: any bytes but NUL. */
+struct mount {
+	uint64_t id, parent;
+	uint64_t device; /* as st_dev; not that of the files on btrfs */
+	const char
+		*root; /* what of the file system is mounted: "/", or a folder for a bind mount */
+	const char *point; /* where, from the root of the process that the table was read of */
+	const char *type, *source;
+	const char *options; /* of the file system; for cgroup v1 the controllers are among them */
+};
+
+/* Zeroed memory is an empty table. All texts live in text and die with the next read. */
+struct mounts {
+	size_t n, room, text_room;
+	struct mount *mount;
+	char *text;
+	uint64_t hash; /* of the text as it was read */
+};
+
+/*
+ * Reads path, such as "self/mountinfo"; a line that is no mount is left out. -EFBIG: over
+ * MOUNTS_TEXT_MAX.
+ */
+int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
+void mounts_done(struct mounts *m);
+
+/*
+ * Walks from m up to the root of the table, and calls each for m and every mount on the way to it,
+ * until it returns false. Returns true when all did and the path m->point does lead to m: no other
+ * mount covers it.
+ */
+bool mounts_reach(
+	const struct mounts *all, const struct mount *m, bool (*each)(const struct mount *));
+
+#endif

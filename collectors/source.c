@@ -1,0 +1,103 @@
+/* Reading kernel files every tick. */
+#include "collectors/source.h"
+
+#include <errno.h>
+
+void source_open(struct source *s, struct tree *tree, const char *path)
+{
+	*s = (struct source){.tree = tree, .path = path, .kept = tree_keep(tree, path)};
+}
+
+void source_close(struct source *s)
+{
+	if (s->tree)
+		kept_done(&s->kept);
+	*s = (struct source){.kept = KEPT_NONE};
+}
+
+static const char *tree_name(const struct host *host, const struct tree *t)
+{
+	return t == host->proc ? "proc/" : t == host->sys ? "sys/" : "/";
+}
+
+static int result(const struct host *host, const struct tree *tree, const char *path, ssize_t n,
+	struct scan *ret, struct err *e)
+{
+	if (n < 0)
+		return err_system(e, (int)n, "read %s%s", tree_name(host, tree), path);
+	*ret = SCAN(host->scratch, (size_t)n);
+	return 0;
+}
+
+int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	ssize_t n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
+
+	if (n < 0 && s->kept.fd >= 0) {
+		kept_done(&s->kept);
+		s->kept = tree_keep(s->tree, s->path);
+		n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
+	}
+	return result(host, s->tree, s->path, n, ret, e);
+}
+
+int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
+	struct err *e)
+{
+	ssize_t n = tree_read(tree, path, host->scratch, host->scratch_size);
+
+	return result(host, tree, path, n, ret, e);
+}
+
+bool code_means_absent(int code)
+{
+	/* PSI switched off answers EOPNOTSUPP, a file of a removed cgroup ENODEV. */
+	return code == -ENOENT || code == -ESRCH || code == -ENODEV || code == -EOPNOTSUPP;
+}
+
+uint64_t number_find(struct scan text, const char *key)
+{
+	struct scan line;
+	uint64_t v;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_literal(&line, key))
+			continue;
+		if (!scan_char(&line, ':') && !scan_char(&line, ' ') && !scan_char(&line, '='))
+			continue;
+		return scan_u64(&line, &v) ? v : NUMBER_UNKNOWN;
+	}
+	return NUMBER_UNKNOWN;
+}
+
+uint64_t number_read(const struct host *host, struct tree *tree, const char *path)
+{
+	struct scan text;
+	uint64_t v;
+
+	if (host_read(host, tree, path, &text, NULL) < 0 || !scan_u64(&text, &v))
+		return NUMBER_UNKNOWN;
+	return v;
+}
+
+double counter_follow(struct counter *c, uint64_t raw)
+{
+	if (raw == NUMBER_UNKNOWN)
+		return NAN;
+	if (raw >= c->last) {
+		c->value += (double)(raw - c->last);
+		c->last = raw;
+	} else if (raw < c->last / 2) {
+		c->value += (double)raw;
+		c->last = raw;
+	}
+	return c->value;
+}
+
+bool ration_due(struct ration *r, struct mono now, int64_t seconds)
+{
+	if (now.ns < r->next.ns)
+		return false;
+	r->next.ns = now.ns + seconds * NS_PER_S;
+	return true;
+}

@@ -1,0 +1,81 @@
+/*
+ * What collectors of kernel files share: a file that is read every tick, a counter that may fall in
+ * the kernel but not here, and work that is not done every tick.
+ */
+#ifndef COLLECTORS_SOURCE_H
+#define COLLECTORS_SOURCE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/base/err.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/tree.h"
+#include "collectors/host.h"
+
+/* A file whose descriptor stays open. tree and path are borrowed. */
+struct source {
+	struct tree *tree;
+	const char *path;
+	struct kept kept;
+};
+
+void source_open(struct source *s, struct tree *tree, const char *path);
+void source_close(struct source *s); /* zeroed memory: nothing */
+
+/*
+ * The whole file in host->scratch, valid until the next read. A descriptor that fails is opened
+ * anew once. The error names the file.
+ */
+int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e);
+
+/* The same for a file that is read now and then. */
+int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
+	struct err *e);
+
+/* The code of a read that says "this kernel has no such thing", not "something is wrong". */
+bool code_means_absent(int code);
+
+/* A number that the kernel did not give. */
+#define NUMBER_UNKNOWN UINT64_MAX
+
+static inline double number_value(uint64_t v)
+{
+	return v == NUMBER_UNKNOWN ? NAN : (double)v;
+}
+
+/* kB of /proc/meminfo and the like as bytes; unknown where that is more than 64 bits hold. */
+static inline uint64_t number_from_kib(uint64_t kib)
+{
+	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
+}
+
+/* Value of "key: 12", "key 12" or "key=12" at the start of a line. */
+uint64_t number_find(struct scan text, const char *key);
+
+/* A file that holds a single number; unknown when it holds anything else, such as "max". */
+uint64_t number_read(const struct host *host, struct tree *tree, const char *path);
+
+/*
+ * A kernel counter that never falls here. Some do in the kernel: idle and iowait when a CPU comes
+ * back online, interface statistics that are summed without a lock. A fall to less than half is
+ * taken for a restart from zero (a device that was replaced), and what it has counted since is
+ * added; a smaller one holds the value until the kernel has caught up. Zeroed = not seen yet.
+ */
+struct counter {
+	uint64_t last;
+	double value;
+};
+
+/* Takes the next reading; the value, or NaN when raw is unknown. */
+double counter_follow(struct counter *c, uint64_t raw);
+
+/* Work that is not done every tick: true at the first call, and then after that many seconds. */
+struct ration {
+	struct mono next;
+};
+
+bool ration_due(struct ration *r, struct mono now, int64_t seconds);
+
+#endif

@@ -1,0 +1,236 @@
+/* collectors: network. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "tests/support/test_host.h"
+
+extern const struct collector collector_network;
+
+#define RECEIVED "rightsize_network_received_bytes"
+#define LEFT_OUT "rightsize_network_left_out_interfaces"
+
+static void open_fixture(struct test_host *t, struct test_run *r, const char *name)
+{
+	test_host_init(t);
+	test_host_fixture(t, name);
+	assert_int_equal(test_run_start(r, &collector_network, &t->host), 0);
+	assert_int_equal(test_run_collect(r, &t->host), 0);
+	assert_null(block_fault(r->block));
+}
+
+static void a_container_host_counts_its_cards_only(void **state)
+{
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	open_fixture(&t, &r, "node");
+	/* They are parts of bond0; bond, VLAN, bridges, veth and tunnels go through them. */
+	assert_value(test_run_value(&r, RECEIVED, "eno1"), 2e6);
+	assert_value(test_run_value(&r, RECEIVED, "eno2"), 3e6);
+	assert_int_equal(test_run_points(&r, RECEIVED), 2);
+	assert_value(test_run_value(&r, "rightsize_network_sent_bytes", "eno2"), 1.5e6);
+	assert_value(test_run_value(&r, "rightsize_network_received_packets", "eno2"), 3000);
+	assert_value(test_run_value(&r, "rightsize_network_sent_packets", "eno2"), 1500);
+	assert_value(test_run_value(&r, "rightsize_network_receive_errors", "eno2"), 3);
+	assert_value(test_run_value(&r, "rightsize_network_receive_drops", "eno2"), 6);
+	assert_value(test_run_value(&r, "rightsize_network_send_errors", "eno2"), 9);
+	assert_value(test_run_value(&r, "rightsize_network_send_drops", "eno2"), 12);
+	assert_value(test_run_value(&r, LEFT_OUT, ""), 7);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+static void a_pod_counts_its_end_of_the_veth(void **state)
+{
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	open_fixture(&t, &r, "pod");
+	assert_value(test_run_value(&r, RECEIVED, "eth0"), 5e6);
+	assert_int_equal(test_run_points(&r, RECEIVED), 1);
+	assert_value(test_run_value(&r, LEFT_OUT, ""), 1);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+static void a_virtual_machine_counts_its_card(void **state)
+{
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	open_fixture(&t, &r, "vm");
+	assert_value(test_run_value(&r, RECEIVED, "eth0"), 181410943);
+	assert_int_equal(test_run_points(&r, RECEIVED), 1);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+/* One interface: what sysfs shows of it, and whether it is to be reported. */
+struct interface {
+	const char *name;
+	const char *link;   /* "virtual" or "pci"; NULL: sysfs does not show it */
+	const char *master; /* NULL = none */
+	const char *type;   /* DEVTYPE; NULL = none; "tun" = has tun_flags instead */
+	bool reported;
+};
+
+static void add_interface(struct test_host *t, const struct interface *i, char *dev, size_t size)
+{
+	char path[128], text[128];
+	size_t n = strlen(dev);
+
+	snprintf(dev + n, size - n, "%s: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n", i->name);
+	if (!i->link)
+		return;
+	snprintf(path, sizeof path, "/sys/class/net/%s", i->name);
+	snprintf(text, sizeof text, "../../devices/%s/net/%s", i->link, i->name);
+	test_host_link(t, path, text);
+	if (i->master) {
+		snprintf(path, sizeof path, "/sys/class/net/%s/master", i->name);
+		snprintf(text, sizeof text, "../%s", i->master);
+		test_host_link(t, path, text);
+	}
+	bool tun = i->type && strcmp(i->type, "tun") == 0;
+
+	snprintf(path, sizeof path, "/sys/class/net/%s/%s", i->name, tun ? "tun_flags" : "uevent");
+	snprintf(text, sizeof text, i->type ? "IFINDEX=2\nDEVTYPE=%s\n" : "IFINDEX=2\n", i->type);
+	test_host_file(t, path, text);
+}
+
+static void each_byte_counts_once(void **state)
+{
+	static const struct interface machines[][6] = {
+		/* lo is never reported, not even alone */
+		{{"lo", "virtual", NULL, NULL, false}},
+		{{"lo", NULL, NULL, NULL, false}},
+		/* a card in a bridge stays the one that counts */
+		{{"eth0", "pci", "br0", NULL, true}, {"br0", "virtual", NULL, "bridge", false},
+			{"vnet0", "virtual", "br0", "tun", false}},
+		/* accelerated networking: a card below a synthetic card */
+		{{"eth0", "vmbus", NULL, NULL, true}, {"enP1s1", "pci", "eth0", NULL, false}},
+		/* a container in which containers run */
+		{{"eth0", "virtual", NULL, NULL, true},
+			{"docker0", "virtual", NULL, "bridge", false},
+			{"veth1", "virtual", "docker0", NULL, false},
+			{"eth0.7", "virtual", NULL, "vlan", false},
+			{"lo", "virtual", NULL, NULL, false}},
+		/* a pod with two networks, bonded */
+		{{"bond0", "virtual", NULL, "bond", true},
+			{"net1", "virtual", "bond0", NULL, false},
+			{"net2", "virtual", "bond0", NULL, false}},
+		/* a pod with a VPN */
+		{{"eth0", "virtual", NULL, NULL, true},
+			{"vpn", "virtual", NULL, "wireguard", false},
+			{"tailscale0", "virtual", NULL, "tun", false},
+			{"ifb0", "virtual", NULL, NULL, false}},
+		/* a rootless container: its only way out ends in a program */
+		{{"tap0", "virtual", NULL, "tun", true}, {"lo", "virtual", NULL, NULL, false},
+			{"br-1", "virtual", NULL, "bridge", false}},
+		/* no sysfs */
+		{{"eth0", NULL, NULL, NULL, true}, {"docker0", NULL, NULL, NULL, false},
+			{"veth12", NULL, NULL, NULL, false}, {"eth0.100", NULL, NULL, NULL, false},
+			{"bond0", NULL, NULL, NULL, false}, {"tun0", NULL, NULL, NULL, false}},
+		{{"tap0", NULL, NULL, NULL, true}, {"lo", NULL, NULL, NULL, false}},
+		{{"tunl0", NULL, NULL, NULL, false}, {"wlp3s0", NULL, NULL, NULL, true}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
+		struct test_host t;
+		struct test_run r;
+		char dev[1024] = "Inter-| Receive\n face |bytes\n";
+
+		test_host_init(&t);
+		for (size_t j = 0; j < 6 && machines[i][j].name; j++)
+			add_interface(&t, &machines[i][j], dev, sizeof dev);
+		test_host_file(&t, "/proc/net/dev", dev);
+		assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+		assert_int_equal(test_run_collect(&r, &t.host), 0);
+		for (size_t j = 0; j < 6 && machines[i][j].name; j++) {
+			const struct interface *f = &machines[i][j];
+
+			if (f->reported == !isnan(test_run_value(&r, RECEIVED, f->name)))
+				continue;
+			fail_msg("machine %zu: %s is %sreported", i, f->name,
+				f->reported ? "not " : "");
+		}
+		test_run_done(&r);
+		test_host_done(&t);
+	}
+}
+
+static void hostile_lines(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		double received;
+		size_t points;
+	} table[] = {
+		{"", "eth0", NAN, 0},
+		{"eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", "eth0", NAN, 0},
+		{"eth0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "eth0", 1, 1},
+		{"eth0: -1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "eth0", NAN, 0},
+		{"a:b: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "a:b", 5, 1},
+		{": 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "", NAN, 0},
+		{"e\xff: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "e\xef\xbf\xbd", 5, 1},
+		{"a\"b\\: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "a\"b\\", 5, 1},
+		{"../../x: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "../../x", NAN, 0},
+		{"e: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\ne: 6 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "e", 5,
+			1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct test_host t;
+		struct test_run r;
+
+		test_host_init(&t);
+		test_host_file(&t, "/proc/net/dev", table[i].text);
+		assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+		assert_int_equal(test_run_collect(&r, &t.host), 0);
+		assert_value(test_run_value(&r, RECEIVED, table[i].name), table[i].received);
+		assert_int_equal(test_run_points(&r, RECEIVED), table[i].points);
+		assert_null(block_fault(r.block));
+		test_run_done(&r);
+		test_host_done(&t);
+	}
+}
+
+static void a_card_that_comes_back_counts_on(void **state)
+{
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	test_host_init(&t);
+	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+	test_host_file(&t, "/proc/net/dev", "eth0: 900 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	test_host_file(&t, "/proc/net/dev", "eth0: 50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	assert_value(test_run_value(&r, RECEIVED, "eth0"), 950);
+	assert_value(test_run_value(&r, "rightsize_network_receive_drops", "eth0"), 4);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_container_host_counts_its_cards_only),
+		cmocka_unit_test(a_pod_counts_its_end_of_the_veth),
+		cmocka_unit_test(a_virtual_machine_counts_its_card),
+		cmocka_unit_test(each_byte_counts_once),
+		cmocka_unit_test(hostile_lines),
+		cmocka_unit_test(a_card_that_comes_back_counts_on),
+	};
+
+	return cmocka_run_group_tests_name("collect_network", tests, NULL, NULL);
+}

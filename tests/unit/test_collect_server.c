@@ -1,0 +1,131 @@
+/* collectors: server. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "tests/support/test_host.h"
+
+extern const struct collector collector_server;
+
+struct expected {
+	const char *name, *labels;
+	double value;
+};
+
+static void check_fixture(const char *fixture, const struct expected *table, size_t n)
+{
+	struct test_host t;
+	struct test_run r;
+
+	test_host_init(&t);
+	test_host_fixture(&t, fixture);
+	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
+	assert_null(block_fault(r.block));
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+static void server_of_captured_machines(void **state)
+{
+	static const struct expected vm[] = {
+		{"rightsize_server_cpus", "", 2},
+		{"rightsize_server_cpu_cores", "", 1.5},             /* quota */
+		{"rightsize_server_memory_bytes", "", 8589934592.0}, /* limit above the group */
+		{"rightsize_server", "x86_64|6.18.44|AMD EPYC", 1},
+	};
+	static const struct expected node[] = {
+		{"rightsize_server_cpus", "", 64},
+		{"rightsize_server_cpu_cores", "", 4}, /* affinity and quota are the same here */
+		{"rightsize_server_memory_bytes", "", NAN},
+	};
+
+	(void)state;
+	check_fixture("vm", vm, ARRAY_LEN(vm));
+	check_fixture("node", node, ARRAY_LEN(node));
+}
+
+static void usable_cores_are_the_least_of_all_limits(void **state)
+{
+	static const struct {
+		const char *online;
+		unsigned affinity;
+		const char *cpu_max;
+		double cpus, cores;
+	} table[] = {
+		{"0-7\n", 0, "max 100000\n", 8, 8},
+		{"0-7\n", 3, "max 100000\n", 8, 3},
+		{"0-7\n", 3, "150000 100000\n", 8, 1.5},
+		{"0,2-3,9\n", 8, "900000 100000\n", 4, 4},
+		{"0\n", 8, NULL, 1, 1},
+		{NULL, 3, NULL, NAN, 3},
+		{NULL, 0, "150000 100000\n", NAN, NAN},
+		{"", 0, NULL, NAN, NAN},
+		{"3-1\n", 2, NULL, NAN, 2},
+		{"0-18446744073709551615\n", 2, NULL, NAN, 2},
+		{"0-4294967294,0-4294967294,0-4294967294\n", 2, NULL, NAN, 2},
+		{"x\n", 2, NULL, NAN, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct test_host t;
+		struct test_run r;
+
+		test_host_init(&t);
+		t.host.affinity_cpus = table[i].affinity;
+		test_host_file(&t, "/proc/self/cgroup", "0::/g\n");
+		test_host_file(&t, "/proc/self/mountinfo",
+			"9 1 0:9 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+		if (table[i].cpu_max)
+			test_host_file(&t, "/sys/fs/cgroup/g/cpu.max", table[i].cpu_max);
+		if (table[i].online)
+			test_host_file(&t, "/sys/devices/system/cpu/online", table[i].online);
+		assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
+		assert_int_equal(test_run_collect(&r, &t.host), 0);
+		assert_value(test_run_value(&r, "rightsize_server_cpus", ""), table[i].cpus);
+		assert_value(test_run_value(&r, "rightsize_server_cpu_cores", ""), table[i].cores);
+		assert_null(block_fault(r.block));
+		test_run_done(&r);
+		test_host_done(&t);
+	}
+}
+
+static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
+{
+	static const char cpu[] =
+		"processor : 1\nmodel name\t:  Big \xff CPU @ 2 GHz \nflags : fpu vme\n\n";
+	struct test_host t;
+	struct test_run r;
+	size_t n = 0, room = 512 * 1024;
+	AUTO(freep) char *text = xmalloc(room);
+
+	(void)state;
+	while (n + sizeof cpu < room)
+		n += (size_t)snprintf(text + n, room - n, "%s", cpu);
+	test_host_init(&t);
+	memory_tree_file(t.proc, "cpuinfo", text, n);
+	test_host_file(&t, "/proc/sys/kernel/arch", "riscv64\n");
+	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	assert_value(
+		test_run_value(&r, "rightsize_server", "riscv64||Big \xef\xbf\xbd CPU @ 2 GHz"), 1);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(server_of_captured_machines),
+		cmocka_unit_test(usable_cores_are_the_least_of_all_limits),
+		cmocka_unit_test(a_cpuinfo_of_many_cpus_is_read_too),
+	};
+
+	return cmocka_run_group_tests_name("collect_server", tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* collectors/source.h and collectors/devices.h: reading every tick. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/devices.h"
+#include "collectors/source.h"
+#include "tests/support/test_host.h"
+
+static void counters_never_fall(void **state)
+{
+	static const struct {
+		uint64_t raw;
+		double value;
+	} table[] = {
+		{100, 100},
+		{150, 150},
+		{149, 150},
+		{150, 150},
+		{151, 151},
+		{76, 151}, /* over half: waits until the kernel has caught up */
+		{NUMBER_UNKNOWN, NAN},
+		{160, 160},
+		{79, 239}, /* under half: began again at 0 */
+		{80, 240},
+		{0, 240},
+		{7, 247},
+		{UINT64_MAX - 1, 18446744073709551614.0 + 240},
+		{5, 18446744073709551614.0 + 245},
+	};
+	struct counter c = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_value(counter_follow(&c, table[i].raw), table[i].value);
+}
+
+static void rationed_work_is_due_at_once_and_then_in_turn(void **state)
+{
+	struct ration r = {0};
+
+	(void)state;
+	assert_true(ration_due(&r, (struct mono){5}, 2));
+	assert_false(ration_due(&r, (struct mono){5}, 2));
+	assert_false(ration_due(&r, (struct mono){4 + 2 * NS_PER_S}, 2));
+	assert_true(ration_due(&r, (struct mono){5 + 2 * NS_PER_S}, 2));
+	assert_true(ration_due(&r, (struct mono){500 * NS_PER_S}, 2));
+	assert_false(ration_due(&r, (struct mono){501 * NS_PER_S}, 2));
+}
+
+static void numbers_are_found_by_whole_keys(void **state)
+{
+	static const struct {
+		const char *text, *key;
+		uint64_t value;
+	} table[] = {
+		{"a 1\nab 2\n", "ab", 2},
+		{"ab 2\na 1\n", "a", 1},
+		{"a: 3 kB", "a", 3},
+		{"a=4", "a", 4},
+		{"a\n", "a", NUMBER_UNKNOWN},
+		{"a x\na 5\n", "a", NUMBER_UNKNOWN},
+		{"", "a", NUMBER_UNKNOWN},
+		{"b 1\n", "a", NUMBER_UNKNOWN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_int_equal(
+			number_find(SCAN(table[i].text, strlen(table[i].text)), table[i].key),
+			table[i].value);
+	assert_int_equal(number_from_kib(3), 3072);
+	assert_int_equal(number_from_kib(UINT64_MAX / 1024), UINT64_MAX - 1023);
+	assert_int_equal(number_from_kib(UINT64_MAX / 1024 + 1), NUMBER_UNKNOWN);
+	assert_true(isnan(number_value(NUMBER_UNKNOWN)));
+}
+
+static void write_file(int directory, const char *name, const char *text)
+{
+	AUTO(closep)
+	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static void a_kept_file_is_read_from_the_start_each_time(void **state)
+{
+	char path[] = "/tmp/rightsize-test-XXXXXX";
+	struct test_host t;
+	struct source s;
+	struct scan text;
+	struct tree *tree = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	AUTO(closep) int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	write_file(directory, "f", "first");
+	test_host_init(&t);
+	assert_int_equal(tree_open(&tree, path, NULL), 0);
+	source_open(&s, tree, "f");
+	assert_true(s.kept.fd >= 0);
+	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_memory_equal(text.at, "first", 6);
+	write_file(directory, "f", "2nd");
+	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_memory_equal(text.at, "2nd", 4);
+	/* A descriptor that has gone bad, as that of a removed control group, is opened anew. */
+	AUTO(closep) int bad = open(path, O_PATH | O_CLOEXEC);
+
+	assert_true(dup3(bad, s.kept.fd, O_CLOEXEC) >= 0);
+	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_memory_equal(text.at, "2nd", 4);
+	source_close(&s);
+	source_close(&s);
+	tree_free(tree);
+	test_host_done(&t);
+	unlinkat(directory, "f", 0);
+	rmdir(path);
+}
+
+static struct slice named(const char *name)
+{
+	return (struct slice){name, strlen(name)};
+}
+
+static void devices_are_remembered_by_name(void **state)
+{
+	struct devices d = {0};
+
+	(void)state;
+	devices_see(&d, named("a"))->counted = true;
+	assert_non_null(devices_see(&d, named("b")));
+	assert_null(devices_see(&d, named("a"))); /* twice in one tick */
+	devices_sweep(&d);
+	assert_true(d.changed);
+	d.changed = false;
+	assert_non_null(devices_see(&d, named("b")));
+	assert_true(devices_see(&d, named("a"))->counted);
+	devices_sweep(&d);
+	assert_false(d.changed);
+	assert_non_null(devices_see(&d, named("b")));
+	devices_sweep(&d);
+	assert_true(d.changed);
+	assert_int_equal(d.n, 1);
+	assert_string_equal(d.device[0].name, "b");
+	assert_false(devices_see(&d, named("a"))->counted);
+	devices_sweep(&d);
+	assert_int_equal(d.n, 1);
+	devices_done(&d);
+}
+
+static void devices_are_bounded_and_their_names_clean(void **state)
+{
+	struct devices d = {0};
+	char name[300];
+
+	(void)state;
+	for (int i = 0; i < DEVICES_MAX; i++) {
+		snprintf(name, sizeof name, "d%d", i);
+		assert_non_null(devices_see(&d, named(name)));
+	}
+	assert_null(devices_see(&d, named("one too many")));
+	devices_sweep(&d);
+	assert_int_equal(d.n, DEVICES_MAX);
+	devices_done(&d);
+
+	memset(name, 'x', sizeof name);
+	assert_non_null(devices_see(&d, (struct slice){name, 300}));
+	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but still another */
+	assert_string_equal(devices_see(&d, named("\xff"))->name, "\xef\xbf\xbd");
+	devices_done(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counters_never_fall),
+		cmocka_unit_test(rationed_work_is_due_at_once_and_then_in_turn),
+		cmocka_unit_test(numbers_are_found_by_whole_keys),
+		cmocka_unit_test(a_kept_file_is_read_from_the_start_each_time),
+		cmocka_unit_test(devices_are_remembered_by_name),
+		cmocka_unit_test(devices_are_bounded_and_their_names_clean),
+	};
+
+	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}
