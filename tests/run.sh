@@ -40,4 +40,4 @@ for preset in "${presets[@]}"; do
 done
 
 printf '\n== Testing: %s\n' "$part"
-exec ctest --test-dir "$together" --output-on-failure --no-tests=error -j "$(nproc)" -L "$labels" "$@"
+exec ctest --test-dir "$together" --output-on-failure --no-tests=error --no-label-summary -j "$(nproc)" -L "$labels" "$@"

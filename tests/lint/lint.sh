@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs one tool over the project's files; each case is one CTest test (see CMakeLists.txt).
 #
-# Usage: tests/lint/lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|prometheus
+# Usage: tests/lint/lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|example|prometheus
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
@@ -27,11 +27,16 @@ cppcheck)
 shell)
 	find .ci deploy tests -name __pycache__ -prune -o -type f -print0 | xargs -0 grep -lZE "^(#!.*[/ ](ba)?sh|# shellcheck shell=.*)$" | xargs -0 shellcheck -x
 	;;
+example)
+	# The collector that CONTRIBUTING.md shows compiles.
+	sed -n '/^```c$/,/^```$/p' CONTRIBUTING.md | grep -v '^```' |
+		gcc -x c -std=gnu17 -D_GNU_SOURCE -I. -include collectors/base/banned.h -Wall -Wextra -Werror -fsyntax-only -
+	;;
 prometheus)
 	promtool check config --syntax-only dashboards/prometheus/prometheus.yml
 	;;
 *)
-	printf 'usage: lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|prometheus\n' >&2
+	printf 'usage: lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|example|prometheus\n' >&2
 	exit 2
 	;;
 esac
