@@ -29,7 +29,8 @@ shell)
 	;;
 example)
 	# The collector that CONTRIBUTING.md shows compiles.
-	sed -n '/^```c$/,/^```$/p' CONTRIBUTING.md | grep -v '^```' |
+	fence='\x60\x60\x60'
+	sed -n "/^${fence}c\$/,/^$fence\$/{/^$fence/d;p}" CONTRIBUTING.md |
 		gcc -x c -std=gnu17 -D_GNU_SOURCE -I. -include collectors/base/banned.h -Wall -Wextra -Werror -fsyntax-only -
 	;;
 prometheus)
