@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need; the one place that lists them.
+#
+# Usage: deploy/packages.sh build|test|bench...
+#
+# Installs only what is missing, as root or through sudo. Starts no daemon: installing the package
+# "prometheus" would otherwise start one.
+set -euo pipefail
+
+declare -A packages=(
+	[build]="gcc libc6-dev cmake ninja-build pkg-config
+		libmicrohttpd-dev libjansson-dev libsqlite3-dev zlib1g-dev"
+	[try]="curl ca-certificates"
+	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
+		libcmocka-dev prometheus python3 python3-prometheus-client"
+	[bench]="python3 curl wrk"
+)
+
+fail() {
+	printf 'packages.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+# Prints those of the given packages that are not installed.
+missing() {
+	local package
+	for package in "$@"; do
+		dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+			printf '%s\n' "$package"
+	done
+}
+
+# invoke-rc.d and deb-systemd-invoke ask this file; 101 says no. What was there before comes back.
+policy=/usr/sbin/policy-rc.d
+restore_policy() {
+	rm -f "$policy"
+	if [ -e "$policy.before" ]; then mv "$policy.before" "$policy"; fi
+}
+forbid_daemons() {
+	# A copy left by a run that was killed is the original: it is not overwritten.
+	if [ -e "$policy" ] && [ ! -e "$policy.before" ]; then mv "$policy" "$policy.before"; fi
+	trap restore_policy EXIT
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+}
+
+install() {
+	apt-get install -y --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@"
+}
+
+# The lists of what there is to install are fetched when there are none, or when they turn out to be old.
+install_with_lists() {
+	if compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null && install "$@"; then
+		return
+	fi
+	apt-get update || fail "apt-get update failed: see the lines above"
+	install "$@" || fail "these packages could not be installed: $*"
+}
+
+[ $# -gt 0 ] || fail "name at least one list of packages: ${!packages[*]}"
+wanted=()
+for list in "$@"; do
+	[ -n "${packages[$list]-}" ] || fail "no list is called $list; there are: ${!packages[*]}"
+	read -r -d '' -a names <<<"${packages[$list]}" || true
+	wanted+=("${names[@]}")
+done
+command -v apt-get >/dev/null ||
+	fail "this system has no apt-get; install what these Debian packages hold: ${wanted[*]}"
+
+mapfile -t needed < <(missing "${wanted[@]}")
+[ ${#needed[@]} -gt 0 ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null ||
+		fail "run as root, or install sudo; these packages are missing: ${needed[*]}"
+	exec sudo -- "$BASH" "$(realpath "$0")" "$@"
+fi
+printf 'Installing: %s\n' "${needed[*]}"
+export DEBIAN_FRONTEND=noninteractive
+forbid_daemons
+install_with_lists "${needed[@]}"

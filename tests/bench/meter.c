@@ -1,0 +1,161 @@
+/*
+ * What the exporter spends on watching a tree, and what reading the same files costs at the least.
+ * Usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS
+ *
+ * Once per interval, as the exporter does, it reads the children and stat files of every process of
+ * the tree, once by descriptors that it keeps and once by opening them anew, without making
+ * anything of them. Prints in one line, in milliseconds of CPU per tick: exporter, floor with kept
+ * descriptors, floor with open-read-close; then the exporter's resident memory in KiB and the
+ * number of processes.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/base/scan.h"
+
+#define PROCESSES_MAX 20000
+#define NS_PER_S      1000000000LL
+
+struct process {
+	uint64_t pid;
+	int children_fd, stat_fd;
+};
+
+static struct process process[PROCESSES_MAX];
+static size_t n_processes;
+static char text[1 << 16];
+
+static long long nanoseconds(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static int open_stat(uint64_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%lu/stat", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int open_children(uint64_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%lu/task/%lu/children", pid, pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static size_t read_text(int fd)
+{
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text, 0);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static void add(uint64_t pid)
+{
+	if (n_processes == PROCESSES_MAX)
+		return;
+	process[n_processes++] = (struct process){
+		.pid = pid, .children_fd = open_children(pid), .stat_fd = open_stat(pid)};
+}
+
+static void find_tree(uint64_t root)
+{
+	add(root);
+	for (size_t i = 0; i < n_processes; i++) {
+		struct scan s = SCAN(text, read_text(process[i].children_fd));
+		uint64_t pid;
+
+		while (scan_u64(&s, &pid))
+			add(pid);
+	}
+}
+
+static long long pass_kept(void)
+{
+	long long begin = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+
+	for (size_t i = 0; i < n_processes; i++) {
+		read_text(process[i].children_fd);
+		read_text(process[i].stat_fd);
+	}
+	return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
+static long long pass_open(void)
+{
+	long long begin = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+
+	for (size_t i = 0; i < n_processes; i++) {
+		int children = open_children(process[i].pid);
+		int status = open_stat(process[i].pid);
+
+		read_text(children);
+		read_text(status);
+		close(children);
+		close(status);
+	}
+	return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
+static uint64_t resident_kib(uint64_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%lu/status", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct scan s = SCAN(text, read_text(fd)), line;
+	uint64_t kib = 0;
+
+	while (scan_line(&s, &line) &&
+		!(scan_literal(&line, "VmRSS:") && scan_char(&line, '\t') && scan_u64(&line, &kib)))
+		;
+	close(fd);
+	return kib;
+}
+
+int main(int argc, char **argv)
+{
+	enum { EXPORTER, ROOT, INTERVAL_MS, TICKS, ARGUMENTS };
+	uint64_t argument[ARGUMENTS] = {0};
+	clockid_t exporter;
+
+	for (int i = 0; i < ARGUMENTS && i + 1 < argc; i++)
+		scan_u64(&SCAN(argv[i + 1], strlen(argv[i + 1])), &argument[i]);
+	if (!argument[TICKS] || clock_getcpuclockid((pid_t)argument[EXPORTER], &exporter)) {
+		fprintf(stderr, "usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS\n");
+		return EXIT_FAILURE;
+	}
+	find_tree(argument[ROOT]);
+
+	struct timespec pause = {(time_t)(argument[INTERVAL_MS] / 1000),
+		(long)(argument[INTERVAL_MS] % 1000 * 1000000)};
+	long long begin = nanoseconds(exporter), kept = 0, opened = 0;
+
+	for (uint64_t tick = 0; tick < argument[TICKS]; tick++) {
+		nanosleep(&pause, NULL);
+		/* Who comes second finds warm caches: they take turns. */
+		if (tick % 2)
+			opened += pass_open();
+		kept += pass_kept();
+		if (tick % 2 == 0)
+			opened += pass_open();
+	}
+	double spent = (double)(nanoseconds(exporter) - begin),
+	       ticks = (double)argument[TICKS] * 1e6;
+
+	printf("%.3f %.3f %.3f %lu %zu\n", spent / ticks, (double)kept / ticks,
+		(double)opened / ticks, resident_kib(argument[EXPORTER]), n_processes);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,248 @@
+"""What the end-to-end tests share: the real program started on a free port, its answers, and jobs to run.
+
+Nothing here sleeps for a fixed time: wait_until asks again until a deadline that is far longer than needed.
+"""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
+SANITIZED = bool(os.environ.get("RIGHTSIZE_SANITIZE"))  # slower and larger: bounds on cost do not apply
+PYTHON = "/usr/bin/python3"
+DEADLINE = 60
+PROMETHEUS_2_ACCEPT = (
+    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+PROMETHEUS_3_ACCEPT = (
+    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
+    "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,"
+    "text/plain;version=0.0.4;q=0.3,*/*;q=0.2")
+
+
+def wait_until(condition, what, seconds=DEADLINE):
+    """The first true value of condition()."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for: {what}")
+        time.sleep(0.02)
+
+
+def clean_environment(**more):
+    """The caller's environment without settings of the exporter."""
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("RIGHTSIZE_") and k not in ("STATE_DIRECTORY", "XDG_STATE_HOME")}
+    return {**kept, **more}
+
+
+def python_job(code, *arguments):
+    """A command line that runs Python code; -S -E keep its start short and equal everywhere."""
+    return [PYTHON, "-S", "-E", "-c", code, *arguments]
+
+
+class Answer:
+    def __init__(self, response, body):
+        self.status, self.headers, self.body = response.status, response.headers, body
+
+    @property
+    def text(self):
+        return self.body.decode("utf-8")
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+
+def unescape(value):
+    return re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), value)
+
+
+def samples(text):
+    """{(name, frozenset of label pairs): value} of an exposition; a sample that is there twice is an error."""
+    found = {}
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, labels, value = re.fullmatch(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)", line).groups()
+        pairs = re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)', labels or "")
+        key = (name, frozenset((k, unescape(v)) for k, v in pairs))
+        if key in found:
+            raise AssertionError(f"sample twice: {line}")
+        found[key] = float(value)
+    return found
+
+
+class Process:
+    """A program in the background whose stderr is kept."""
+
+    def __init__(self, arguments, **options):
+        self.killed = False
+        self.log = []
+        self.process = subprocess.Popen(arguments, stderr=subprocess.PIPE, **options)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.log.append(line.decode("utf-8", "backslashreplace"))
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def said(self, pattern):
+        return next(filter(None, (re.search(pattern, line) for line in list(self.log))), None)
+
+    def wait(self):
+        """The exit code, once everything that was said has been read."""
+        code = self.process.wait(DEADLINE)
+        self.reader.join(DEADLINE)
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe:
+                pipe.close()
+        return code
+
+    def send(self, signal_number):
+        self.process.send_signal(signal_number)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.send(signal.SIGTERM)
+        return self.wait()
+
+    def kill(self):
+        self.killed = True
+        self.process.kill()
+        self.wait()
+
+    def wait_address(self, said="listening"):
+        """Where it says that it listens: (host, port)."""
+        def look():
+            if self.process.poll() is not None:
+                raise AssertionError(f"ended with {self.process.returncode}: {''.join(self.log)}")
+            return self.said(said + r".*?(127\.0\.0\.1|\[::1\]):(\d+)")
+        match = wait_until(look, "the address on stderr")
+        self.host, self.port = match[1].strip("[]"), int(match[2])
+        return self.host, self.port
+
+    def get(self, path, method="GET", **headers):
+        """Header names are given with _ for -."""
+        with contextlib.closing(http.client.HTTPConnection(self.host, self.port, timeout=DEADLINE)) as connection:
+            connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            response = connection.getresponse()
+            return Answer(response, response.read())
+
+    def metrics(self, query=""):
+        answer = self.get("/metrics" + query)
+        if answer.status != 200:
+            raise AssertionError(f"/metrics answered {answer.status}: {answer.text}")
+        return samples(answer.text)
+
+    def job_value(self, name, job_name, **labels):
+        """A sample of a job, or None when it is absent."""
+        labels["job_name"] = job_name
+        return self.metrics().get((name, frozenset(labels.items())))
+
+
+class Case(unittest.TestCase):
+    """A test with a folder and a history of its own, after which nothing that it started is left."""
+
+    def setUp(self):
+        if not EXPORTER:
+            self.fail("RIGHTSIZE_EXPORTER is to name the program")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rightsize-e2e-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.history = str(self.folder / "history.db")
+        self.environment = clean_environment(HOME=str(self.folder))
+
+    def start(self, *arguments, **options):
+        """The exporter in the background; ending it well is part of every test."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("env", self.environment)
+        process = Process([EXPORTER, *arguments], **options)
+        self.addCleanup(self._end, process)
+        return process
+
+    def _end(self, process):
+        if process.process.poll() is None:
+            process.stop()
+        if not process.killed and process.process.returncode < 0:
+            self.fail(f"died of signal {-process.process.returncode}: {''.join(process.log)}")
+        if process.said("Sanitizer"):
+            self.fail("".join(process.log))
+
+    def serve(self, *flags, interval="200ms", address="127.0.0.1:0"):
+        server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
+                            f"--sample.interval={interval}", *flags, stdout=subprocess.DEVNULL)
+        server.wait_address()
+        return server
+
+    def wrapper_arguments(self, command, job_name="job", flags=()):
+        return ["run", f"--job-name={job_name}", f"--history.path={self.history}", *flags, "--", *command]
+
+    def start_run(self, command, job_name="job", flags=(), **options):
+        """A run in the background."""
+        return self.start(*self.wrapper_arguments(command, job_name, flags), **options)
+
+    def run_job(self, command, job_name="job", flags=(), **options):
+        """A run from begin to end: the completed process."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("env", self.environment)
+        return subprocess.run([EXPORTER, *self.wrapper_arguments(command, job_name, flags)],
+                              capture_output=True, timeout=DEADLINE, check=False, **options)
+
+    def command(self, *arguments, **options):
+        return subprocess.run([EXPORTER, *arguments], capture_output=True, text=True, timeout=DEADLINE,
+                              stdin=subprocess.DEVNULL, env=self.environment, check=False, **options)
+
+    def query(self, command, *flags):
+        """What a command answers from the history, as JSON."""
+        result = self.command(command, f"--history.path={self.history}", *flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def runs(self, job_name="job"):
+        return self.query("runs", f"--job-name={job_name}")["runs"]
+
+    def only_run(self, job_name="job"):
+        runs = self.runs(job_name)
+        self.assertEqual(len(runs), 1, runs)
+        return runs[0]
+
+    def assert_history_intact(self):
+        with contextlib.closing(sqlite3.connect(f"file:{self.history}?mode=ro", uri=True)) as history:
+            self.assertEqual(history.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+            self.assertEqual(history.execute("PRAGMA foreign_key_check").fetchall(), [])
+
+    def assert_close(self, value, expected, relative, absolute, what):
+        allowed = abs(expected) * relative + absolute
+        self.assertLessEqual(abs(value - expected), allowed, f"{what}: {value} instead of {expected}")
+
+
+def children_of(pid):
+    """[(pid, state)] of the processes whose parent is pid."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = path.read_text(errors="replace").rpartition(")")[2].split()[:2]
+            if int(parent) == pid:
+                found.append((int(path.parent.name), state))
+    return found
+
+
+def main():
+    unittest.main(verbosity=2)

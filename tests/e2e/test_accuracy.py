@@ -1,0 +1,196 @@
+"""How near the recorded numbers come to what the job itself was told by the kernel."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+from support import SANITIZED, Case, main, python_job, wait_until
+
+MIB = 1 << 20
+
+# Every job ends by printing what getrusage(2) says of it and of the children it waited for.
+USED = """
+import json, os, resource, signal, sys, time
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+def used():
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(json.dumps({"cpu": own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime,
+                      "user": own.ru_utime + children.ru_utime,
+                      "peak": max(own.ru_maxrss, children.ru_maxrss) * 1024}), flush=True)
+"""
+BUSY = USED + """
+spin(1.0)
+used()
+"""
+BUSY_CHILDREN = USED + """
+for _ in range(50):
+    if os.fork() == 0:
+        spin(0.02)
+        os._exit(0)
+    os.wait()
+used()
+"""
+BUSY_THREADS = USED + """
+import hashlib, threading
+data = bytes(1 << 22)
+def work():
+    for _ in range(100):
+        hashlib.sha256(data)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+used()
+"""
+# The daemon is nobody's child any more; it reports its own time through a pipe while the job waits.
+BUSY_DAEMON = USED + """
+reader, writer = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        spin(0.5)
+        os.write(writer, str(time.process_time()).encode())
+        os._exit(0)
+    os._exit(0)
+os.wait()
+daemon = float(os.read(reader, 100))
+own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps({"cpu": daemon + own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime}))
+"""
+SPIKE = USED + """
+block = b"x" * (200 << 20)
+time.sleep(0.3)
+del block
+time.sleep(0.3)
+used()
+"""
+
+
+class CpuSeconds(Case):
+    def check(self, code, flags=()):
+        result = self.run_job(python_job(code), flags=flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout), self.only_run()
+
+    def test_of_one_busy_process(self):
+        used, run = self.check(BUSY)
+        self.assert_close(run["cpu_seconds"], used["cpu"], 0.02, 0.02, "CPU seconds")
+        self.assert_close(run["cpu_user_seconds"] + run["cpu_system_seconds"], run["cpu_seconds"], 0.001, 0.001,
+                          "user and system together")
+
+    def test_of_50_children_that_were_waited_for(self):
+        used, run = self.check(BUSY_CHILDREN)
+        self.assert_close(run["cpu_seconds"], used["cpu"], 0.02, 0.02, "CPU seconds")
+
+    def test_of_threads(self):
+        used, run = self.check(BUSY_THREADS)
+        self.assert_close(run["cpu_seconds"], used["cpu"], 0.02, 0.02, "CPU seconds")
+
+    def test_of_a_daemon_that_left_its_parent_and_session(self):
+        used, run = self.check(BUSY_DAEMON)
+        self.assert_close(run["cpu_seconds"], used["cpu"], 0.02, 0.03, "CPU seconds")
+
+    def test_does_not_depend_on_the_interval(self):
+        for interval in ("100ms", "1h"):
+            with self.subTest(interval=interval):
+                result = self.run_job(python_job(BUSY_CHILDREN), interval, flags=[f"--sample.interval={interval}"])
+                used, run = json.loads(result.stdout), self.only_run(interval)
+                self.assert_close(run["cpu_seconds"], used["cpu"], 0.02, 0.02, "CPU seconds")
+
+
+class MemoryPeak(Case):
+    def test_holds_a_spike_between_two_samples(self):
+        result = self.run_job(python_job(SPIKE), flags=["--sample.interval=1h"])
+        used = json.loads(result.stdout)
+        self.assertGreater(used["peak"], 200 * MIB)
+        self.assert_close(self.only_run()["memory_peak_bytes"], used["peak"], 0.05, 0, "memory peak")
+
+    def test_adds_what_is_there_at_the_same_time(self):
+        code = """
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        block = b"x" * (100 << 20)
+        time.sleep(1.5)
+        os._exit(0)
+os.wait(); os.wait()
+"""
+        self.run_job(python_job(code), flags=["--sample.interval=100ms"])
+        self.assert_close(self.only_run()["memory_peak_bytes"], 215 * MIB, 0.15, 0, "memory peak")
+
+    def test_does_not_add_what_came_one_after_the_other(self):
+        code = """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        block = b"x" * (60 << 20)
+        time.sleep(0.25)
+        os._exit(0)
+    os.wait()
+"""
+        self.run_job(python_job(code), flags=["--sample.interval=100ms"])
+        self.assert_close(self.only_run()["memory_peak_bytes"], 75 * MIB, 0.25, 0, "memory peak")
+
+    def test_of_a_small_job_is_not_the_exporter_s_own(self):
+        self.run_job(["sleep", "0.3"], flags=["--sample.interval=100ms"])
+        self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB if not SANITIZED else 500 * MIB)
+
+
+class InputOutput(Case):
+    def test_counts_bytes_written_to_storage_and_characters_through_pipes(self):
+        file = self.folder / "data"
+        code = f"""
+import os
+block = os.urandom(1 << 20)
+with open({str(file)!r}, "wb") as f:
+    for _ in range(32): f.write(block)
+    f.flush(); os.fsync(f.fileno())
+input()
+"""
+        wrapper = self.start_run(python_job(code), stdin=subprocess.PIPE, flags=["--sample.interval=100ms"])
+        wait_until(lambda: file.exists() and file.stat().st_size == 32 * MIB, "the file to be written")
+        wrapper.process.stdin.write(b"\n")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        run = self.only_run()
+        self.assertGreaterEqual(run["written_chars"], 32 * MIB)
+        self.assertLess(run["written_chars"], 34 * MIB)
+
+
+class Orphans(Case):
+    def test_are_part_of_the_job_while_they_live(self):
+        code = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+sys.stdin.read()
+"""
+        wrapper = self.start_run(python_job(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 flags=["--web.listen-address=127.0.0.1:0", "--sample.interval=100ms"])
+        orphan = int(wrapper.process.stdout.readline())
+        self.addCleanup(self.kill_quietly, orphan)
+        wrapper.wait_address()
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == 2, "job and orphan to be counted")
+        self.kill_quietly(orphan)
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == 1, "the orphan to be gone")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+
+    @staticmethod
+    def kill_quietly(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Commands without a server: the same answers as over HTTP, and help that helps."""
+import json
+import re
+import urllib.parse
+
+from support import Case, clean_environment, main, python_job
+
+COMMANDS = ("serve", "run", "recommend", "stats", "runs", "jobs")
+SHORT_WORK = python_job("import time\nwhile time.process_time() < 0.2: pass")
+
+
+def without(value, *keys):
+    """A JSON value without what changes from one question to the next."""
+    if isinstance(value, dict):
+        return {k: without(v, *keys) for k, v in value.items() if k not in keys}
+    return [without(v, *keys) for v in value] if isinstance(value, list) else value
+
+
+class Answers(Case):
+    QUESTIONS = [
+        ("jobs", {}), ("runs", {"job_name": "etl/load"}), ("stats", {"job_name": "etl/load"}),
+        ("stats", {"job_name": "etl/load", "runs": "1"}),
+        ("stats", {"job_name": "etl/load", "format": "resource-tracker"}),
+        ("recommend", {"job_name": "etl/load"}), ("recommend", {"job_name": "etl/load", "runs": "2"}),
+        ("recommend", {"job_name": "etl/load", "strategy": "baseline"}),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        for _ in range(3):
+            self.run_job(SHORT_WORK, "etl/load", flags=["--sample.interval=100ms"])
+        self.run_job(["false"], "etl/load")
+
+    def test_are_those_of_the_server(self):
+        server = self.serve()
+        for command, parameters in self.QUESTIONS:
+            with self.subTest(command=command, parameters=parameters):
+                flags = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+                over_http = server.get(f"/{command}?" + urllib.parse.urlencode(parameters))
+                self.assertEqual(over_http.status, 200, over_http.text)
+                self.assertTrue(over_http.headers["Content-Type"].startswith("application/json"))
+                self.assertEqual(without(self.query(command, *flags), "generated_at"),
+                                 without(over_http.json, "generated_at"))
+
+    def test_runs_are_newest_first_with_what_was_promised(self):
+        runs = self.runs("etl/load")
+        self.assertEqual([run["outcome"] for run in runs], ["failed"] + ["succeeded"] * 3)
+        for run in runs:
+            for key in ("run_id", "started_at", "ended_at", "duration_seconds", "exit_code", "cpu_seconds",
+                        "cpu_user_seconds", "cpu_system_seconds", "memory_peak_bytes"):
+                self.assertIn(key, run)
+
+    def test_recommend_has_its_shape(self):
+        answer = self.query("recommend", "--job-name=etl/load")
+        self.assertEqual(answer["job_name"], "etl/load")
+        self.assertEqual(set(answer["resources"]), {"cpu", "memory", "gpu", "vram"})
+        self.assertEqual({k: type(v) for k, v in answer["resources"].items()}, dict.fromkeys(answer["resources"], int))
+        self.assertEqual(answer["resources"]["cpu"], 1)
+        self.assertEqual(answer["resources"]["memory"], 128)
+        self.assertEqual((answer["based_on"]["runs"], answer["based_on"]["excluded"]), (3, 1))
+        self.assertTrue(answer["explain"])
+        self.assertGreater(answer["catalogue"]["servers"], 100)
+        self.assertGreaterEqual(len(answer["servers"]), 1)
+        self.assertLess(0.2, answer["demand"]["duration_seconds"])
+
+    def test_metaflow_is_a_bare_line(self):
+        expected = re.compile(r"@resources\(cpu=1, memory=\d+(, gpu=0)?\)\n?")
+        result = self.command("recommend", "--job-name=etl/load", "--format=metaflow", f"--history.path={self.history}")
+        self.assertRegex(result.stdout, expected)
+        self.assertIsNotNone(expected.fullmatch(result.stdout))
+        answer = self.serve().get("/recommend?job_name=etl/load&format=metaflow")
+        self.assertIsNotNone(expected.fullmatch(answer.text))
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
+
+    def test_unknown_job_names_those_that_come_closest(self):
+        self.run_job(["true"], "etl/store")
+        for command in ("stats", "recommend", "runs"):
+            with self.subTest(command=command):
+                result = self.command(command, "--job-name=etl/laod", f"--history.path={self.history}")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn("etl/load", result.stdout + result.stderr)
+
+    def test_a_history_that_is_not_there_is_named(self):
+        result = self.command("runs", "--job-name=job", f"--history.path={self.folder}/none.db")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"{self.folder}/none.db", result.stdout + result.stderr)
+
+
+class WrongUse(Case):
+    WRONG = [
+        (["--no-such-flag"], ["--no-such-flag", "--help"]),
+        (["serve", "--no-such-flag"], ["--no-such-flag"]),
+        (["no-such-command"], ["no-such-command", "--help"]),
+        (["serve", "--sample.interval=1ms"], ["sample.interval", "1ms", "0.1"]),
+        (["serve", "--sample.interval=soon"], ["sample.interval", "soon", "500ms"]),
+        (["serve", "--log.level=loud"], ["log.level", "loud", "debug", "error"]),
+        (["serve", "--history.runs-per-job=0"], ["history.runs-per-job", "0", "1"]),
+        (["serve", "--history.max-size=1X"], ["history.max-size", "1X", "512M"]),
+        (["serve", "--collector.nothing"], ["nothing", "memory"]),
+        (["serve", "--history.path"], ["history.path"]),
+        (["run", "--", "true"], ["job-name"]),
+        (["run", "--job-name=job"], ["COMMAND"]),
+        (["run", "--job-name=job", "--unknown", "--", "true"], ["--unknown"]),
+        (["stats"], ["job-name"]),
+        (["stats", "--job-name=job", "--runs=many"], ["runs", "many"]),
+        (["recommend", "--job-name=job", "--colour=red"], ["colour"]),
+        (["manual", "nothing"], ["metrics", "options"]),
+    ]
+
+    def test_exits_with_2_and_says_what_is_accepted(self):
+        for arguments, words in self.WRONG:
+            with self.subTest(arguments=arguments):
+                result = self.command(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                for word in words:
+                    self.assertIn(word, result.stderr)
+
+    def test_wrong_environment_is_named(self):
+        self.environment = clean_environment(RIGHTSIZE_SAMPLE_INTERVAL="never")
+        result = self.command("serve")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("never", result.stderr)
+
+
+class Help(Case):
+    def test_each_command_explains_itself(self):
+        for command in COMMANDS:
+            for flag in ("--help", "-h"):
+                with self.subTest(command=command, flag=flag):
+                    result = self.command(command, flag)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    self.assertIn(f"rightsize-exporter {command}".replace(" serve", " [serve]"), result.stdout)
+                    self.assertIn("--history.path", result.stdout)
+                    self.assertTrue(all(len(line) <= 120 for line in result.stdout.splitlines()))
+
+    def test_without_a_command_lists_the_commands(self):
+        for arguments in (["--help"], ["-h"]):
+            result = self.command(*arguments)
+            self.assertEqual(result.returncode, 0)
+            for command in COMMANDS:
+                self.assertIn(command, result.stdout)
+
+    def test_version_names_program_and_number(self):
+        result = self.command("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^rightsize-exporter, version \d+\.\d+\.\d+ \(branch: \S+, revision: \S+\)\n")
+
+    def test_flags_win_over_the_environment(self):
+        self.environment = clean_environment(RIGHTSIZE_HISTORY_PATH="/nowhere/history.db", HOME=str(self.folder))
+        self.run_job(["true"])
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+    def test_environment_wins_over_the_default(self):
+        self.environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history, HOME=str(self.folder))
+        self.assertEqual(self.command("run", "--job-name=job", "--", "true").returncode, 0)
+        self.assertEqual(len(json.loads(self.command("runs", "--job-name=job").stdout)["runs"]), 1)
+
+
+if __name__ == "__main__":
+    main()

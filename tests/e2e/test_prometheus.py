@@ -1,0 +1,72 @@
+"""A real Prometheus scrapes the server every second, and its query API returns what the job used."""
+import subprocess
+import urllib.parse
+
+from support import Case, Process, main, python_job, wait_until
+
+CONFIGURATION = """
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+- job_name: rightsize
+  static_configs: [{{targets: ['{host}:{port}']}}]
+"""
+# Half a core and 100 MiB until the end of input.
+HALF_BUSY = python_job("""
+import select, sys, time
+block = bytearray(b"x") * (100 << 20)
+while not select.select([sys.stdin], [], [], 0.05)[0]:
+    end = time.process_time() + 0.05
+    while time.process_time() < end: pass
+""")
+SCRAPES = 5
+
+
+class Prometheus(Case):
+    def start_prometheus(self, server):
+        file = self.folder / "prometheus.yml"
+        file.write_text(CONFIGURATION.format(host=server.host, port=server.port))
+        prometheus = Process(["prometheus", f"--config.file={file}", f"--storage.tsdb.path={self.folder / 'tsdb'}",
+                              "--web.listen-address=127.0.0.1:0"], stdin=subprocess.DEVNULL, cwd=self.folder)
+        self.addCleanup(prometheus.stop)
+        prometheus.wait_address('"Listening on"')
+        wait_until(lambda: prometheus.said("ready to receive web requests"), "Prometheus to be ready")
+        return prometheus
+
+    def ask(self, prometheus, query):
+        """The value of a query with one result, or None."""
+        answer = prometheus.get("/api/v1/query?query=" + urllib.parse.quote(query)).json
+        self.assertEqual(answer["status"], "success", answer)
+        result = answer["data"]["result"]
+        self.assertLessEqual(len(result), 1, result)
+        return float(result[0]["value"][1]) if result else None
+
+    def test_returns_cpu_and_memory_of_the_job(self):
+        server = self.serve()
+        prometheus = self.start_prometheus(server)
+        wrapper = self.start_run(HALF_BUSY, "etl/load", stdin=subprocess.PIPE)
+        # Prometheus waits up to five seconds before its first scrape.
+        wait_until(lambda: (self.ask(prometheus, 'count_over_time(rightsize_job_cpu_seconds_total[1m])') or 0) >= SCRAPES,
+                   f"{SCRAPES} scrapes with the job")
+        cores = self.ask(prometheus, 'rate(rightsize_job_cpu_seconds_total{job_name="etl/load"}[1m])')
+        self.assertTrue(0.1 < cores < 1.1, cores)
+        memory = self.ask(prometheus, 'max_over_time(rightsize_job_memory_bytes{job_name="etl/load"}[1m])')
+        self.assertTrue(100 << 20 < memory < 130 << 20, memory)
+        peak = self.ask(prometheus, 'rightsize_job_memory_peak_bytes{job_name="etl/load"}')
+        self.assertTrue(100 << 20 < peak < 130 << 20, peak)
+
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        ended = 'rightsize_job_runs_total{job_name="etl/load",outcome="succeeded"}'
+        wait_until(lambda: self.ask(prometheus, ended) == 1, "the end of the run")
+        self.assert_close(self.ask(prometheus, 'max_over_time(rightsize_job_cpu_seconds_total[1m])'),
+                          self.only_run("etl/load")["cpu_seconds"], 0.01, 0.02, "CPU seconds")
+
+        self.assertEqual(self.ask(prometheus, 'min_over_time(up{job="rightsize"}[1m])'), 1)
+        targets = prometheus.get("/api/v1/targets").json["data"]["activeTargets"]
+        self.assertEqual([(t["health"], t["lastError"]) for t in targets], [("up", "")])
+        self.assertIsNone(self.ask(prometheus, 'count({exported_job=~".+"})'))
+
+
+if __name__ == "__main__":
+    main()

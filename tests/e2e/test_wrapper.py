@@ -1,0 +1,213 @@
+"""run: the job does not notice that it is watched, and what it did is recorded."""
+import os
+import pty
+import signal
+import subprocess
+
+from support import EXPORTER, Case, children_of, main, python_job, wait_until
+
+# Prints the name of the first signal that comes, and ends with 7.
+REPORT_SIGNAL = python_job("""
+import signal, sys
+wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT}
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+print("ready", flush=True)
+print(signal.Signals(signal.sigwait(wanted)).name, flush=True)
+sys.exit(7)
+""")
+# What a process can see of how it was started.
+SURROUNDINGS = python_job("""
+import os, resource, signal
+print(os.getcwd(), os.umask(0), os.nice(0), resource.getrlimit(resource.RLIMIT_NOFILE))
+print(sorted(fd for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")))
+for line in open("/proc/self/status"):
+    if line.startswith(("SigBlk", "SigIgn", "Groups", "NoNewPrivs", "Cpus_allowed_list")):
+        print(line.strip())
+print(sorted(os.environ.items()))
+""")
+
+
+class ExitCode(Case):
+    def test_is_the_one_of_the_job(self):
+        for code in (0, 1, 42, 255):
+            with self.subTest(code=code):
+                self.assertEqual(self.run_job(["sh", "-c", f"exit {code}"]).returncode, code)
+        self.assertEqual([(r["outcome"], r["exit_code"]) for r in reversed(self.runs())],
+                         [("succeeded", 0), ("failed", 1), ("failed", 42), ("failed", 255)])
+
+    def test_is_128_and_the_signal_that_ended_the_job(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+            with self.subTest(number=number):
+                self.assertEqual(self.run_job(["sh", "-c", f"kill -{number} $$"]).returncode, 128 + number)
+                run = self.runs()[0]
+                self.assertEqual((run["outcome"], run["exit_code"], run["exit_signal"]), ("failed", None, number))
+
+    def test_says_when_there_is_no_such_command(self):
+        result = self.run_job(["no-such-command-here"])
+        self.assertEqual(result.returncode, 127)
+        self.assertIn(b"no-such-command-here", result.stderr)
+
+    def test_says_when_a_file_cannot_be_executed(self):
+        file = self.folder / "not-executable"
+        file.write_text("#!/bin/sh\n")
+        result = self.run_job([str(file)])
+        self.assertEqual(result.returncode, 126)
+        self.assertIn(str(file).encode(), result.stderr)
+
+
+class Streams(Case):
+    def test_pass_binary_data_untouched(self):
+        data = os.urandom(1 << 20) + bytes(range(256))
+        result = self.run_job(["cat"], flags=["--quiet"], stdin=None, input=data)
+        self.assertEqual((result.stdout == data, result.stderr), (True, b""))
+
+    def test_stderr_of_a_quiet_run_is_the_job_s_alone(self):
+        result = self.run_job(["sh", "-c", r"printf '\000\377not text' >&2"], flags=["--quiet"])
+        self.assertEqual((result.stdout, result.stderr), (b"", b"\0\xffnot text"))
+
+    def test_stay_closed_when_they_were(self):
+        for fd in (0, 1, 2):
+            with self.subTest(fd=fd):
+                check = f"if [ -e /proc/self/fd/{fd} ]; then exit 1; fi"
+                result = self.run_job(["sh", "-c", check], flags=["--quiet"], preexec_fn=lambda: os.close(fd))
+                self.assertEqual(result.returncode, 0)
+
+    def test_a_reader_that_went_away_ends_the_job_and_not_the_record(self):
+        wrapper = self.start_run(["sh", "-c", "while echo line; do :; done"], flags=["--quiet"],
+                                 stdout=subprocess.PIPE)
+        wrapper.process.stdout.readline()
+        wrapper.process.stdout.close()
+        wrapper.process.stdout = None
+        self.assertEqual(wrapper.wait(), 128 + signal.SIGPIPE)
+        self.assertEqual(self.only_run()["exit_signal"], signal.SIGPIPE)
+
+    def test_an_open_descriptor_of_the_caller_reaches_the_job(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        result = self.run_job(["sh", "-c", f"printf inherited >&{writer}"], pass_fds=[writer])
+        os.close(writer)
+        self.assertEqual((result.returncode, os.read(reader, 100)), (0, b"inherited"))
+
+
+class Surroundings(Case):
+    def test_are_those_that_the_job_would_have_had(self):
+        options = {"stdin": subprocess.DEVNULL, "env": {**self.environment, "ODD": "a\nb=c"}, "cwd": self.folder}
+        alone = subprocess.run(SURROUNDINGS, capture_output=True, check=True, **options)
+        watched = self.run_job(SURROUNDINGS, flags=["--quiet"], **options)
+        self.assertEqual(watched.stdout.decode().splitlines(), alone.stdout.decode().splitlines())
+
+    def test_options_of_the_job_are_not_taken_for_ours(self):
+        result = self.run_job(["echo", "--help", "--version", "--", "--quiet"])
+        self.assertEqual(result.stdout, b"--help --version -- --quiet\n")
+
+
+class Signals(Case):
+    def test_are_passed_on(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2,
+                       signal.SIGQUIT):
+            with self.subTest(number=number):
+                wrapper = self.start_run(REPORT_SIGNAL, stdout=subprocess.PIPE)
+                self.assertEqual(wrapper.process.stdout.readline(), b"ready\n")
+                wrapper.send(number)
+                self.assertEqual(wrapper.process.stdout.readline().decode(), number.name + "\n")
+                self.assertEqual(wrapper.wait(), 7)
+
+    def test_that_end_the_job_are_told_by_the_exit_code(self):
+        wrapper = self.start_run(["sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE)
+        self.assertEqual(wrapper.process.stdout.readline(), b"ready\n")
+        wrapper.send(signal.SIGTERM)
+        self.assertEqual(wrapper.wait(), 128 + signal.SIGTERM)
+        self.assertEqual((self.only_run()["outcome"], self.only_run()["exit_signal"]), ("failed", signal.SIGTERM))
+
+    def test_an_interrupt_from_the_terminal_reaches_the_job_once(self):
+        count = python_job("""
+import signal, sys
+seen = []
+signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+signal.siginterrupt(signal.SIGINT, False)
+print("ready", flush=True)
+for line in sys.stdin:
+    print("seen", len(seen), flush=True)
+    if line == "end\\n":
+        sys.exit(len(seen))
+""")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(EXPORTER, [EXPORTER, *self.wrapper_arguments(count, flags=["--quiet"])], self.environment)
+        self.addCleanup(os.close, terminal)
+
+        output = b""
+        while b"ready" not in output:
+            output += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        while b"seen 1" not in output:
+            os.write(terminal, b"again\n")
+            output += os.read(terminal, 1000)
+        os.write(terminal, b"end\n")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
+
+
+class Record(Case):
+    def test_summary_follows_what_the_job_said(self):
+        result = self.run_job(["sh", "-c", "echo out; echo err >&2"])
+        self.assertEqual(result.stdout, b"out\n")
+        first, _, summary = result.stderr.decode().partition("\n")
+        self.assertEqual(first, "err")
+        for word in ("job job succeeded", "CPU", "memory", "disk", "next"):
+            self.assertIn(word, summary)
+
+    def test_summary_names_exit_code_and_signal(self):
+        self.assertIn(b"failed", self.run_job(["sh", "-c", "exit 3"]).stderr)
+        self.assertIn(b"exit code 3", self.run_job(["sh", "-c", "exit 3"]).stderr)
+        self.assertIn(b"signal 9", self.run_job(["sh", "-c", "kill -9 $$"]).stderr)
+
+    def test_a_job_far_shorter_than_the_interval_is_recorded(self):
+        spin = "import time, resource\nwhile time.process_time() < 0.05: pass"
+        self.assertEqual(self.run_job(python_job(spin), flags=["--sample.interval=1h"]).returncode, 0)
+        run = self.only_run()
+        self.assertEqual((run["outcome"], run["exit_code"]), ("succeeded", 0))
+        self.assertGreaterEqual(run["cpu_seconds"], 0.05)
+        self.assertLess(run["cpu_seconds"], 1)
+        self.assertGreaterEqual(run["duration_seconds"], 0.05)
+        self.assertLess(run["duration_seconds"], 10)
+        self.assertGreater(run["memory_peak_bytes"], 1 << 20)
+
+    def test_a_job_that_does_nothing_is_recorded(self):
+        self.assertEqual(self.run_job(["true"]).returncode, 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertLess(self.only_run()["cpu_seconds"], 1)
+
+    def test_a_command_that_could_not_start_is_no_run(self):
+        self.run_job(["no-such-command-here"])
+        self.run_job(["true"])
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_no_zombies_of_orphans_stay(self):
+        orphans = python_job("""
+import os, sys
+for _ in range(50):
+    if os.fork() == 0:
+        if os.fork():
+            os._exit(0)
+        os._exit(0)
+    os.wait()
+print("done", flush=True)
+sys.stdin.read()
+""")
+        wrapper = self.start_run(orphans, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(wrapper.process.stdout.readline(), b"done\n")
+        wait_until(lambda: [state for _, state in children_of(wrapper.pid)] in (["S"], ["R"]),
+                   "the job to be the wrapper's only child")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+
+    def test_goes_on_without_a_place_for_the_history(self):
+        arguments = ["run", "--job-name=job", "--history.path=/dev/null/history.db", "--", "sh", "-c", "echo works; exit 5"]
+        result = self.command(*arguments)
+        self.assertEqual((result.returncode, result.stdout), (5, "works\n"))
+        self.assertIn("/dev/null", result.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Runs one tool over the project's files; each case is one CTest test (see CMakeLists.txt).
+#
+# Usage: tests/lint/lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|example|prometheus
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/../.."
+
+case ${1-} in
+format)
+	find collectors recommender exporter tests -name '*.[ch]' -print0 |
+		xargs -0 clang-format --dry-run -Werror
+	;;
+tidy)
+	# Reads compile_commands.json there. The tool prints much beside what it found: that stays in the log.
+	log=$2/clang-tidy.log
+	if ! run-clang-tidy -quiet -p "$2" >"$log" 2>&1; then
+		sed -i 's/\x1b\[[0-9;]*m//g' "$log"
+		grep -E '(warning|error):' "$log" | sort -u || tail -n 20 "$log"
+		exit 1
+	fi
+	;;
+cppcheck)
+	# NULL ends our argument lists: where this program runs, it is a pointer.
+	cppcheck -q -j2 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 --std=c11 \
+		--suppress=varFuncNullUB -I. -D_GNU_SOURCE collectors recommender exporter
+	;;
+shell)
+	find .ci deploy tests -name __pycache__ -prune -o -type f -print0 | xargs -0 grep -lZE "^(#!.*[/ ](ba)?sh|# shellcheck shell=.*)$" | xargs -0 shellcheck -x
+	;;
+example)
+	# The collector that CONTRIBUTING.md shows compiles.
+	fence='\x60\x60\x60'
+	sed -n "/^${fence}c\$/,/^$fence\$/{/^$fence/d;p}" CONTRIBUTING.md |
+		gcc -x c -std=gnu17 -D_GNU_SOURCE -I. -include collectors/base/banned.h -Wall -Wextra -Werror -fsyntax-only -
+	;;
+prometheus)
+	promtool check config --syntax-only dashboards/prometheus/prometheus.yml
+	;;
+*)
+	printf 'usage: lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|example|prometheus\n' >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""A check that finds nothing must be able to find something: each rule of text.py meets a file that breaks it."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = pathlib.Path(__file__).with_name("text.py")
+
+BROKEN = [
+    ("collectors/base/a.c", '#include "collectors/host.h"'),
+    ("collectors/a.c", '#include "exporter/log.h"'),
+    ("collectors/a.c", "#include <jansson.h>"),
+    ("recommender/a.h", '#include "collectors/host.h"'),
+    ("recommender/a.c", "#include <sqlite3.h>"),
+    ("recommender/a.c", "#include <sys/socket.h>"),
+    ("recommender/a.c", "#include <time.h>"),
+    ("exporter/get_runs.c", "#include <microhttpd.h>"),
+    ("exporter/http.c", "#include <sqlite3.h>"),
+    ("README.md", "TO" + "DO: say more"),
+    ("deploy/a.sh", "cd /ho" + "me/ada"),
+    ("README.md", "blank at the end "),
+    ("exporter/long.c", "\n" * 501),
+]
+FINE = [
+    ("collectors/base/a.c", '#include "collectors/base/err.h"'),
+    ("collectors/a.c", '#include "collectors/base/err.h"'),
+    ("recommender/a.c", "#include <jansson.h>"),
+    ("exporter/http.c", "#include <microhttpd.h>"),
+    ("exporter/history_read.c", "#include <sqlite3.h>"),
+    ("exporter/main.c", '#include "recommender/run.h"'),
+    ("exporter/short.c", "\n" * 500),
+    ("build/a.c", "TO" + "DO"),
+]
+
+
+def check(path, text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True, check=False)
+
+
+class TextRules(unittest.TestCase):
+    def test_names_file_and_rule_when_broken(self):
+        for path, text in BROKEN:
+            with self.subTest(path=path, text=text[:40]):
+                result = check(path, text)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(path, result.stdout)
+
+    def test_says_nothing_when_kept(self):
+        for path, text in FINE:
+            with self.subTest(path=path, text=text[:40]):
+                result = check(path, text)
+                self.assertEqual((result.returncode, result.stdout.strip()), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds and tests everything on Debian 12, and ends with CTest's summary; its exit code is that of the tests.
+#
+# Usage: tests/run.sh [all|unit|e2e|lint|fuzz] [CTEST-ARGUMENT...]        for example: tests/run.sh e2e -R history
+#
+# all (the default) is every test in every build: gcc with AddressSanitizer and UBSan (build/check), clang with
+# ThreadSanitizer (build/clang), what users get (build/e2e), and libFuzzer for a few seconds a target (build/fuzz).
+# The others are parts of it, for the time between.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+
+part=${1:-all}
+[ $# = 0 ] || shift
+case $part in
+all) presets=(check clang e2e fuzz) labels=. ;;
+unit) presets=(check clang) labels='unit|corpus' ;;
+e2e) presets=(e2e) labels=e2e ;;
+lint) presets=(clang) labels=lint ;;
+fuzz) presets=(fuzz) labels=fuzz ;;
+*)
+	sed -n 's/^# Usage: /usage: /p' "$0" >&2
+	exit 2
+	;;
+esac
+
+deploy/packages.sh build test
+
+# One folder from which CTest sees the tests of all these builds, so that there is one summary.
+together=build/all
+mkdir -p "$together"
+: >"$together/CTestTestfile.cmake"
+for preset in "${presets[@]}"; do
+	printf '\n== Building build/%s\n' "$preset"
+	cmake --preset "$preset" >"build/$preset.log" 2>&1 || {
+		cat "build/$preset.log"
+		exit 1
+	}
+	cmake --build --preset "$preset"
+	printf 'subdirs("%s")\n' "$PWD/build/$preset" >>"$together/CTestTestfile.cmake"
+done
+
+printf '\n== Testing: %s\n' "$part"
+exec ctest --test-dir "$together" --output-on-failure --no-tests=error --no-label-summary -j "$(nproc)" -L "$labels" "$@"
