@@ -52,6 +52,7 @@ struct tracked {
 	struct mono started_mono;
 	struct process_tree tree;
 	bool awaits_conclusion, concluded, ended;
+	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
 	double value[RUN_N_METRICS]; /* the last reading */
 };
@@ -197,13 +198,15 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	return 0;
 }
 
-void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS])
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind)
 {
 	struct tracked *t = find_run(j, run_id);
 
 	if (!t)
 		return;
 	t->concluded = true;
+	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
 }
 
@@ -240,6 +243,36 @@ static void take_reading(struct tracked *t, const struct host *h, const struct t
 	v[RUN_DURATION_SECONDS] = mono_seconds_between(t->started_mono, h->now.mono);
 }
 
+/* The total may only grow, and so may its two parts, which must add up to it. */
+static void take_final_cpu(struct tracked *t)
+{
+	double *v = t->value;
+	double total = t->final[RUN_CPU_SECONDS], system = t->final[RUN_CPU_SYSTEM_SECONDS];
+
+	if (isnan(total) || isnan(system) || total <= v[RUN_CPU_SECONDS])
+		return;
+	double most = total - v[RUN_CPU_USER_SECONDS];
+
+	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
+	v[RUN_CPU_SECONDS] = total;
+	v[RUN_CPU_SYSTEM_SECONDS] = system;
+	v[RUN_CPU_USER_SECONDS] = total - system;
+}
+
+static void take_final(struct tracked *t)
+{
+	take_final_cpu(t);
+	for (size_t i = 0; i < RUN_N_METRICS; i++) {
+		bool exact = t->final_kind == FINAL_EXACT && run_metrics[i].type != METRIC_COUNTER;
+
+		if (isnan(t->final[i]) || i == RUN_CPU_SECONDS || i == RUN_CPU_USER_SECONDS ||
+			i == RUN_CPU_SYSTEM_SECONDS)
+			continue;
+		if (exact || !(t->value[i] >= t->final[i]))
+			t->value[i] = t->final[i];
+	}
+}
+
 static void look_at_run(struct tracked *t, const struct host *h)
 {
 	struct tree_now now;
@@ -251,9 +284,7 @@ static void look_at_run(struct tracked *t, const struct host *h)
 	take_reading(t, h, &now);
 	t->ended = t->concluded || (alive == 0 && !t->awaits_conclusion);
 	if (t->concluded)
-		for (size_t i = 0; i < RUN_N_METRICS; i++)
-			if (!isnan(t->final[i]) && !(t->value[i] >= t->final[i]))
-				t->value[i] = t->final[i];
+		take_final(t);
 	if (t->ended) {
 		t->job->last_end = wall_seconds(h->now.wall);
 		for (size_t i = 0; i < RUN_N_METRICS; i++)

@@ -38,12 +38,15 @@ void jobs_free(struct jobs *j);
 /* -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs. */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e);
 
-/*
- * The run is over: its next reading is its last. final is what is known better than /proc tells, from whoever
- * waited for the root (the wrapper) or from the record of another exporter: a value counts when it is larger
- * than what was read, NaN never. An unknown run_id does nothing.
- */
-void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS]);
+/* What is known better than /proc tells. NaN = not known. */
+enum final_kind {
+	FINAL_AT_LEAST, /* from whoever waited for the root: counts when it is more than what was read */
+	FINAL_EXACT,    /* from the run's record: counts, except that a counter never falls */
+};
+
+/* The run is over: its next reading is its last, with these figures. An unknown run_id does nothing. */
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind);
 
 bool jobs_follows(const struct jobs *j, const char *run_id);
 

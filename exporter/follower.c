@@ -101,7 +101,7 @@ static void conclude(struct follower *f, const char *run_id, struct arena *arena
 		final[i] = NAN;
 	if (history_runs(f->history, &q, arena, &runs, NULL) == 0 && runs.n == 1)
 		final_of(&runs.run[0], final);
-	sampler_conclude(f->app->sampler, run_id, final, NULL);
+	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL);
 }
 
 struct counts {

@@ -449,6 +449,7 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
 struct conclusion {
 	const char *run_id;
 	const double *final;
+	enum final_kind kind;
 	const struct run_finish *finish;
 };
 
@@ -456,7 +457,7 @@ static void do_conclude(struct sampler *s, void *context)
 {
 	const struct conclusion *c = context;
 
-	jobs_conclude(s->host.jobs, c->run_id, c->final);
+	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
 	const struct snapshot *snapshot = tick(s);
 
 	if (!fold_records(s->fold, c->run_id))
@@ -468,9 +469,9 @@ static void do_conclude(struct sampler *s, void *context)
 }
 
 void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
-	const struct run_finish *finish)
+	enum final_kind kind, const struct run_finish *finish)
 {
-	struct conclusion c = {run_id, final, finish};
+	struct conclusion c = {run_id, final, kind, finish};
 
 	do_on_sampler(s, do_conclude, &c);
 }

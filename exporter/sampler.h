@@ -52,7 +52,7 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
  * finish when one is given.
  */
 void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
-	const struct run_finish *finish);
+	enum final_kind kind, const struct run_finish *finish);
 
 /* Calls function on the sampler thread, between ticks, with the jobs it follows. */
 void sampler_call(struct sampler *s, void (*function)(struct jobs *jobs, void *context),

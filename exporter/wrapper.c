@@ -299,7 +299,7 @@ static void conclude(struct app *app, const struct job *job)
 
 	final_of(job, final);
 	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
-	sampler_conclude(app->sampler, job->run_id, final, &finish);
+	sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish);
 	if (!historian_flush(app->historian, FLUSH_SECONDS))
 		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id", job->run_id,
 			NULL);

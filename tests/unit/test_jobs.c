@@ -273,16 +273,42 @@ static void conclusion_corrects_upwards_only(void **state)
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		final[i] = NAN;
 	final[RUN_CPU_SECONDS] = 1.25;
+	final[RUN_CPU_SYSTEM_SECONDS] = 0.5;
 	final[RUN_MEMORY_PEAK_BYTES] = 1;
-	jobs_conclude(w->host.jobs, "r1", final);
+	jobs_conclude(w->host.jobs, "r1", final, FINAL_AT_LEAST);
 	gone(w, 10);
 	look(w);
 	assert_true(w->snapshot.runs->ended);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1.25, 1e-9);
+	/* 1 s in user mode was told before: it must not fall, and the parts must add up. */
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_USER_SECONDS], 1, 1e-9);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SYSTEM_SECONDS], 0.25, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 10485760, 1);
 	jobs_drop_ended(w->host.jobs);
 	look(w);
 	assert_int_equal(w->snapshot.n_runs, 0);
+	world_free(w);
+}
+
+static void record_wins_over_what_was_seen(void **state)
+{
+	struct world *w = world_new();
+	double final[RUN_N_METRICS];
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	look(w);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	final[RUN_CPU_SECONDS] = 0.5;
+	final[RUN_CPU_SYSTEM_SECONDS] = 0;
+	final[RUN_MEMORY_PEAK_BYTES] = 4096;
+	jobs_conclude(w->host.jobs, "r1", final, FINAL_EXACT);
+	look(w);
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1, 1e-9); /* a counter never falls */
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 4096, 0);
 	world_free(w);
 }
 
@@ -310,6 +336,7 @@ int main(void)
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
 		cmocka_unit_test(conclusion_corrects_upwards_only),
+		cmocka_unit_test(record_wins_over_what_was_seen),
 		cmocka_unit_test(following_nobody_is_refused),
 	};
 
