@@ -1,7 +1,11 @@
 /*
  * The thread that writes the history. Others hand it events through a bounded ring and never wait for
- * the disk; while the disk is slow or full, events queue, and past the bound the oldest samples (never a
- * run's begin or finish) are dropped and counted.
+ * the disk; while the disk is slow, full or locked, events queue and are tried again, and past the bound the
+ * oldest samples are dropped and counted. Begins and finishes of runs stay, up to a bound of their own that only a
+ * disk that is gone for days reaches.
+ *
+ * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file that was
+ * deleted or replaced is opened anew, and the runs that are open begin again in it.
  */
 #ifndef EXPORTER_HISTORIAN_H
 #define EXPORTER_HISTORIAN_H
@@ -12,6 +16,15 @@
 
 /* Most samples that wait for the disk: at one a second, over an hour for one run. */
 #define HISTORIAN_RING_SAMPLES 4096
+/* Most begins and finishes of runs that wait. */
+#define HISTORIAN_RING_RUNS 8192
+
+/* Limits are enforced, and runs whose recorder is gone are closed, at the start and then this often. */
+#define HISTORIAN_UPKEEP_SECONDS 60
+/* A run that another machine or PID namespace records is taken for interrupted after this long without a sample. */
+#define HISTORIAN_STALE_SECONDS 600
+/* At the end it tries this long to write what is left. */
+#define HISTORIAN_STOP_SECONDS 5
 
 struct historian;
 
@@ -27,22 +40,28 @@ struct historian_config {
 /* Opens the file in the calling thread, so that a bad path is an error now; then starts the thread. */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
-/* Any thread; everything is copied. */
+/* Any thread; everything is copied. Only runs that were begun here can have samples and an end. */
 void historian_run_begin(struct historian *h, const struct run_begin *b);
 void historian_samples(struct historian *h, const struct sample *samples, size_t n);
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 
-/* Waits until everything handed over so far is committed, at most timeout_seconds; false when it is not. */
+/*
+ * Waits until everything handed over so far is committed (or dropped), at most timeout_seconds; false when it
+ * is not. Ends a pause after a failure.
+ */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
+/* A reader met -EBADMSG: checks the whole file, and sets it aside when it is corrupt. Any thread. */
+void historian_suspect(struct historian *h);
+
 struct historian_health {
-	uint64_t samples_written, samples_dropped, errors, bytes_on_disk;
+	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
 	size_t samples_waiting;
 	double last_commit_seconds; /* how long the last commit took; NaN before the first */
 };
 struct historian_health historian_health(struct historian *h);
 
-/* Drains, commits, closes, joins. */
+/* Drains, commits, closes, joins. NULL does nothing. */
 void historian_stop(struct historian *h);
 
 #endif

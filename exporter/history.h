@@ -32,7 +32,7 @@ void columns_build(struct columns *ret); /* run_metrics first, then all_collecto
 void columns_done(struct columns *c);
 
 enum history_mode {
-	HISTORY_READ,  /* -ENOENT when there is no file; never writes, nor creates */
+	HISTORY_READ,  /* -ENOENT when there is no file, or nothing in it yet; changes nothing */
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside (see below) */
 };
 
@@ -40,13 +40,30 @@ enum history_mode {
  * path ":memory:" lives as long as a handle of this process has it open, and is shared by all of them
  * (SQLite's memdb VFS, "file:/rightsize?vfs=memdb").
  *
- * A file that is not a database, fails its quick check, or is corrupt is renamed to
- * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), told in *notice, and a fresh one is started. A
- * schema newer than this program is -ENOTSUP and left alone. notice may be NULL.
+ * Opening for writing, a file that is not a database, or is found to be corrupt, is renamed to
+ * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), told in *notice, and a fresh one is started. A file
+ * of up to 32 MiB that was not closed properly is checked whole (some 50 ms); damage in a larger one shows when
+ * it is used, as -EBADMSG: see history_set_aside. A schema newer than this program, or a database of another
+ * program, is -ENOTSUP and left alone. notice may be NULL; columns may be NULL for reading.
+ *
+ * Codes that callers tell apart, from every call: -EBADMSG = corrupt, -EBUSY = locked by another for over 2 s,
+ * -ENOSPC, -EROFS and -EACCES as for any file, -ESTALE = the file was deleted or replaced: open it again.
  */
 int history_open(struct history **ret, const char *path, enum history_mode mode,
 	const struct columns *columns, struct err *notice, struct err *e);
 void history_close(struct history *h);
+void history_closep(struct history **h); /* for AUTO */
+
+/* Reads the whole file and checks its structure: -EBADMSG with a sentence. */
+int history_check(struct history *h, struct err *e);
+
+/*
+ * For -EBADMSG: closes the handle without writing and renames the file as history_open does, unless another
+ * exporter already did. notice is set when a file was set aside. The handle is gone also on failure.
+ */
+int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
+
+uint64_t history_bytes(struct history *h); /* on disk, with the -wal; of ":memory:", in memory */
 
 /* Where a run is rooted on this machine: lets another exporter follow it, and find that it is gone. */
 struct run_root {
@@ -78,39 +95,59 @@ struct run_finish {
 
 struct sample {
 	char run_id[RUN_ID_MAX];
-	double at, duration; /* end of the interval (Unix time), its length */
+	double at, duration; /* end of the interval (Unix time), its length >= 0 (recommender/run.h says what 0 means) */
 	double *value;       /* one per column; NaN = unknown = NULL in the file */
 };
 
-/* ---- writing: all within a transaction of the caller; 0 or negative errno with a sentence ---- */
-int history_transaction(struct history *h, struct err *e);
+/* ---- writing: within a transaction of the caller; 0 or negative errno with a sentence ---- */
+int history_transaction(struct history *h, struct err *e); /* -ESTALE: the file was deleted or replaced */
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
 
+/* A run that is already known is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
+
+/* -ENXIO: a sample of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
+
 /*
- * Ends a run: computes its statistics from its samples, keeps them, counts the outcome for its job.
- * A run that is unknown or already ended is left as it is (0).
+ * Ends a run: computes its statistics from its samples, keeps them, counts the outcome for its job. A duration
+ * of NaN stands for the sum over its samples. A run that is unknown or already ended is left as it is (0), but
+ * one that was only taken for interrupted is corrected.
  */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
+/* When the exporter that records an open run is taken for gone. */
+struct orphan_rule {
+	double now, stale_seconds;
+	const struct run_root *here; /* this machine: boot_id and pid_namespace */
+	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
+	void *context;
+};
+
 /*
  * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in this PID
- * namespace) as interrupted, ended at their last sample. alive answers for this machine. Runs of another
- * host or PID namespace are left alone until their last sample is older than stale_seconds.
+ * namespace) as interrupted, ended at their last sample. alive answers for this machine. Runs of another PID
+ * namespace, or whose place is unknown, are left alone until their last sample is older than stale_seconds and
+ * three of their intervals. Closes a few at a time: 1 = call again, in a new transaction.
  */
-int history_close_orphans(struct history *h, double now, double stale_seconds,
-	const struct run_root *here,
-	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks), void *context, struct err *e);
+int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
-/* 0 = no limit. Enforced oldest first: samples before summaries, never the newest run of a job. */
+/* 0 = no limit. */
 struct history_limits {
-	size_t runs_per_job;
-	double retention_seconds;
-	uint64_t max_bytes;
-	double full_rate_seconds; /* samples of ended runs older than this are thinned */
+	size_t runs_per_job;      /* ended runs of a job, oldest first */
+	double retention_seconds; /* ended runs, by their end */
+	uint64_t max_bytes;       /* of the file: the samples of the oldest runs go first, then the runs */
+	double full_rate_seconds; /* older samples are thinned to minutes, 30 times older ones to hours */
 };
+
+/*
+ * Enforces the limits. Never touches an open run (but thins its samples), never removes the newest ended run of
+ * a job: max_bytes may take its samples in the end, not its summary. An open run also has at most its newest
+ * 100,000 samples at full rate.
+ *
+ * Does one bounded step in transactions of its own (the caller has none): 1 = there may be more to do.
+ */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
 /* ---- reading; results live in the caller's arena ---- */
@@ -119,8 +156,14 @@ struct run_query {
 	const char *run_id;   /* NULL = any */
 	bool open_only;       /* running ones only */
 	bool successful_only;
+	/*
+	 * Statistics of open runs so far. They are computed from the samples at each call (some 0.1 s for a run of
+	 * a day at one a second), so an open run has none unless asked for.
+	 */
+	bool open_stats;
 	size_t limit;         /* 0 = all */
 };
+/* Newest first. */
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
@@ -135,7 +178,11 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* The samples of a run in time order. Thinned rows come as their means. -ENOENT: no such run. */
+/*
+ * The samples of a run in the order they were taken; at may step back where the clock did. The columns are
+ * those of the file. A thinned bucket is one sample: the means over it, its growth, its highest marks. -ENOENT: no
+ * such run; n = 0: its samples were pruned.
+ */
 int history_series(struct history *h, const char *run_id, struct arena *arena, struct series *ret,
 	struct err *e);
 
@@ -149,7 +196,10 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
-/* Changes whenever another connection committed: cheap to poll (PRAGMA data_version). */
+/*
+ * Changes whenever another connection committed: cheap to poll (PRAGMA data_version). Negative errno when it
+ * cannot be told; -ESTALE: the file was deleted or replaced.
+ */
 int64_t history_version(struct history *h);
 
 #endif

@@ -1,0 +1,167 @@
+/*
+ * What the history's own files share. Nobody else includes this, nor sqlite3.h.
+ *
+ * The tables are declared in history_schema.c. A sample's id is the id of its run, shifted left by 32, plus its
+ * number in the run from 1 on: the samples of a run lie side by side in the file, in the order they were
+ * taken whatever the clock did meanwhile, and need no second index.
+ */
+#ifndef EXPORTER_HISTORY_PRIVATE_H
+#define EXPORTER_HISTORY_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "collectors/base/buf.h"
+#include "exporter/history.h"
+
+/* sample.kind: as measured, or of a thinned bucket: three rows with the same time and duration. */
+enum sample_kind {
+	SAMPLE_MEASURED,
+	SAMPLE_MEAN,    /* growth: the sum over the bucket; high-water marks: the highest */
+	SAMPLE_LOWEST,  /* growth: at the lowest rate, had it lasted for the whole bucket */
+	SAMPLE_HIGHEST, /* growth: at the highest rate, likewise */
+};
+
+#define FIRST_SAMPLE_OF(run) ((int64_t)((uint64_t)(run) << 32))
+#define LAST_SAMPLE_OF(run)  (FIRST_SAMPLE_OF(run) | 0xffffffff)
+
+struct history_column { /* of the file */
+	const char *name;
+	enum metric_fold fold;
+};
+
+/* clang-format off */
+#define HISTORY_STATEMENTS(X) \
+X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
+X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
+  " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
+  " owner_pid, owner_start_ticks, job)" \
+  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
+X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
+X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
+  " cpu_source = ?, memory_source = ?, samples = ? WHERE id = ?") \
+X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
+  " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
+X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
+X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
+X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ?") \
+X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
+  "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
+X(COUNT_ROWS, "SELECT count(*) FROM sample WHERE id BETWEEN ? AND ?") \
+X(COUNT_SAMPLES, "SELECT total(samples), total(duration) FROM sample WHERE id BETWEEN ? AND ? AND kind < 2") \
+X(LAST_SAMPLE, "SELECT id, at, duration FROM sample WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1") \
+X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r.pid, r.start_ticks, r.reaper_pid," \
+  " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
+  " FROM run r JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
+X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
+X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
+  " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')" \
+  " FROM job j LEFT JOIN run r ON r.id =" \
+  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
+  " ORDER BY r.started_at DESC, j.name") \
+X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
+X(EXCESS_RUNS, "SELECT id FROM (SELECT id, ended_at, row_number() OVER (PARTITION BY job ORDER BY started_at DESC, id DESC)" \
+  " AS place FROM run WHERE outcome <> 'running') WHERE place > ?1 OR (place > 1 AND ended_at < ?2) LIMIT ?3") \
+X(OLDEST_RUN, "SELECT id FROM (SELECT id, started_at, row_number() OVER (PARTITION BY job ORDER BY started_at DESC, id DESC)" \
+  " AS place FROM run WHERE outcome <> 'running') AS r WHERE (?1 OR place > 1)" \
+  " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
+  " ORDER BY started_at, id LIMIT 1") \
+X(THINNABLE_TO_MINUTES, "SELECT id, interval_seconds, minutes_until, (id << 32) | 4294967295, outcome = 'running' FROM run" \
+  " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until < (id << 32) | 4294967295") \
+X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, outcome = 'running' FROM run" \
+  " WHERE started_at < ?1 AND hours_until < minutes_until") \
+X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
+X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
+X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
+X(DATA_VERSION, "PRAGMA data_version") \
+X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
+/* clang-format on */
+
+#define HISTORY_STATEMENT_ID(id, text) STATEMENT_##id,
+enum history_statement { HISTORY_STATEMENTS(HISTORY_STATEMENT_ID) STATEMENT_COUNT };
+
+struct history {
+	sqlite3 *db;
+	char *path;
+	bool memory, writes;
+	const struct columns *columns; /* of the program */
+	size_t n_columns;              /* of the file */
+	struct history_column *column;
+	struct arena names;
+	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
+	sqlite3_stmt *add_sample;                 /* of the program's columns */
+};
+
+/* ---- history_sql.c: a statement in use. Parameters and columns are taken in order, from the first. ---- */
+struct sql {
+	struct history *history;
+	sqlite3_stmt *statement;
+	int parameter, column;
+	bool own; /* made for this use, not kept in the handle */
+};
+
+int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing);
+int history_run_sql(struct history *h, const char *text, const char *doing, struct err *e);
+
+int sql_use(struct sql *q, struct history *h, enum history_statement id, struct err *e);
+int sql_prepare(struct sql *q, struct history *h, const char *text, struct err *e);
+void sql_done(struct sql *q); /* for AUTO(sql_done) struct sql q = {0}; */
+
+void sql_put_text(struct sql *q, const char *text); /* NULL = NULL; must live until the statement is done */
+void sql_put_double(struct sql *q, double v);       /* NaN = NULL */
+void sql_put_int(struct sql *q, int64_t v);
+
+int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negative errno */
+int sql_run(struct sql *q, struct err *e); /* to its end, without looking at rows */
+
+const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
+double sql_double(struct sql *q);    /* NULL = NaN */
+int64_t sql_int(struct sql *q);      /* NULL = 0 */
+
+/* Several reads that see the same state; within a transaction of the caller they do anyway. */
+struct reading {
+	struct history *history; /* NULL: nothing to end */
+};
+int reading_begin(struct reading *ret, struct history *h, struct err *e);
+void reading_end(struct reading *r); /* for AUTO(reading_end) */
+
+/* ---- history_schema.c ---- */
+/*
+ * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is empty.
+ * -ENOTSUP: of another program, or of a newer version of this one.
+ */
+int history_check_version(struct history *h, int64_t *ret, struct err *e);
+int history_migrate(struct history *h, struct err *e); /* creates, migrates, adds missing columns, prepares all */
+int history_read_columns(struct history *h, struct err *e);
+void history_add_name(struct buf *b, const char *name); /* quoted */
+
+/* ---- history_open.c ---- */
+/* True when the path no longer names the file that is open. */
+bool history_moved(struct history *h);
+int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
+
+/* ---- history_series.c ---- */
+/* Rows of run: thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
+int history_load(struct history *h, int64_t run, size_t first_column, size_t n_columns, bool spread,
+	struct arena *arena, struct series *ret, struct err *e);
+/* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
+int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
+	size_t *ret_n, struct err *e);
+
+struct sample_count {
+	uint64_t samples; /* as measured, before thinning */
+	double duration;
+};
+int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
+
+/* ---- history_read.c ---- */
+int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e); /* -ENOENT: no such run */
+
+/* ---- history_thin.c ---- */
+/* Both return 1 when they did something, and more may be left to do; 0 when there is nothing to do. */
+int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
+/* Thins all but the newest keep samples of open runs. */
+int history_thin_open(struct history *h, int64_t keep, struct err *e);
+
+#endif

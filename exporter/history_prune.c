@@ -1,0 +1,223 @@
+/* Keeping the history within its limits, one short step at a time. */
+#include "exporter/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Of one step: bounds the time that the file is locked, to some 20 ms. */
+#define SAMPLES_AT_ONCE 2000
+#define RUNS_AT_ONCE    32
+#define PAGES_AT_ONCE   256
+
+/* Free pages are kept for the next samples, up to this many or a quarter of the file. */
+#define FREE_PAGES_KEPT 256
+
+/* When everything else is gone and the file still too big, what open runs keep at full rate. */
+#define OPEN_SAMPLES_KEPT 1000
+
+struct doomed {
+	size_t n;
+	int64_t run[RUNS_AT_ONCE];
+};
+
+static int run_with_id(struct history *h, enum history_statement id, int64_t run, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	return sql_run(&q, e);
+}
+
+/* Drops the oldest samples of a run, at most *left of them, which is counted down. */
+static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_DROP_SAMPLES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	sql_put_int(&q, *left - 1);
+	code = sql_run(&q, e);
+	*left -= sqlite3_changes64(h->db);
+	return code;
+}
+
+/* Samples first: a run goes when it has none left. */
+static int drop_run(struct history *h, int64_t run, int64_t *left, struct err *e)
+{
+	int code = drop_samples(h, run, left, e);
+
+	if (code || *left <= 0)
+		return code;
+	code = run_with_id(h, STATEMENT_DROP_STATS, run, e);
+	return code ? code : run_with_id(h, STATEMENT_DROP_RUN, run, e);
+}
+
+static int finish_step(struct history *h, int code, struct err *e)
+{
+	if (code) {
+		history_rollback(h);
+		return code;
+	}
+	code = history_commit(h, e);
+	return code ? code : 1;
+}
+
+static int find_excess(struct history *h, const struct history_limits *l, double now, struct doomed *ret,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_EXCESS_RUNS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job : INT64_MAX);
+	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
+	sql_put_int(&q, RUNS_AT_ONCE);
+	while ((code = sql_row(&q, e)) > 0)
+		ret->run[ret->n++] = sql_int(&q);
+	return code;
+}
+
+static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
+{
+	struct doomed doomed = {0};
+	int64_t left = SAMPLES_AT_ONCE;
+	int code = find_excess(h, l, now, &doomed, e);
+
+	if (code || doomed.n == 0)
+		return code;
+	code = history_transaction(h, e);
+	if (code)
+		return code;
+	for (size_t i = 0; i < doomed.n && left > 0 && code == 0; i++)
+		code = drop_run(h, doomed.run[i], &left, e);
+	return finish_step(h, code, e);
+}
+
+/* ---- size ---- */
+
+struct pages {
+	int64_t all, free, size;
+};
+
+static int count_pages(struct history *h, struct pages *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_PAGES, e);
+
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->all = sql_int(&q);
+	ret->free = sql_int(&q);
+	ret->size = sql_int(&q);
+	return 0;
+}
+
+static uint64_t bytes_in_use(const struct pages *p)
+{
+	return (uint64_t)((p->all - p->free) * p->size);
+}
+
+/* 1 = found. */
+static int find_oldest(struct history *h, bool newest_too, bool with_samples, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, newest_too);
+	sql_put_int(&q, with_samples);
+	code = sql_row(&q, e);
+	if (code > 0)
+		*ret = sql_int(&q);
+	return code;
+}
+
+static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
+{
+	int64_t run, left = SAMPLES_AT_ONCE;
+	int code = find_oldest(h, newest_too, true, &run, e);
+
+	if (code <= 0)
+		return code;
+	code = history_transaction(h, e);
+	return code ? code : finish_step(h, drop_samples(h, run, &left, e), e);
+}
+
+static int drop_oldest_run(struct history *h, struct err *e)
+{
+	int64_t run, left = SAMPLES_AT_ONCE;
+	int code = find_oldest(h, false, false, &run, e);
+
+	if (code <= 0)
+		return code;
+	code = history_transaction(h, e);
+	return code ? code : finish_step(h, drop_run(h, run, &left, e), e);
+}
+
+/* What is missed least goes first. */
+static int make_room(struct history *h, struct err *e)
+{
+	int code = drop_oldest_samples(h, false, e);
+
+	if (code == 0)
+		code = drop_oldest_run(h, e);
+	if (code == 0)
+		code = drop_oldest_samples(h, true, e);
+	if (code == 0)
+		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
+	return code;
+}
+
+/* Gives free pages at the end of the file back, by moving others there. */
+static int give_back(struct history *h, int64_t n, struct err *e)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
+	int code = history_run_sql(h, text, "shrink", e);
+
+	/* Somebody reads or writes at this moment: another time. */
+	return code == -EBUSY ? 0 : code ? code : 1;
+}
+
+static int shrink(struct history *h, uint64_t max_bytes, struct err *e)
+{
+	struct pages p = {0};
+	int code = count_pages(h, &p, e);
+
+	if (code)
+		return code;
+	if (max_bytes && bytes_in_use(&p) > max_bytes) {
+		code = make_room(h, e);
+		if (code)
+			return code;
+	}
+	int64_t keep = p.all / 4 > FREE_PAGES_KEPT ? p.all / 4 : FREE_PAGES_KEPT;
+	bool too_long = max_bytes && (uint64_t)(p.all * p.size) > max_bytes;
+
+	if (p.free == 0 || (p.free <= keep && !too_long))
+		return 0;
+	return give_back(h, p.free < PAGES_AT_ONCE ? p.free : PAGES_AT_ONCE, e);
+}
+
+int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e)
+{
+	int code = history_check_moved(h, e);
+
+	if (code == 0)
+		code = drop_excess(h, l, now, e);
+	if (code == 0)
+		code = history_thin(h, l->full_rate_seconds, now, e);
+	return code ? code : shrink(h, l->max_bytes, e);
+}

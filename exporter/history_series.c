@@ -1,0 +1,243 @@
+/* Samples of a run as a series, and what statistics say about them. */
+#include "exporter/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_MAX (1u << 20)
+
+/* Values held at once while statistics are computed: 4 MiB. */
+#define CELLS_AT_ONCE (1u << 19)
+
+struct loading {
+	size_t n, room;
+	size_t bucket; /* where the mean row of the bucket at hand stands */
+	double samples;
+	size_t n_columns;
+	const struct history_column *column;
+	double *at, *duration, **values;
+};
+
+static int select_samples(struct sql *q, struct history *h, int64_t run, size_t first_column, size_t n_columns,
+	bool spread, struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b, "SELECT at, duration, kind, samples");
+	for (size_t i = 0; i < n_columns; i++) {
+		buf_adds(&b, ", ");
+		history_add_name(&b, h->column[first_column + i].name);
+	}
+	buf_adds(&b, " FROM sample WHERE id BETWEEN ? AND ?");
+	buf_adds(&b, spread ? " ORDER BY id" : " AND kind < 2 ORDER BY id");
+	int code = sql_prepare(q, h, buf_text(&b), e);
+
+	buf_done(&b);
+	if (code)
+		return code;
+	sql_put_int(q, FIRST_SAMPLE_OF(run));
+	sql_put_int(q, LAST_SAMPLE_OF(run));
+	return 0;
+}
+
+/*
+ * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth) leaves when
+ * these two are taken away is what the others were like.
+ */
+static void spread_value(struct loading *l, size_t column, double whole, double part)
+{
+	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
+	double rest = whole - 2 * part;
+
+	if (l->column[column].fold == FOLD_PEAK || isnan(*mean))
+		return;
+	if (l->column[column].fold == FOLD_DELTA) {
+		*lowest = isnan(*lowest) ? *mean * part / whole : *lowest * part / whole;
+		*highest = isnan(*highest) ? *mean * part / whole : *highest * part / whole;
+		*mean -= *lowest + *highest;
+		return;
+	}
+	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
+	/* Samples of unequal length can put it a little outside. */
+	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
+}
+
+static void spread_bucket(struct loading *l)
+{
+	double whole = l->duration[l->bucket];
+	double part = whole / (l->samples < 3 ? 3 : l->samples);
+
+	if (whole <= 0)
+		return;
+	for (size_t i = 0; i < l->n_columns; i++)
+		spread_value(l, i, whole, part);
+	l->duration[l->bucket] = whole - 2 * part;
+	l->duration[l->bucket + 1] = l->duration[l->bucket + 2] = part;
+}
+
+/* A lowest or highest row that does not follow its mean row is passed over. */
+static bool in_order(struct loading *l, int64_t kind, double samples)
+{
+	if (kind == SAMPLE_MEAN) {
+		l->bucket = l->n;
+		l->samples = samples;
+	}
+	if (kind == SAMPLE_LOWEST || kind == SAMPLE_HIGHEST)
+		return l->samples > 0 && l->n == l->bucket + (size_t)(kind - SAMPLE_MEAN);
+	return kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN;
+}
+
+static void take_row(struct loading *l, struct sql *q)
+{
+	double at = sql_double(q), duration = sql_double(q);
+	int64_t kind = sql_int(q), samples = sql_int(q);
+
+	if (l->n == l->room || !in_order(l, kind, (double)samples))
+		return;
+	l->at[l->n] = at;
+	l->duration[l->n] = duration;
+	for (size_t i = 0; i < l->n_columns; i++)
+		l->values[i][l->n] = sql_double(q);
+	l->n++;
+	if (kind == SAMPLE_HIGHEST)
+		spread_bucket(l);
+}
+
+static struct loading loading_of(const struct history *h, size_t first_column, size_t n_columns, size_t room,
+	struct arena *arena)
+{
+	struct loading l = {
+		.room = room,
+		.n_columns = n_columns,
+		.column = h->column + first_column,
+		.at = arena_alloc(arena, room * sizeof(double)),
+		.duration = arena_alloc(arena, room * sizeof(double)),
+		.values = arena_alloc(arena, n_columns * sizeof(double *)),
+	};
+
+	for (size_t i = 0; i < n_columns; i++)
+		l.values[i] = arena_alloc(arena, room * sizeof(double));
+	return l;
+}
+
+static int count_rows(struct history *h, int64_t run, size_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_COUNT_ROWS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code > 0)
+		*ret = (size_t)sql_int(&q);
+	return code < 0 ? code : 0;
+}
+
+int history_load(struct history *h, int64_t run, size_t first_column, size_t n_columns, bool spread,
+	struct arena *arena, struct series *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	size_t rows = 0;
+	int code = count_rows(h, run, &rows, e);
+
+	if (code == 0)
+		code = select_samples(&q, h, run, first_column, n_columns, spread, e);
+	if (code)
+		return code;
+	struct loading l = loading_of(h, first_column, n_columns, rows, arena);
+	const char **names = arena_alloc(arena, n_columns * sizeof *names);
+
+	while ((code = sql_row(&q, e)) > 0)
+		take_row(&l, &q);
+	for (size_t i = 0; i < n_columns; i++)
+		names[i] = arena_text(arena, l.column[i].name, strlen(l.column[i].name));
+	*ret = (struct series){l.n, n_columns, names, l.at, l.duration, l.values};
+	return code;
+}
+
+int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_COUNT_SAMPLES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->samples = (uint64_t)sql_double(&q);
+	ret->duration = sql_double(&q);
+	return 0;
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct column_stats *x = a, *y = b;
+
+	return strcmp(x->column, y->column);
+}
+
+/* The columns of a file are read at the first need; a handle for writing has them from the start. */
+static int know_columns(struct history *h, struct err *e)
+{
+	return h->n_columns ? 0 : history_read_columns(h, e);
+}
+
+int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret, size_t *ret_n,
+	struct err *e)
+{
+	AUTO(freep) struct column_stats *all = NULL;
+	AUTO(arena_done) struct arena pass = {0};
+	size_t n = 0, room = 0, rows = 0;
+	int code = know_columns(h, e);
+
+	if (code == 0)
+		code = count_rows(h, run, &rows, e);
+	size_t width = rows && rows < CELLS_AT_ONCE ? CELLS_AT_ONCE / rows : 1;
+
+	for (size_t first = 0; first < h->n_columns && code == 0; first += width) {
+		size_t columns = h->n_columns - first < width ? h->n_columns - first : width;
+		struct column_stats *some;
+		struct series s;
+
+		arena_reset(&pass);
+		code = history_load(h, run, first, columns, true, &pass, &s, e);
+		if (code)
+			return code;
+		size_t found = stats_of_series(&s, arena, &some);
+
+		for (size_t i = 0; i < found; i++) {
+			GROW(all, n, room);
+			all[n++] = some[i];
+		}
+	}
+	if (code)
+		return code;
+	*ret = arena_alloc(arena, n * sizeof **ret);
+	*ret_n = n;
+	if (n)
+		memcpy(*ret, all, n * sizeof *all);
+	qsort(*ret, n, sizeof **ret, by_column);
+	return 0;
+}
+
+int history_series(struct history *h, const char *run_id, struct arena *arena, struct series *ret, struct err *e)
+{
+	AUTO(reading_end) struct reading reading = {0};
+	int64_t run = 0;
+	int code = reading_begin(&reading, h, e);
+
+	if (code == 0)
+		code = know_columns(h, e);
+	if (code == 0)
+		code = history_find(h, run_id, &run, e);
+	if (code == 0)
+		code = history_load(h, run, 0, h->n_columns, false, arena, ret, e);
+	return code;
+}

@@ -1,0 +1,346 @@
+/* Writing runs and their samples, and closing runs whose recorder is gone. */
+#include "exporter/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Runs closed in one call, so that the transaction stays short: each may have a day of samples to sum up. */
+#define ORPHANS_AT_ONCE 8
+/* A run is not stale before it has missed this many samples. */
+#define STALE_INTERVALS 3
+
+int history_transaction(struct history *h, struct err *e)
+{
+	int code = history_run_sql(h, "BEGIN IMMEDIATE", "begin", e);
+
+	if (code == 0)
+		code = history_check_moved(h, e);
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+int history_commit(struct history *h, struct err *e)
+{
+	int code = history_run_sql(h, "COMMIT", "commit", e);
+
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+void history_rollback(struct history *h)
+{
+	/* SQLite itself has rolled back after some errors. */
+	if (!sqlite3_get_autocommit(h->db))
+		sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* A statement with one text parameter. */
+static int run_with_text(struct history *h, enum history_statement id, const char *text, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, text);
+	return sql_run(&q, e);
+}
+
+static int add_run(struct history *h, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ADD_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, b->run_id);
+	sql_put_text(&q, b->host);
+	sql_put_double(&q, b->started_at);
+	sql_put_double(&q, b->interval_seconds);
+	sql_put_int(&q, b->root.pid);
+	sql_put_int(&q, (int64_t)b->root.start_ticks);
+	sql_put_int(&q, b->root.reaper_pid);
+	sql_put_int(&q, (int64_t)b->root.reaper_start_ticks);
+	sql_put_int(&q, (int64_t)b->root.pid_namespace);
+	sql_put_text(&q, b->root.boot_id);
+	sql_put_double(&q, b->requested_cpu_cores);
+	sql_put_double(&q, b->requested_memory_bytes);
+	sql_put_double(&q, b->memory_limit_bytes);
+	sql_put_double(&q, b->input_bytes);
+	sql_put_double(&q, b->attempt);
+	sql_put_int(&q, b->owner_pid);
+	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	sql_put_text(&q, b->job_name);
+	return sql_run(&q, e);
+}
+
+int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
+{
+	int code = run_with_text(h, STATEMENT_ADD_JOB, b->job_name, e);
+
+	if (code == 0)
+		code = add_run(h, b, e);
+	if (code == 0 && sqlite3_changes(h->db) == 1)
+		code = run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
+	return code;
+}
+
+static int add_sample(struct history *h, const struct sample *s, struct err *e)
+{
+	struct sql q = {.history = h, .statement = h->add_sample};
+
+	sql_put_text(&q, s->run_id);
+	sql_put_double(&q, s->at);
+	sql_put_double(&q, s->duration >= 0 ? s->duration : NAN);
+	for (size_t i = 0; i < h->columns->n; i++)
+		sql_put_double(&q, s->value[i]);
+	int code = sql_run(&q, e);
+
+	sql_done(&q);
+	if (code)
+		return code;
+	if (sqlite3_changes(h->db) == 0)
+		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it", h->path, s->run_id);
+	return 0;
+}
+
+int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < n && code == 0; i++)
+		code = add_sample(h, &samples[i], e);
+	return code;
+}
+
+static int add_stats(struct history *h, int64_t run, const struct column_stats *s, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ADD_STATS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	sql_put_text(&q, s->column);
+	sql_put_int(&q, (int64_t)s->d.n);
+	sql_put_double(&q, s->d.mean);
+	sql_put_double(&q, s->d.min);
+	sql_put_double(&q, s->d.max);
+	sql_put_double(&q, s->d.p50);
+	sql_put_double(&q, s->d.p95);
+	sql_put_double(&q, s->d.p99);
+	sql_put_double(&q, s->d.sum);
+	return sql_run(&q, e);
+}
+
+static int keep_stats(struct history *h, int64_t run, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(sql_done) struct sql drop = {0};
+	struct column_stats *stats;
+	size_t n = 0;
+	int code = history_stats(h, run, &arena, &stats, &n, e);
+
+	if (code == 0)
+		code = sql_use(&drop, h, STATEMENT_DROP_STATS, e);
+	if (code)
+		return code;
+	sql_put_int(&drop, run);
+	code = sql_run(&drop, e);
+	for (size_t i = 0; i < n && code == 0; i++)
+		code = add_stats(h, run, &stats[i], e);
+	return code;
+}
+
+static int count_outcome(struct history *h, enum history_statement id, int64_t job, enum outcome outcome,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, job);
+	sql_put_text(&q, outcome_name(outcome));
+	return sql_run(&q, e);
+}
+
+struct found_run {
+	int64_t run, job;
+	enum outcome outcome;
+};
+
+/* 1 = found, 0 = not there. */
+static int find_run(struct history *h, const char *run_id, struct found_run *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, run_id);
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->run = sql_int(&q);
+	ret->job = sql_int(&q);
+	const char *name = sql_text(&q);
+
+	if (!name || !outcome_parse(name, &ret->outcome))
+		ret->outcome = OUTCOME_UNKNOWN;
+	return 1;
+}
+
+static int end_run(struct history *h, int64_t run, const struct run_finish *f, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	struct sample_count count;
+	int code = history_count(h, run, &count, e);
+
+	if (code == 0)
+		code = sql_use(&q, h, STATEMENT_END_RUN, e);
+	if (code)
+		return code;
+	sql_put_double(&q, f->ended_at);
+	sql_put_double(&q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
+	sql_put_text(&q, outcome_name(f->outcome));
+	sql_put_double(&q, f->exit_code);
+	sql_put_double(&q, f->exit_signal);
+	sql_put_text(&q, f->cpu_source);
+	sql_put_text(&q, f->memory_source);
+	sql_put_int(&q, (int64_t)count.samples);
+	sql_put_int(&q, run);
+	return sql_run(&q, e);
+}
+
+int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
+{
+	struct found_run r;
+	int code = find_run(h, f->run_id, &r, e);
+
+	if (code <= 0)
+		return code;
+	/* Another exporter gave the run up too early, and here is how it really ended. */
+	bool again = r.outcome == OUTCOME_INTERRUPTED && f->outcome != OUTCOME_INTERRUPTED;
+
+	if (r.outcome != OUTCOME_RUNNING && !again)
+		return 0;
+	code = end_run(h, r.run, f, e);
+	if (code == 0)
+		code = keep_stats(h, r.run, e);
+	if (code == 0 && again)
+		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r.job, r.outcome, e);
+	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r.job, f->outcome, e);
+}
+
+/* ---- orphans ---- */
+
+struct orphan {
+	const char *run_id;
+	double ended_at;
+};
+
+struct recorder { /* of an open run */
+	int64_t run;
+	const char *run_id, *boot_id;
+	double started_at, interval;
+	uint64_t pid_namespace;
+	pid_t owner_pid;
+	uint64_t owner_start_ticks;
+};
+
+/* In the order of STATEMENT_OPEN_RUNS. */
+static struct recorder read_recorder(struct sql *q)
+{
+	struct recorder r = {.run = sql_int(q)};
+
+	r.run_id = sql_text(q);
+	q->column++; /* job */
+	r.started_at = sql_double(q);
+	r.interval = sql_double(q);
+	q->column += 4; /* where the job is rooted */
+	r.pid_namespace = (uint64_t)sql_int(q);
+	r.boot_id = sql_text(q);
+	r.owner_pid = (pid_t)sql_int(q);
+	r.owner_start_ticks = (uint64_t)sql_int(q);
+	if (!r.boot_id)
+		r.boot_id = "";
+	return r;
+}
+
+static int last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code > 0) {
+		sql_int(&q);
+		*ret = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
+static bool owner_is_gone(const struct recorder *r, double last, const struct orphan_rule *rule)
+{
+	double patience = rule->stale_seconds;
+
+	if (*r->boot_id && *rule->here->boot_id && strcmp(r->boot_id, rule->here->boot_id) != 0)
+		return true;
+	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
+		r->pid_namespace == rule->here->pid_namespace)
+		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks);
+	if (r->interval * STALE_INTERVALS > patience)
+		patience = r->interval * STALE_INTERVALS;
+	return last < rule->now - patience;
+}
+
+static int find_orphans(struct history *h, const struct orphan_rule *rule, struct arena *arena,
+	struct orphan *ret, size_t *ret_n, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OPEN_RUNS, e);
+
+	if (code)
+		return code;
+	while (*ret_n < ORPHANS_AT_ONCE && (code = sql_row(&q, e)) > 0) {
+		struct recorder r = read_recorder(&q);
+		double last = r.started_at;
+
+		code = last_sample_at(h, r.run, &last, e);
+		if (code < 0)
+			return code;
+		if (owner_is_gone(&r, last, rule))
+			ret[(*ret_n)++] = (struct orphan){arena_text(arena, r.run_id, strlen(r.run_id)), last};
+	}
+	return code < 0 ? code : 0;
+}
+
+int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct orphan orphan[ORPHANS_AT_ONCE];
+	size_t n = 0;
+	int code = find_orphans(h, rule, &arena, orphan, &n, e);
+
+	for (size_t i = 0; i < n && code == 0; i++) {
+		const struct run_finish f = {
+			.run_id = orphan[i].run_id,
+			.ended_at = orphan[i].ended_at,
+			.duration_seconds = NAN,
+			.outcome = OUTCOME_INTERRUPTED,
+			.exit_code = NAN,
+			.exit_signal = NAN,
+		};
+
+		code = history_run_finish(h, &f, e);
+	}
+	return code ? code : n == ORPHANS_AT_ONCE;
+}

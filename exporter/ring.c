@@ -1,0 +1,160 @@
+/* A bounded queue of events. */
+#include "exporter/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- events: one allocation each, texts behind the struct ---- */
+
+static size_t text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+/* Copies text to *at, moves *at behind it; NULL stays NULL. */
+static const char *put_text(char **at, const char *text)
+{
+	size_t size = text_size(text);
+	char *copy = *at;
+
+	if (!text)
+		return NULL;
+	memcpy(copy, text, size);
+	*at += size;
+	return copy;
+}
+
+static struct event *event_new(enum event_kind kind, size_t more)
+{
+	struct event *e = xcalloc(1, sizeof *e + more);
+
+	e->kind = kind;
+	return e;
+}
+
+struct event *event_of_begin(const struct run_begin *b)
+{
+	struct event *e = event_new(EVENT_BEGIN, text_size(b->run_id) + text_size(b->job_name) + text_size(b->host));
+	char *at = (char *)(e + 1);
+
+	e->begin = *b;
+	e->begin.run_id = put_text(&at, b->run_id);
+	e->begin.job_name = put_text(&at, b->job_name);
+	e->begin.host = put_text(&at, b->host);
+	return e;
+}
+
+struct event *event_of_sample(const struct sample *s, size_t n_columns)
+{
+	struct event *e = event_new(EVENT_SAMPLE, n_columns * sizeof(double));
+
+	e->sample = *s;
+	e->sample.value = (double *)(e + 1);
+	if (n_columns)
+		memcpy(e->sample.value, s->value, n_columns * sizeof(double));
+	return e;
+}
+
+struct event *event_of_finish(const struct run_finish *f)
+{
+	struct event *e = event_new(EVENT_FINISH,
+		text_size(f->run_id) + text_size(f->cpu_source) + text_size(f->memory_source));
+	char *at = (char *)(e + 1);
+
+	e->finish = *f;
+	e->finish.run_id = put_text(&at, f->run_id);
+	e->finish.cpu_source = put_text(&at, f->cpu_source);
+	e->finish.memory_source = put_text(&at, f->memory_source);
+	return e;
+}
+
+/* ---- the queue ---- */
+
+static void append(struct ring *r, struct event *e)
+{
+	e->next = NULL;
+	if (r->last)
+		r->last->next = e;
+	else
+		r->first = e;
+	r->last = e;
+	r->n++;
+	r->samples += e->kind == EVENT_SAMPLE;
+}
+
+/* Takes out the event behind previous (NULL: the first). */
+static struct event *take_behind(struct ring *r, struct event *previous)
+{
+	struct event *e = previous ? previous->next : r->first;
+
+	if (previous)
+		previous->next = e->next;
+	else
+		r->first = e->next;
+	if (r->last == e)
+		r->last = previous;
+	r->n--;
+	r->samples -= e->kind == EVENT_SAMPLE;
+	e->next = NULL;
+	return e;
+}
+
+static void drop_oldest(struct ring *r, bool sample)
+{
+	struct event *previous = NULL, *e = r->first;
+
+	while (e && (e->kind == EVENT_SAMPLE) != sample) {
+		previous = e;
+		e = e->next;
+	}
+	if (e)
+		free(take_behind(r, previous));
+}
+
+static void keep_bounds(struct ring *r)
+{
+	for (; r->max_samples && r->samples > r->max_samples; r->samples_dropped++)
+		drop_oldest(r, true);
+	for (; r->max_runs && r->n - r->samples > r->max_runs; r->runs_dropped++)
+		drop_oldest(r, false);
+}
+
+void ring_push(struct ring *r, struct event *take)
+{
+	append(r, take);
+	keep_bounds(r);
+}
+
+struct event *ring_pop(struct ring *r)
+{
+	return r->first ? take_behind(r, NULL) : NULL;
+}
+
+void ring_move(struct ring *to, struct ring *from, size_t n)
+{
+	while (n-- > 0 && from->first)
+		append(to, ring_pop(from));
+}
+
+void ring_put_back(struct ring *r, struct ring *from)
+{
+	if (!from->first)
+		return;
+	from->last->next = r->first;
+	if (!r->last)
+		r->last = from->last;
+	r->first = from->first;
+	r->n += from->n;
+	r->samples += from->samples;
+	from->first = from->last = NULL;
+	from->n = from->samples = 0;
+	keep_bounds(r);
+}
+
+void ring_done(struct ring *r)
+{
+	struct event *e;
+
+	while ((e = ring_pop(r)))
+		free(e);
+}

@@ -1,0 +1,199 @@
+/* A disk that fails. */
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tests/support/failing_vfs.h"
+#include "tests/unit/test_main.h"
+
+struct failing_vfs failing_vfs = {.countdown = -1};
+
+/* The real file follows in the same memory, which SQLite gives us by szOsFile. */
+struct wrapped {
+	sqlite3_file file;
+	sqlite3_file *real;
+};
+
+static sqlite3_vfs *real_vfs;
+static sqlite3_vfs wrapper;
+
+void failing_vfs_heal(void)
+{
+	failing_vfs = (struct failing_vfs){.countdown = -1};
+}
+
+void failing_vfs_fail(unsigned calls, long n, int code, bool for_good)
+{
+	failing_vfs = (struct failing_vfs){.calls = calls, .countdown = n, .code = code, .for_good = for_good};
+}
+
+/* SQLITE_OK, or what this call must answer. */
+static int verdict(enum vfs_call call, int io_kind)
+{
+	struct failing_vfs *f = &failing_vfs;
+
+	if (!(f->calls & call) || f->countdown < 0)
+		return SQLITE_OK;
+	if (f->countdown > 0)
+		f->countdown--;
+	if (f->countdown > 0)
+		return SQLITE_OK;
+	f->failed++;
+	if (!f->for_good)
+		f->countdown = -1;
+	return f->code == SQLITE_IOERR ? io_kind : f->code;
+}
+
+static sqlite3_file *real_of(sqlite3_file *f)
+{
+	return ((struct wrapped *)(void *)f)->real;
+}
+
+static int wrapped_close(sqlite3_file *f)
+{
+	return real_of(f)->pMethods->xClose(real_of(f));
+}
+
+static int wrapped_read(sqlite3_file *f, void *data, int n, sqlite3_int64 at)
+{
+	int rc = verdict(VFS_READ, SQLITE_IOERR_READ);
+
+	return rc ? rc : real_of(f)->pMethods->xRead(real_of(f), data, n, at);
+}
+
+/* Half of the data arrives: what a full disk or a pulled plug leaves. */
+static int wrapped_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at)
+{
+	int rc = verdict(VFS_WRITE, SQLITE_IOERR_WRITE);
+
+	if (rc && n > 1)
+		real_of(f)->pMethods->xWrite(real_of(f), data, n / 2, at);
+	return rc ? rc : real_of(f)->pMethods->xWrite(real_of(f), data, n, at);
+}
+
+static int wrapped_truncate(sqlite3_file *f, sqlite3_int64 size)
+{
+	int rc = verdict(VFS_TRUNCATE, SQLITE_IOERR_TRUNCATE);
+
+	return rc ? rc : real_of(f)->pMethods->xTruncate(real_of(f), size);
+}
+
+static int wrapped_sync(sqlite3_file *f, int flags)
+{
+	int rc = verdict(VFS_SYNC, SQLITE_IOERR_FSYNC);
+
+	return rc ? rc : real_of(f)->pMethods->xSync(real_of(f), flags);
+}
+
+static int wrapped_size(sqlite3_file *f, sqlite3_int64 *ret)
+{
+	return real_of(f)->pMethods->xFileSize(real_of(f), ret);
+}
+
+static int wrapped_lock(sqlite3_file *f, int level)
+{
+	return real_of(f)->pMethods->xLock(real_of(f), level);
+}
+
+static int wrapped_unlock(sqlite3_file *f, int level)
+{
+	return real_of(f)->pMethods->xUnlock(real_of(f), level);
+}
+
+static int wrapped_check_lock(sqlite3_file *f, int *ret)
+{
+	return real_of(f)->pMethods->xCheckReservedLock(real_of(f), ret);
+}
+
+static int wrapped_control(sqlite3_file *f, int op, void *argument)
+{
+	return real_of(f)->pMethods->xFileControl(real_of(f), op, argument);
+}
+
+static int wrapped_sector_size(sqlite3_file *f)
+{
+	return real_of(f)->pMethods->xSectorSize(real_of(f));
+}
+
+static int wrapped_characteristics(sqlite3_file *f)
+{
+	return real_of(f)->pMethods->xDeviceCharacteristics(real_of(f));
+}
+
+static int wrapped_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **ret)
+{
+	int rc = verdict(VFS_SHARED_MEMORY, SQLITE_IOERR_SHMMAP);
+
+	return rc ? rc : real_of(f)->pMethods->xShmMap(real_of(f), page, size, extend, ret);
+}
+
+static int wrapped_shm_lock(sqlite3_file *f, int offset, int n, int flags)
+{
+	return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags);
+}
+
+static void wrapped_shm_barrier(sqlite3_file *f)
+{
+	real_of(f)->pMethods->xShmBarrier(real_of(f));
+}
+
+static int wrapped_shm_unmap(sqlite3_file *f, int delete_too)
+{
+	return real_of(f)->pMethods->xShmUnmap(real_of(f), delete_too);
+}
+
+/* Version 2: with shared memory, without mapping the file itself. */
+static const sqlite3_io_methods methods = {
+	.iVersion = 2,
+	.xClose = wrapped_close,
+	.xRead = wrapped_read,
+	.xWrite = wrapped_write,
+	.xTruncate = wrapped_truncate,
+	.xSync = wrapped_sync,
+	.xFileSize = wrapped_size,
+	.xLock = wrapped_lock,
+	.xUnlock = wrapped_unlock,
+	.xCheckReservedLock = wrapped_check_lock,
+	.xFileControl = wrapped_control,
+	.xSectorSize = wrapped_sector_size,
+	.xDeviceCharacteristics = wrapped_characteristics,
+	.xShmMap = wrapped_shm_map,
+	.xShmLock = wrapped_shm_lock,
+	.xShmBarrier = wrapped_shm_barrier,
+	.xShmUnmap = wrapped_shm_unmap,
+};
+
+static int wrapped_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *ret_flags)
+{
+	struct wrapped *w = (struct wrapped *)(void *)f;
+	int rc = verdict(VFS_OPEN, SQLITE_CANTOPEN);
+
+	(void)v;
+	w->file.pMethods = NULL;
+	w->real = (sqlite3_file *)(void *)(w + 1);
+	if (rc == SQLITE_OK)
+		rc = real_vfs->xOpen(real_vfs, name, w->real, flags, ret_flags);
+	if (rc == SQLITE_OK)
+		w->file.pMethods = &methods;
+	return rc;
+}
+
+static int wrapped_delete(sqlite3_vfs *v, const char *name, int sync_directory)
+{
+	int rc = verdict(VFS_DELETE, SQLITE_IOERR_DELETE);
+
+	(void)v;
+	return rc ? rc : real_vfs->xDelete(real_vfs, name, sync_directory);
+}
+
+void failing_vfs_register(void)
+{
+	real_vfs = sqlite3_vfs_find(NULL);
+	wrapper = *real_vfs;
+	wrapper.zName = "failing";
+	wrapper.pNext = NULL;
+	wrapper.szOsFile = (int)sizeof(struct wrapped) + real_vfs->szOsFile;
+	wrapper.xOpen = wrapped_open;
+	wrapper.xDelete = wrapped_delete;
+	assert_int_equal(sqlite3_vfs_register(&wrapper, 1), SQLITE_OK);
+}

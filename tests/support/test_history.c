@@ -1,0 +1,184 @@
+/* Histories for tests. */
+#include "tests/support/test_history.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/test_main.h"
+
+static const struct metric metrics[] = {
+	[TEST_CPU_SECONDS] = {.unit = "seconds", .fold = FOLD_DELTA, .column = "cpu_seconds"},
+	[TEST_MEMORY_BYTES] = {.unit = "bytes", .fold = FOLD_VALUE, .column = "memory_bytes"},
+	[TEST_MEMORY_PEAK_BYTES] = {.unit = "bytes", .fold = FOLD_PEAK, .column = "memory_peak_bytes"},
+	[TEST_DISK_READ_BYTES] = {.unit = "bytes", .fold = FOLD_DELTA, .column = "disk_read_bytes"},
+	[TEST_LOAD] = {.fold = FOLD_VALUE, .column = "system_load1"},
+};
+
+static const struct metric *pointers[] = {&metrics[0], &metrics[1], &metrics[2], &metrics[3], &metrics[4]};
+
+const struct columns test_columns = {TEST_COLUMNS, pointers};
+
+void test_near(double got, double expected, double most, const char *file, int line)
+{
+	if (fabs(got - expected) <= most)
+		return;
+	print_error("%.17g is not %.17g\n", got, expected);
+	_fail(file, line);
+}
+
+void test_folder_make(struct test_folder *ret)
+{
+	const char *parent = getenv("TMPDIR");
+
+	snprintf(ret->path, sizeof ret->path, "%.200s/rightsize-test-XXXXXX", parent ? parent : "/tmp");
+	assert_non_null(mkdtemp(ret->path));
+	snprintf(ret->file, sizeof ret->file, "%s/history.db", ret->path);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+void test_folder_remove(struct test_folder *f)
+{
+	assert_int_equal(nftw(f->path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+size_t test_folder_count(const struct test_folder *f, const char *prefix, char *name, size_t size)
+{
+	DIR *d = opendir(f->path);
+	size_t n = 0;
+
+	assert_non_null(d);
+	for (const struct dirent *entry; (entry = readdir(d));) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		n++;
+		if (name)
+			snprintf(name, size, "%s/%s", f->path, entry->d_name);
+	}
+	closedir(d);
+	return n;
+}
+
+static void assert_ok(int code, const struct err *e)
+{
+	if (code < 0)
+		fail_msg("%d: %s", code, e->text);
+}
+
+struct history *test_history(const char *path)
+{
+	struct history *h = NULL;
+	struct err e = {0};
+
+	assert_ok(history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e), &e);
+	return h;
+}
+
+struct run_begin test_begin(const char *run_id, const char *job_name, double started_at)
+{
+	return (struct run_begin){
+		.run_id = run_id,
+		.job_name = job_name,
+		.host = "node-1",
+		.started_at = started_at,
+		.interval_seconds = 1,
+		.root = {.pid = 4711, .start_ticks = 99, .reaper_pid = 4710, .reaper_start_ticks = 98,
+			.pid_namespace = 4026531836, .boot_id = "boot-1"},
+		.requested_cpu_cores = NAN,
+		.requested_memory_bytes = 1 << 30,
+		.memory_limit_bytes = NAN,
+		.input_bytes = NAN,
+		.attempt = NAN,
+		.owner_pid = 4710,
+		.owner_start_ticks = 98,
+	};
+}
+
+struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome)
+{
+	return (struct run_finish){
+		.run_id = run_id,
+		.ended_at = ended_at,
+		.duration_seconds = NAN,
+		.outcome = outcome,
+		.exit_code = outcome == OUTCOME_SUCCEEDED ? 0 : NAN,
+		.exit_signal = NAN,
+		.cpu_source = "rusage",
+	};
+}
+
+void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i)
+{
+	*ret = (struct sample){.at = start + (double)i + 1, .duration = 1, .value = value};
+	snprintf(ret->run_id, sizeof ret->run_id, "%s", run_id);
+	value[TEST_CPU_SECONDS] = 0.5;
+	value[TEST_MEMORY_BYTES] = (double)i;
+	value[TEST_MEMORY_PEAK_BYTES] = (double)i;
+	value[TEST_DISK_READ_BYTES] = 10;
+	value[TEST_LOAD] = NAN;
+}
+
+void test_write_samples(struct history *h, const char *run_id, double start, size_t first, size_t n)
+{
+	struct err e = {0};
+
+	assert_ok(history_transaction(h, &e), &e);
+	for (size_t i = first; i < first + n; i++) {
+		double value[TEST_COLUMNS];
+		struct sample s;
+
+		test_sample(&s, value, run_id, start, i);
+		assert_ok(history_samples(h, &s, 1, &e), &e);
+	}
+	assert_ok(history_commit(h, &e), &e);
+}
+
+void test_write_run(struct history *h, const char *run_id, const char *job_name, double start, size_t samples,
+	enum outcome outcome)
+{
+	const struct run_begin b = test_begin(run_id, job_name, start);
+	const struct run_finish f = test_finish(run_id, start + (double)samples, outcome);
+	struct err e = {0};
+
+	assert_ok(history_transaction(h, &e), &e);
+	assert_ok(history_run_begin(h, &b, &e), &e);
+	assert_ok(history_commit(h, &e), &e);
+	test_write_samples(h, run_id, start, 0, samples);
+	if (outcome == OUTCOME_RUNNING)
+		return;
+	assert_ok(history_transaction(h, &e), &e);
+	assert_ok(history_run_finish(h, &f, &e), &e);
+	assert_ok(history_commit(h, &e), &e);
+}
+
+struct run test_read_run(struct history *h, const char *run_id, struct arena *arena)
+{
+	const struct run_query q = {.run_id = run_id, .open_stats = true};
+	struct runs runs = {0};
+	struct err e = {0};
+
+	assert_ok(history_runs(h, &q, arena, &runs, &e), &e);
+	assert_int_equal(runs.n, 1);
+	return runs.run[0];
+}
+
+size_t test_count_runs(struct history *h, const char *job_name)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	const struct run_query q = {.job_name = job_name};
+	struct runs runs = {0};
+	struct err e = {0};
+
+	assert_ok(history_runs(h, &q, &arena, &runs, &e), &e);
+	return runs.n;
+}

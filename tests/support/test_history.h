@@ -1,0 +1,44 @@
+/* Histories for tests: a folder that goes away, a few columns, runs and samples with known values. */
+#ifndef TESTS_SUPPORT_TEST_HISTORY_H
+#define TESTS_SUPPORT_TEST_HISTORY_H
+
+#include "exporter/history.h"
+
+/* In doubles, which cmocka's assert_float_equal is not; NaN is near nothing. */
+#define assert_near(got, expected, most) test_near((got), (expected), (most), __FILE__, __LINE__)
+void test_near(double got, double expected, double most, const char *file, int line);
+
+/* The five columns below, in this order. */
+enum { TEST_CPU_SECONDS, TEST_MEMORY_BYTES, TEST_MEMORY_PEAK_BYTES, TEST_DISK_READ_BYTES, TEST_LOAD, TEST_COLUMNS };
+extern const struct columns test_columns;
+
+struct test_folder {
+	char path[256]; /* of the folder */
+	char file[300]; /* of a history in it, not yet there */
+};
+void test_folder_make(struct test_folder *ret);
+void test_folder_remove(struct test_folder *f); /* with everything in it */
+
+/* Names in the folder that begin with prefix; the last one is written to name unless NULL. */
+size_t test_folder_count(const struct test_folder *f, const char *prefix, char *name, size_t size);
+
+/* Opens for writing; a failure fails the test. */
+struct history *test_history(const char *path);
+
+struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
+struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
+
+/* Sample number i (from 0) of a run that began at start, of 1 s: CPU 0.5, memory i, peak i, 10 bytes read. */
+void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i);
+
+/* In one transaction each; a failure fails the test. */
+void test_write_run(struct history *h, const char *run_id, const char *job_name, double start, size_t samples,
+	enum outcome outcome); /* OUTCOME_RUNNING: leaves it open */
+void test_write_samples(struct history *h, const char *run_id, double start, size_t first, size_t n);
+
+/* The only run with that id, in arena. */
+struct run test_read_run(struct history *h, const char *run_id, struct arena *arena);
+
+size_t test_count_runs(struct history *h, const char *job_name);
+
+#endif

@@ -1,0 +1,546 @@
+/* The history: what is written is what is read. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/test_history.h"
+
+struct fixture {
+	struct test_folder folder;
+	struct history *h;
+	struct arena arena;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){0};
+	test_folder_make(&f.folder);
+	f.h = test_history(f.folder.file);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	history_close(f->h);
+	arena_done(&f->arena);
+	test_folder_remove(&f->folder);
+	return 0;
+}
+
+static void write_begin(struct history *h, const struct run_begin *b)
+{
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_run_begin(h, b, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+static int write_finish(struct history *h, const struct run_finish *f)
+{
+	assert_int_equal(history_transaction(h, NULL), 0);
+	int code = history_run_finish(h, f, NULL);
+
+	assert_int_equal(history_commit(h, NULL), 0);
+	return code;
+}
+
+static void a_run_is_read_as_it_was_written(void **state)
+{
+	struct fixture *f = *state;
+	struct run_begin b = test_begin("r1", "etl/load", 1000.5);
+	struct run_finish end = test_finish("r1", 1010.25, OUTCOME_FAILED);
+
+	b.attempt = 2;
+	b.requested_cpu_cores = 1.5;
+	end.duration_seconds = 9.75;
+	end.exit_signal = 15;
+	write_begin(f->h, &b);
+	assert_int_equal(write_finish(f->h, &end), 0);
+
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_string_equal(r.run_id, "r1");
+	assert_string_equal(r.job_name, "etl/load");
+	assert_string_equal(r.host, "node-1");
+	assert_near(r.started_at, 1000.5, 0);
+	assert_near(r.ended_at, 1010.25, 0);
+	assert_near(r.duration_seconds, 9.75, 0);
+	assert_int_equal(r.outcome, OUTCOME_FAILED);
+	assert_true(isnan(r.exit_code));
+	assert_near(r.exit_signal, 15, 0);
+	assert_string_equal(r.cpu_source, "rusage");
+	assert_null(r.memory_source);
+	assert_int_equal(r.samples, 0);
+	assert_near(r.interval_seconds, 1, 0);
+	assert_near(r.requested_cpu_cores, 1.5, 0);
+	assert_near(r.requested_memory_bytes, 1 << 30, 0);
+	assert_true(isnan(r.memory_limit_bytes) && isnan(r.input_bytes));
+	assert_near(r.attempt, 2, 0);
+	assert_int_equal(r.n_stats, 0);
+}
+
+static void an_ended_run_keeps_its_statistics(void **state)
+{
+	struct fixture *f = *state;
+
+	test_write_run(f->h, "r1", "job", 0, 100, OUTCOME_SUCCEEDED);
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+	const struct distribution *memory = run_column(&r, "memory_bytes");
+
+	assert_near(r.duration_seconds, 100, 1e-9);
+	assert_int_equal(r.samples, 100);
+	assert_near(run_total(&r, "cpu_seconds"), 50, 1e-9);
+	assert_near(run_total(&r, "disk_read_bytes"), 1000, 1e-9);
+	assert_near(run_mean(&r, "cpu_cores"), 0.5, 1e-9);
+	assert_near(run_peak(&r, "memory_peak_bytes"), 99, 0);
+	assert_non_null(memory);
+	assert_int_equal(memory->n, 100);
+	assert_near(memory->mean, 49.5, 1e-9);
+	assert_near(memory->min, 0, 0);
+	assert_near(memory->p50, 49, 0);
+	assert_near(memory->p95, 94, 0);
+	assert_near(memory->p99, 98, 0);
+	assert_null(run_column(&r, "system_load1"));
+}
+
+static void an_open_run_has_statistics_when_asked(void **state)
+{
+	struct fixture *f = *state;
+	const struct run_query without = {.run_id = "r1"};
+	struct runs runs;
+
+	test_write_run(f->h, "r1", "job", 0, 10, OUTCOME_RUNNING);
+	assert_int_equal(history_runs(f->h, &without, &f->arena, &runs, NULL), 0);
+	assert_int_equal(runs.n, 1);
+	assert_int_equal(runs.run[0].outcome, OUTCOME_RUNNING);
+	assert_true(isnan(runs.run[0].ended_at));
+	assert_near(runs.run[0].duration_seconds, 10, 1e-9);
+	assert_int_equal(runs.run[0].samples, 10);
+	assert_int_equal(runs.run[0].n_stats, 0);
+
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_near(run_total(&r, "cpu_seconds"), 5, 1e-9);
+	for (size_t i = 1; i < r.n_stats; i++)
+		assert_true(strcmp(r.stats[i - 1].column, r.stats[i].column) < 0);
+}
+
+static void statistics_need_no_more_memory_for_many_samples(void **state)
+{
+	struct fixture *f = *state;
+
+	/* More cells than are read at once, so that the columns come in several passes. */
+	test_write_run(f->h, "r1", "job", 0, 200000, OUTCOME_SUCCEEDED);
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_int_equal(r.n_stats, 6);
+	assert_near(run_total(&r, "cpu_seconds"), 100000, 1e-6);
+	assert_near(run_total(&r, "disk_read_bytes"), 2000000, 1e-6);
+	assert_near(run_peak(&r, "memory_bytes"), 199999, 0);
+}
+
+static void a_correction_of_no_length_completes_the_totals(void **state)
+{
+	struct fixture *f = *state;
+	double value[TEST_COLUMNS];
+	struct sample s;
+
+	test_write_run(f->h, "r1", "job", 0, 10, OUTCOME_RUNNING);
+	test_sample(&s, value, "r1", 0, 9);
+	s.duration = 0;
+	value[TEST_CPU_SECONDS] = 2.25;
+	value[TEST_MEMORY_PEAK_BYTES] = 5000;
+	value[TEST_MEMORY_BYTES] = 0;
+	assert_int_equal(history_transaction(f->h, NULL), 0);
+	assert_int_equal(history_samples(f->h, &s, 1, NULL), 0);
+	assert_int_equal(history_commit(f->h, NULL), 0);
+	const struct run_finish end = test_finish("r1", 10, OUTCOME_SUCCEEDED);
+
+	assert_int_equal(write_finish(f->h, &end), 0);
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_near(run_total(&r, "cpu_seconds"), 7.25, 1e-9);
+	assert_near(run_mean(&r, "cpu_cores"), 0.725, 1e-9);
+	assert_near(run_peak(&r, "cpu_cores"), 0.5, 1e-9);
+	assert_near(run_peak(&r, "memory_peak_bytes"), 5000, 0);
+	assert_near(r.duration_seconds, 10, 1e-9);
+}
+
+static void samples_come_in_the_order_they_were_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct series s;
+
+	test_write_run(f->h, "other", "job", 500, 3, OUTCOME_RUNNING);
+	test_write_run(f->h, "r1", "job", 1000, 5, OUTCOME_RUNNING);
+	test_write_samples(f->h, "other", 500, 3, 3);
+	/* The clock was set back by an hour. */
+	test_write_samples(f->h, "r1", 1000 - 3600, 5, 2);
+	assert_int_equal(history_series(f->h, "r1", &f->arena, &s, NULL), 0);
+	assert_int_equal(s.n, 7);
+	assert_int_equal(s.n_columns, TEST_COLUMNS);
+	assert_string_equal(s.columns[TEST_MEMORY_BYTES], "memory_bytes");
+	for (size_t i = 0; i < s.n; i++) {
+		assert_near(s.values[TEST_MEMORY_BYTES][i], (double)i, 0);
+		assert_near(s.duration[i], 1, 0);
+		assert_true(isnan(s.values[TEST_LOAD][i]));
+	}
+	assert_near(s.at[4], 1005, 0);
+	assert_near(s.at[5], 1006 - 3600, 0);
+}
+
+static void unknown_runs_and_bad_samples_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct run_finish end = test_finish("nobody", 5, OUTCOME_SUCCEEDED);
+	double value[TEST_COLUMNS];
+	struct series series;
+	struct sample s;
+	struct err e = {0};
+
+	test_write_run(f->h, "r1", "job", 0, 1, OUTCOME_RUNNING);
+	assert_int_equal(history_series(f->h, "nobody", &f->arena, &series, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "nobody"));
+	assert_int_equal(history_transaction(f->h, NULL), 0);
+	test_sample(&s, value, "nobody", 0, 0);
+	assert_int_equal(history_samples(f->h, &s, 1, &e), -ENXIO);
+	assert_non_null(strstr(e.text, "nobody"));
+	test_sample(&s, value, "r1", 0, 1);
+	s.duration = -1;
+	assert_int_equal(history_samples(f->h, &s, 1, &e), -EINVAL);
+	test_sample(&s, value, "r1", 0, 1);
+	s.at = NAN;
+	assert_int_equal(history_samples(f->h, &s, 1, &e), -EINVAL);
+	/* The transaction goes on. */
+	test_sample(&s, value, "r1", 0, 1);
+	assert_int_equal(history_samples(f->h, &s, 1, &e), 0);
+	assert_int_equal(history_run_finish(f->h, &end, NULL), 0);
+	assert_int_equal(history_commit(f->h, NULL), 0);
+	assert_int_equal(test_read_run(f->h, "r1", &f->arena).samples, 2);
+}
+
+static void a_run_begins_and_ends_once(void **state)
+{
+	struct fixture *f = *state;
+	struct run_begin b = test_begin("r1", "job", 1);
+	struct run_finish end = test_finish("r1", 2, OUTCOME_SUCCEEDED);
+	struct job_row *job;
+	size_t n;
+
+	write_begin(f->h, &b);
+	b.started_at = 77;
+	write_begin(f->h, &b);
+	assert_int_equal(write_finish(f->h, &end), 0);
+	end.outcome = OUTCOME_FAILED;
+	assert_int_equal(write_finish(f->h, &end), 0);
+
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_near(r.started_at, 1, 0);
+	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(job->runs, 1);
+	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 1);
+	assert_int_equal(job->outcomes[OUTCOME_FAILED], 0);
+}
+
+static void an_interrupted_run_may_still_tell_how_it_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct run_finish end = test_finish("r1", 5, OUTCOME_INTERRUPTED);
+	struct job_row *job;
+	size_t n;
+
+	test_write_run(f->h, "r1", "job", 0, 5, OUTCOME_INTERRUPTED);
+	test_write_samples(f->h, "r1", 0, 5, 5);
+	end = test_finish("r1", 10, OUTCOME_SUCCEEDED);
+	assert_int_equal(write_finish(f->h, &end), 0);
+
+	struct run r = test_read_run(f->h, "r1", &f->arena);
+
+	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
+	assert_int_equal(r.samples, 10);
+	assert_near(run_total(&r, "cpu_seconds"), 5, 1e-9);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(job->outcomes[OUTCOME_INTERRUPTED], 0);
+	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 1);
+}
+
+static void runs_are_chosen_and_come_newest_first(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		struct run_query q;
+		const char *ids; /* concatenated */
+	} table[] = {
+		{{0}, "edcba"},
+		{{.job_name = "x"}, "dba"},
+		{{.job_name = "x", .limit = 2}, "db"},
+		{{.job_name = "x", .successful_only = true}, "ba"},
+		{{.job_name = "x", .successful_only = true, .limit = 1}, "b"},
+		{{.open_only = true}, "ec"},
+		{{.run_id = "c"}, "c"},
+		{{.run_id = "c", .job_name = "x"}, ""},
+		{{.job_name = "nobody"}, ""},
+	};
+
+	test_write_run(f->h, "a", "x", 100, 1, OUTCOME_SUCCEEDED);
+	test_write_run(f->h, "d", "x", 400, 1, OUTCOME_FAILED);
+	test_write_run(f->h, "b", "x", 200, 1, OUTCOME_SUCCEEDED);
+	test_write_run(f->h, "c", "y", 300, 1, OUTCOME_RUNNING);
+	test_write_run(f->h, "e", "y", 500, 1, OUTCOME_RUNNING);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct runs runs;
+		char ids[8] = "";
+
+		assert_int_equal(history_runs(f->h, &table[i].q, &f->arena, &runs, NULL), 0);
+		assert_true(runs.n < sizeof ids);
+		for (size_t r = 0; r < runs.n; r++)
+			ids[r] = runs.run[r].run_id[0];
+		assert_string_equal(ids, table[i].ids);
+	}
+}
+
+static void jobs_count_every_run(void **state)
+{
+	struct fixture *f = *state;
+	struct job_row *job;
+	size_t n;
+
+	test_write_run(f->h, "a", "x", 100, 1, OUTCOME_SUCCEEDED);
+	test_write_run(f->h, "b", "x", 200, 1, OUTCOME_OOM_KILLED);
+	test_write_run(f->h, "c", "y", 150, 1, OUTCOME_SUCCEEDED);
+	test_write_run(f->h, "d", "y", 300, 1, OUTCOME_RUNNING);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(job[0].job_name, "y");
+	assert_int_equal(job[0].runs, 2);
+	assert_int_equal(job[0].outcomes[OUTCOME_RUNNING], 1);
+	assert_int_equal(job[0].outcomes[OUTCOME_SUCCEEDED], 1);
+	assert_int_equal(job[0].last_outcome, OUTCOME_RUNNING);
+	assert_near(job[0].last_started_at, 300, 0);
+	assert_string_equal(job[1].job_name, "x");
+	assert_int_equal(job[1].outcomes[OUTCOME_OOM_KILLED], 1);
+	assert_int_equal(job[1].last_outcome, OUTCOME_OOM_KILLED);
+}
+
+static void open_runs_say_where_they_are_rooted(void **state)
+{
+	struct fixture *f = *state;
+	const struct run_begin b = test_begin("r1", "job", 12.5);
+	struct open_run *run;
+	size_t n;
+
+	test_write_run(f->h, "r0", "job", 1, 1, OUTCOME_SUCCEEDED);
+	write_begin(f->h, &b);
+	assert_int_equal(history_open_runs(f->h, &f->arena, &run, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(run->run_id, "r1");
+	assert_string_equal(run->job_name, "job");
+	assert_near(run->started_at, 12.5, 0);
+	assert_int_equal(run->root.pid, 4711);
+	assert_int_equal(run->root.start_ticks, 99);
+	assert_int_equal(run->root.reaper_pid, 4710);
+	assert_int_equal(run->root.reaper_start_ticks, 98);
+	assert_int_equal(run->root.pid_namespace, 4026531836);
+	assert_string_equal(run->root.boot_id, "boot-1");
+	assert_int_equal(run->owner_pid, 4710);
+}
+
+static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
+{
+	bool *asked = context;
+
+	*asked = pid == 4710 && start_ticks == 98;
+	return false;
+}
+
+static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
+{
+	bool *asked = context;
+
+	(void)pid;
+	(void)start_ticks;
+	*asked = true;
+	return true;
+}
+
+static void orphans_are_closed_by_what_is_known_of_their_owner(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *what, *boot_id;
+		uint64_t pid_namespace;
+		bool alive, asked;
+		double now; /* the last sample is of 105 */
+		bool closed;
+	} table[] = {
+		{"here and dead", "boot-1", 4026531836, false, true, 106, true},
+		{"here and alive", "boot-1", 4026531836, true, true, 1e9, false},
+		{"another boot", "boot-2", 4026531836, true, false, 106, true},
+		{"another namespace, fresh", "boot-1", 1, false, false, 164, false},
+		{"another namespace, stale", "boot-1", 1, false, false, 166, true},
+		{"unknown namespace, fresh", "boot-1", 0, false, false, 164, false},
+		{"unknown boot, stale", "", 4026531836, true, false, 166, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct run_root here = {.pid_namespace = table[i].pid_namespace};
+		char id[16];
+		bool asked = false;
+		const struct orphan_rule rule = {
+			.now = table[i].now,
+			.stale_seconds = 60,
+			.here = &here,
+			.alive = table[i].alive ? everybody_lives : nobody_lives,
+			.context = &asked,
+		};
+
+		print_message("%s\n", table[i].what);
+		snprintf(here.boot_id, sizeof here.boot_id, "%s", table[i].boot_id);
+		snprintf(id, sizeof id, "r%zu", i);
+		test_write_run(f->h, id, "job", 100, 5, OUTCOME_RUNNING);
+		assert_int_equal(history_transaction(f->h, NULL), 0);
+		assert_int_equal(history_close_orphans(f->h, &rule, NULL), 0);
+		assert_int_equal(history_commit(f->h, NULL), 0);
+		assert_int_equal(asked, table[i].asked);
+
+		struct run r = test_read_run(f->h, id, &f->arena);
+
+		assert_int_equal(r.outcome, table[i].closed ? OUTCOME_INTERRUPTED : OUTCOME_RUNNING);
+		if (table[i].closed) {
+			assert_near(r.ended_at, 105, 0);
+			assert_near(r.duration_seconds, 5, 1e-9);
+			assert_near(run_total(&r, "cpu_seconds"), 2.5, 1e-9);
+		}
+		const struct run_finish end = test_finish(id, 105, OUTCOME_FAILED);
+
+		write_finish(f->h, &end);
+	}
+}
+
+static void many_orphans_are_closed_a_few_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	const struct run_root here = {.boot_id = "boot-2"};
+	const struct orphan_rule rule = {.now = 200, .stale_seconds = 60, .here = &here};
+	int calls = 0, code;
+
+	for (int i = 0; i < 20; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "r%d", i);
+		test_write_run(f->h, id, "job", 100, 1, OUTCOME_RUNNING);
+	}
+	do {
+		assert_int_equal(history_transaction(f->h, NULL), 0);
+		code = history_close_orphans(f->h, &rule, NULL);
+		assert_int_equal(history_commit(f->h, NULL), 0);
+		calls++;
+	} while (code == 1);
+	assert_int_equal(code, 0);
+	assert_in_range(calls, 2, 20);
+
+	const struct run_query open = {.open_only = true};
+	struct runs runs;
+
+	assert_int_equal(history_runs(f->h, &open, &f->arena, &runs, NULL), 0);
+	assert_int_equal(runs.n, 0);
+}
+
+static void names_of_any_bytes_come_back(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"'; DROP TABLE run; --", "\"", "caf\xc3\xa9\n", "", "%s?&", "\xff\xfe"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct run_query q = {.job_name = names[i]};
+		char id[16];
+		struct runs runs;
+
+		snprintf(id, sizeof id, "r%zu", i);
+		test_write_run(f->h, id, names[i], 1, 1, OUTCOME_SUCCEEDED);
+		assert_int_equal(history_runs(f->h, &q, &f->arena, &runs, NULL), 0);
+		assert_int_equal(runs.n, 1);
+		assert_string_equal(runs.run[0].job_name, names[i]);
+	}
+}
+
+static void a_rolled_back_transaction_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const struct run_begin b = test_begin("r1", "job", 1);
+
+	assert_int_equal(history_transaction(f->h, NULL), 0);
+	assert_int_equal(history_run_begin(f->h, &b, NULL), 0);
+	history_rollback(f->h);
+	history_rollback(f->h);
+	assert_int_equal(test_count_runs(f->h, NULL), 0);
+}
+
+static void the_version_changes_when_others_commit(void **state)
+{
+	struct fixture *f = *state;
+	struct history *reader;
+
+	assert_int_equal(history_open(&reader, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
+	int64_t before = history_version(reader);
+
+	assert_true(before >= 0);
+	assert_int_equal(history_version(reader), before);
+	test_write_run(f->h, "r1", "job", 1, 1, OUTCOME_RUNNING);
+	assert_int_not_equal(history_version(reader), before);
+	history_close(reader);
+}
+
+static void a_reader_sees_one_state_while_another_writes(void **state)
+{
+	struct fixture *f = *state;
+	struct history *reader;
+	struct series s;
+
+	test_write_run(f->h, "r1", "job", 1, 10, OUTCOME_RUNNING);
+	assert_int_equal(history_open(&reader, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
+	assert_int_equal(history_transaction(f->h, NULL), 0);
+	assert_int_equal(history_series(reader, "r1", &f->arena, &s, NULL), 0);
+	assert_int_equal(s.n, 10);
+	assert_int_equal(history_commit(f->h, NULL), 0);
+	test_write_samples(f->h, "r1", 1, 10, 5);
+	assert_int_equal(history_series(reader, "r1", &f->arena, &s, NULL), 0);
+	assert_int_equal(s.n, 15);
+	history_close(reader);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_run_is_read_as_it_was_written),
+		TEST(an_ended_run_keeps_its_statistics),
+		TEST(an_open_run_has_statistics_when_asked),
+		TEST(statistics_need_no_more_memory_for_many_samples),
+		TEST(a_correction_of_no_length_completes_the_totals),
+		TEST(samples_come_in_the_order_they_were_taken),
+		TEST(unknown_runs_and_bad_samples_are_told),
+		TEST(a_run_begins_and_ends_once),
+		TEST(an_interrupted_run_may_still_tell_how_it_ended),
+		TEST(runs_are_chosen_and_come_newest_first),
+		TEST(jobs_count_every_run),
+		TEST(open_runs_say_where_they_are_rooted),
+		TEST(orphans_are_closed_by_what_is_known_of_their_owner),
+		TEST(many_orphans_are_closed_a_few_at_a_time),
+		TEST(names_of_any_bytes_come_back),
+		TEST(a_rolled_back_transaction_leaves_nothing),
+		TEST(the_version_changes_when_others_commit),
+		TEST(a_reader_sees_one_state_while_another_writes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
