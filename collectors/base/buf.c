@@ -101,8 +101,7 @@ static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 
 	if (!(magnitude >= 1e-4 && magnitude < 1e9)) /* %g writes smaller ones with an exponent */
 		return 0;
-	for (unsigned decimals = 1; decimals <= 9; decimals++) {
-		scale *= 10;
+	for (unsigned decimals = 0; decimals <= 9; decimals++, scale *= 10) {
 		double digits = nearbyint(magnitude * scale);
 
 		if (digits >= 9007199254740992.0)
@@ -115,7 +114,8 @@ static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 
 		out[0] = '-';
 		n += u64_text(out + n, whole);
-		out[n++] = '.';
+		if (decimals)
+			out[n++] = '.';
 		for (size_t i = decimals; i-- > 0; rest /= 10)
 			out[n + i] = (char)('0' + rest % 10);
 		n += decimals;
