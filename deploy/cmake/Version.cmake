@@ -1,0 +1,21 @@
+# Facts for exporter/version.c.in: the commit this tree is at, when it is a git checkout, and the compiler.
+set(VERSION_REVISION unknown)
+set(VERSION_BRANCH unknown)
+find_package(Git QUIET)
+if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --short=12 HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    set(VERSION_REVISION ${revision})
+  endif()
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --abbrev-ref HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    OUTPUT_VARIABLE branch OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    set(VERSION_BRANCH ${branch})
+  endif()
+endif()
+string(TOLOWER "${CMAKE_SYSTEM_NAME}" VERSION_OS)
+string(TOLOWER "${CMAKE_C_COMPILER_ID}" VERSION_COMPILER)
+if(VERSION_COMPILER STREQUAL gnu)
+  set(VERSION_COMPILER gcc)
+endif()
