@@ -25,8 +25,8 @@ struct negotiated {
 };
 
 /*
- * accept may be NULL. q-values and order decide; unknown parameters are ignored; no match = text 0.0.4.
- * Never fails, whatever the bytes.
+ * accept may be NULL. q-values and order decide; unknown parameters are ignored; no match = text
+ * 0.0.4. Never fails, whatever the bytes.
  */
 struct negotiated negotiate(const char *accept);
 
@@ -40,6 +40,13 @@ struct exposition_filter {
 	const char *const *name;                     /* family or sample names */
 };
 
+/* Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
+ */
+enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
+extern const struct metric health_metrics[HEALTH_N_METRICS];
+
+/* The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL.
+ */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter);
 

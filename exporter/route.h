@@ -1,13 +1,13 @@
 /*
- * One row says everything about a question that can be asked: over HTTP (GET path?parameters) and from
- * the command line (the same parameters as flags). Routes are listed in exporter/CMakeLists.txt; each is
- * exporter/get_NAME.c, which ends in
+ * One row says everything about a question that can be asked: over HTTP (GET path?parameters) and
+ *from the command line (the same parameters as flags). Routes are listed in
+ *exporter/CMakeLists.txt; each is exporter/get_NAME.c, which ends in
  *
  *	const struct route route_NAME = { .path = "/name", ... };
  *
- * A route answers on an HTTP thread or in the command-line process; it may block for a moment, reads
- * only what struct app gives it, and fills a reply. Parameters are checked before it is called: what it
- * gets is complete and in range.
+ * A route answers on an HTTP thread or in the command-line process; it may block for a moment,
+ *reads only what struct app gives it, and fills a reply. Parameters are checked before it is
+ *called: what it gets is complete and in range.
  */
 #ifndef EXPORTER_ROUTE_H
 #define EXPORTER_ROUTE_H
@@ -21,10 +21,10 @@
 struct app; /* exporter/app.h */
 
 enum parameter_kind {
-	PARAMETER_TEXT,   /* valid UTF-8 without control characters, at most most bytes */
+	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
-	PARAMETER_CHOICE, /* one of choices */
+	PARAMETER_CHOICE, /* one of what choice gives */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
 
@@ -34,17 +34,18 @@ struct parameter {
 	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
 	const char *fallback;   /* value when absent; NULL = absent */
 	double least, most;
-	const char *const *choices; /* NULL-terminated */
-	const char *help;           /* one sentence without a full stop */
+	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
+	const char *help;                /* one sentence without a full stop */
 };
 
-#define PARAMETERS_MAX 32       /* rows of one route */
+#define PARAMETERS_MAX       32 /* rows of one route */
 #define PARAMETER_VALUES_MAX 64 /* values of one repeated parameter */
-#define PARAMETER_TEXT_MAX 1024
+#define PARAMETER_TEXT_MAX   1024
 
 /* Checked values of one request. Texts live as long as the request. */
 struct arguments {
 	const struct parameter *parameters; /* name NULL ends */
+	bool flags; /* sentences call the parameters --job-name, not job_name */
 	struct {
 		size_t n;
 		const char *text[PARAMETER_VALUES_MAX];
@@ -54,21 +55,27 @@ struct arguments {
 };
 
 /* name must be a parameter of the route. */
-bool argument_given(const struct arguments *a, const char *name);
 const char *argument_text(const struct arguments *a, const char *name); /* NULL when absent */
 size_t argument_texts(const struct arguments *a, const char *name, const char *const **ret);
-double argument_number(const struct arguments *a, const char *name);    /* NaN when absent */
-size_t argument_count(const struct arguments *a, const char *name);
-bool argument_flag(const struct arguments *a, const char *name);
+double argument_number(const struct arguments *a, const char *name); /* NaN when absent */
+size_t argument_count(const struct arguments *a, const char *name);  /* 0 when absent */
+bool argument_flag(const struct arguments *a, const char *name);     /* false when absent */
 
 /*
- * Checks one name and value and stores it in a. Unknown name, value out of range, a second value for what
- * does not repeat, a missing required one (arguments_finish): -EINVAL, and the sentence names the parameter,
- * the value and what is accepted.
+ * Checks one name and value and stores it in a; both must live as long as a. Unknown name, value
+ * out of range, a second value for what does not repeat, a missing required one (arguments_finish):
+ * -EINVAL, and the sentence names the parameter, the value and what is accepted.
  */
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* fallbacks, required ones */
+
+/* The parameter that a query key (also with [] when it repeats) or a flag without its -- stands
+ * for, or NULL. */
+const struct parameter *parameter_find(const struct parameter *parameters, const char *name);
+
+/* "a whole number from 1 to 1000": what is accepted, in words. */
+void parameter_accepts(const struct parameter *p, struct buf *out);
 
 #define REPLY_BODY_MAX (64u << 20)
 
@@ -79,18 +86,20 @@ struct reply {
 };
 
 /*
- * A JSON error: {"error":{"code":"bad_parameter","message":"...", ...}}. code is snake_case and part of the
- * interface. names (NULL-terminated or NULL) become "did_you_mean".
+ * A JSON error: {"error":{"code":"bad_parameter","message":"...", ...}}. code is snake_case and
+ * part of the interface. names (NULL-terminated) go into the array list, for example
+ * "did_you_mean"; both may be NULL. Returns 0, so that a route can end with it.
  */
 int reply_error(struct reply *r, int status, const char *code, const char *message,
-	const char *const *names);
+	const char *list, const char *const *names);
 
 struct route {
 	const char *path;
 	const char *command; /* command-line word, or NULL when there is none */
 	const char *help;    /* one sentence without a full stop */
 	const struct parameter *parameters;
-	/* 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence. */
+	/* 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
+	 */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 };
 

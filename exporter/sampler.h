@@ -32,11 +32,14 @@ void sampler_stop(struct sampler *s);
  */
 struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
+/*
+ * The snapshot of that generation reached a scraper: runs that had ended in it need not linger any longer. Any
+ * thread.
+ */
+void sampler_scraped(struct sampler *s, uint64_t generation);
+
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
-
-/* The snapshot of this generation was served: ended runs in it need not linger. Any thread. */
-void sampler_scraped(struct sampler *s, uint64_t generation);
 
 /* ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ---- */
 

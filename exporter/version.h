@@ -5,7 +5,8 @@
 #define EXPORTER_VERSION_H
 
 struct version {
-	const char *version, *revision, *branch; /* revision and branch "unknown" outside a git checkout */
+	const char *version, *revision,
+		*branch; /* revision and branch "unknown" outside a git checkout */
 	const char *compiler, *os, *arch;
 };
 

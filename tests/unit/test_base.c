@@ -24,14 +24,36 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		{0, "0"}, {-0.0, "0"}, {1, "1"}, {0.1, "0.1"}, {-2.5, "-2.5"}, {1e300, "1e+300"},
 		{9007199254740991.0, "9007199254740991"}, {1.0 / 3, "0.3333333333333333"},
 		{NAN, "NaN"}, {INFINITY, "+Inf"}, {-INFINITY, "-Inf"}, {5e-324, "4.94065645841247e-324"},
+		{-1, "-1"}, {-1000, "-1000"}, {0.05, "0.05"}, {1234.000001, "1234.000001"}, {-0.25, "-0.25"}, {0.0001, "0.0001"},
+		{0.00001, "1e-05"}, {999999999.5, "999999999.5"}, {1e9 + 0.5, "1000000000.5"},
+		{0.1 + 0.2, "0.30000000000000004"}, {1795222673.002, "1795222673.002"},
+		{100000000.123456789, "100000000.12345679"}, {0.987654321, "0.987654321"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char text[DOUBLE_TEXT_MAX];
 
-		double_text(text, table[i].v);
+		assert_int_equal(double_text(text, table[i].v), strlen(table[i].text));
 		assert_string_equal(text, table[i].text);
+	}
+}
+
+static void double_text_of_any_fraction_reads_back(void **state)
+{
+	(void)state;
+	/* The neighbours of a short fraction differ in the last bit: they must not pass for it. */
+	for (unsigned i = 1; i < 20000; i++) {
+		double v = (double)i / 1000, near[] = {v, nextafter(v, 0), nextafter(v, 1e9), v / 3};
+
+		for (size_t k = 0; k < ARRAY_LEN(near); k++) {
+			char text[DOUBLE_TEXT_MAX];
+			struct scan s = SCAN(text, double_text(text, near[k]));
+			double back;
+
+			assert_true(scan_double(&s, &back) && scan_end(&s));
+			assert_true(back == near[k]);
+		}
 	}
 }
 
@@ -196,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(double_text_is_the_shortest_that_reads_back),
+		cmocka_unit_test(double_text_of_any_fraction_reads_back),
 		cmocka_unit_test(buf_drops_what_passes_the_cap),
 		cmocka_unit_test(scan_stops_where_it_failed),
 		cmocka_unit_test(scan_lines_and_words),

@@ -1,0 +1,70 @@
+/* Edit distance (Levenshtein), two rows at a time. */
+#include "exporter/closest.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+/* Bytes of a word that are compared: bounds the time for thousands of long names. */
+#define COMPARED 64
+
+static size_t least_of(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[COMPARED + 1], na = strnlen(a, COMPARED), nb = strnlen(b, COMPARED);
+
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			size_t above = row[j];
+			size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+
+			row[j] = least_of(above + 1, row[j - 1] + 1, replaced);
+			diagonal = above;
+		}
+	}
+	return row[nb];
+}
+
+static size_t unlikeness(const char *word, const char *name)
+{
+	bool inside = *word && (strcasestr(name, word) || strcasestr(word, name));
+
+	return distance(word, name) + (inside ? 0 : 2 * COMPARED);
+}
+
+void closest(const char *word, const char *const *names, size_t n, const char *ret[CLOSEST_MAX + 1])
+{
+	size_t found = 0, score[CLOSEST_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		size_t u = unlikeness(word, names[i]), at = found;
+
+		while (at > 0 && u < score[at - 1])
+			at--;
+		if (at >= CLOSEST_MAX)
+			continue;
+		if (found < CLOSEST_MAX)
+			found++;
+		memmove(score + at + 1, score + at, (found - 1 - at) * sizeof *score);
+		memmove(ret + at + 1, ret + at, (found - 1 - at) * sizeof *ret);
+		score[at] = u;
+		ret[at] = names[i];
+	}
+	ret[found] = NULL;
+}

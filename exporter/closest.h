@@ -1,0 +1,19 @@
+/*
+ * "Did you mean": the names most like a word, by edit distance.
+ */
+#ifndef EXPORTER_CLOSEST_H
+#define EXPORTER_CLOSEST_H
+
+#include <stddef.h>
+
+#define CLOSEST_MAX 5
+
+/*
+ * Puts the CLOSEST_MAX names most like word in ret, or all n when they are fewer, and NULL after
+ * them. Upper and lower case are the same; a name that contains the word, or the other way round,
+ * comes before any that does not.
+ */
+void closest(
+	const char *word, const char *const *names, size_t n, const char *ret[CLOSEST_MAX + 1]);
+
+#endif

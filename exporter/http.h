@@ -1,0 +1,27 @@
+/*
+ * The HTTP server: the site (exporter/site.h) on sockets, by libmicrohttpd, which only http.c
+ * knows. Two threads per listening address.
+ */
+#ifndef EXPORTER_HTTP_H
+#define EXPORTER_HTTP_H
+
+#include "exporter/app.h"
+
+#define HTTP_DEFAULT_ADDRESS "127.0.0.1:9877"
+#define HTTP_ADDRESSES_MAX   16
+
+struct http;
+
+/*
+ * Serves on all addresses (exporter/listen.h) and logs them, or on none and says which one failed.
+ * No addresses means HTTP_DEFAULT_ADDRESS. app must outlive the server.
+ */
+int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e);
+
+/* The i-th address that is served on, with its real port; NULL past the last. */
+const char *http_address(const struct http *h, size_t i);
+
+/* No new connections, ends open ones, joins. NULL does nothing. */
+void http_stop(struct http *h);
+
+#endif

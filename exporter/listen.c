@@ -1,0 +1,134 @@
+/* Opening listening sockets. */
+#include "exporter/listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+#define BACKLOG 511
+
+struct place {
+	char host[LISTEN_TEXT_MAX]; /* "" = every address */
+	char port[8];
+	bool numeric_v6;
+};
+
+static int malformed(const char *address, struct err *e)
+{
+	return err_set(e, -EINVAL,
+		"listen address \"%s\": give HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 "
+		"to 65535",
+		address);
+}
+
+static int place_parse(struct place *ret, const char *address, struct err *e)
+{
+	const char *colon = strrchr(address, ':');
+	struct scan s = SCAN(colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0);
+	struct place p = {0};
+	uint64_t port;
+
+	if (!colon || scan_end(&s) || *s.at < '0' || *s.at > '9' || !scan_u64(&s, &port) ||
+		!scan_end(&s) || port > 65535)
+		return malformed(address, e);
+	struct slice host = {address, (size_t)(colon - address)};
+
+	if (host.len && host.data[0] == '[') {
+		if (host.len < 3 || host.data[host.len - 1] != ']')
+			return malformed(address, e);
+		host = (struct slice){host.data + 1, host.len - 2};
+		p.numeric_v6 = true;
+	} else if (memchr(host.data, ':', host.len)) {
+		return malformed(address, e);
+	}
+	if (host.len >= sizeof p.host)
+		return malformed(address, e);
+	slice_copy(host, p.host, sizeof p.host);
+	snprintf(p.port, sizeof p.port, "%u", (unsigned)port);
+	*ret = p;
+	return 0;
+}
+
+static int socket_open(int *ret, const struct addrinfo *a)
+{
+	AUTO(closep)
+	int fd =
+		socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
+	int on = 1, off = 0;
+
+	if (fd < 0)
+		return -errno;
+	/* A restart must not wait for the connections of the last one to time out. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	/* "::" takes IPv4, too; a particular IPv6 address does not care. */
+	if (a->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+	if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
+		return -errno;
+	*ret = fd;
+	fd = -1;
+	return 0;
+}
+
+static void address_text(int fd, char out[LISTEN_TEXT_MAX])
+{
+	struct sockaddr_storage at = {0};
+	socklen_t len = sizeof at;
+	char host[96] = "?", port[8] = "?";
+
+	getsockname(fd, (struct sockaddr *)(void *)&at, &len);
+	getnameinfo((struct sockaddr *)(void *)&at, len, host, sizeof host, port, sizeof port,
+		NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+/* The first address of a name that can be bound; IPv6 first for "every address", where it takes
+ * both. */
+static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+	int code = -EADDRNOTAVAIL;
+
+	for (size_t i = 0; i < ARRAY_LEN(families); i++)
+		for (const struct addrinfo *a = list; a; a = a->ai_next) {
+			if (a->ai_family != families[v6_first ? 1 - i : i])
+				continue;
+			code = socket_open(ret, a);
+			if (code == 0 || code == -EADDRINUSE || code == -EACCES)
+				return code;
+		}
+	return code;
+}
+
+int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e)
+{
+	struct place p;
+	int code = place_parse(&p, address, e);
+
+	if (code)
+		return code;
+	struct addrinfo *list = NULL, hints = {
+					      .ai_family = p.numeric_v6 ? AF_INET6 : AF_UNSPEC,
+					      .ai_socktype = SOCK_STREAM,
+					      .ai_flags = AI_PASSIVE | AI_NUMERICSERV |
+							  (p.numeric_v6 ? AI_NUMERICHOST : 0),
+				      };
+	int failed = getaddrinfo(p.host[0] ? p.host : NULL, p.port, &hints, &list);
+
+	if (failed)
+		return err_set(e, -EADDRNOTAVAIL, "listen address \"%s\": %s", address,
+			gai_strerror(failed));
+	code = open_one_of(ret, list, p.host[0] == '\0');
+	freeaddrinfo(list);
+	if (code)
+		return err_system(e, code, "listen on %s", address);
+	address_text(*ret, bound);
+	return 0;
+}

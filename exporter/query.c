@@ -1,0 +1,194 @@
+/* Routes from the command line. */
+#include "exporter/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "collectors/base/mem.h"
+
+#define NAME_MAX_BYTES 128
+#define PROGRAM        "rightsize-exporter"
+
+enum { EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE };
+
+const struct route *query_route(const char *command)
+{
+	for (const struct route *const *r = all_routes; *r; r++)
+		if ((*r)->command && strcmp((*r)->command, command) == 0)
+			return *r;
+	return NULL;
+}
+
+/* Takes "--name" or "--name=value" apart; *value is NULL without "=". False when it is no flag. */
+static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const char **value)
+{
+	if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
+		return false;
+	size_t len = strcspn(argument + 2, "=");
+
+	if (len >= NAME_MAX_BYTES)
+		return false;
+	memcpy(name, argument + 2, len);
+	name[len] = '\0';
+	*value = argument[2 + len] == '=' ? argument + 2 + len + 1 : NULL;
+	return true;
+}
+
+/* How many of the arguments from the first on are the route's: 0, 1, or 2 with the value apart. */
+static int belongs(const struct route *route, int argc, char **argv)
+{
+	char name[NAME_MAX_BYTES];
+	const char *value;
+
+	const struct parameter *p =
+		flag_parse(argv[0], name, &value) ? parameter_find(route->parameters, name) : NULL;
+
+	if (!p)
+		return 0;
+	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
+}
+
+int query_split(const struct route *route, int argc, char **argv)
+{
+	int front = 0;
+
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0;) {
+		int n = belongs(route, argc - i, argv + i);
+
+		for (int k = 0; k < n; k++) {
+			char *moved = argv[i + k];
+
+			memmove(argv + front + 1, argv + front,
+				(size_t)(i + k - front) * sizeof *argv);
+			argv[front++] = moved;
+		}
+		i += n ? n : 1;
+	}
+	return front;
+}
+
+void query_help(struct buf *out, const struct route *route)
+{
+	for (const struct parameter *p = route->parameters; p->name; p++) {
+		size_t start = out->len;
+
+		buf_addf(out, "  --%s=VALUE", p->name);
+		for (size_t i = start; i < out->len; i++)
+			if (out->data[i] == '_')
+				out->data[i] = '-';
+		if (p->required)
+			buf_adds(out, "  (required)");
+		if (p->fallback)
+			buf_addf(out, "  (default %s)", p->fallback);
+		buf_addf(out, "\n      %s%s: ", p->help, p->repeats ? "; repeatable" : "");
+		parameter_accepts(p, out);
+		buf_addc(out, '\n');
+	}
+}
+
+/* Names come from outside: what would steer a terminal is not printed. */
+static void print_clean(const char *s)
+{
+	for (; *s; s++)
+		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
+}
+
+/* The error in words: the message of the JSON body, and the names that come with it. */
+static void print_error(const struct route *route, const struct reply *r)
+{
+	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
+	json_t *error = json_object_get(document, "error"), *list;
+	const char *message = json_string_value(json_object_get(error, "message")), *key;
+
+	fprintf(stderr, PROGRAM " %s: ", route->command);
+	print_clean(message ? message : "no answer");
+	fputc('\n', stderr);
+	json_object_foreach(error, key, list)
+	{
+		if (json_array_size(list) == 0)
+			continue;
+		fprintf(stderr, "%s:\n", strcmp(key, "did_you_mean") == 0 ? "did you mean" : key);
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			fputs("  ", stderr);
+			print_clean(json_string_value(json_array_get(list, i)));
+			fputc('\n', stderr);
+		}
+	}
+	json_decref(document);
+}
+
+static int usage_error(const struct route *route, const char *text)
+{
+	fprintf(stderr, PROGRAM " %s: %s\nTry " PROGRAM " %s --help\n", route->command, text,
+		route->command);
+	return EXIT_USAGE;
+}
+
+static int read_flags(struct arguments *a, int argc, char **argv, struct err *e)
+{
+	char name[NAME_MAX_BYTES];
+	const char *value;
+
+	for (int i = 0; i < argc; i++) {
+		if (!flag_parse(argv[i], name, &value))
+			return err_set(e, -EINVAL,
+				"\"%s\" is not a flag: give --NAME VALUE or --NAME=VALUE", argv[i]);
+		const struct parameter *p = parameter_find(a->parameters, name);
+
+		if (p && !value && p->kind == PARAMETER_FLAG)
+			value = "";
+		if (p && !value) {
+			if (++i == argc)
+				return err_set(e, -EINVAL, "--%s needs a value", name);
+			value = argv[i];
+		}
+		int code = arguments_add(a, name, value ? value : "", e);
+
+		if (code)
+			return code;
+	}
+	return arguments_finish(a, e);
+}
+
+static int print_answer(const struct route *route, const struct reply *r)
+{
+	if (r->body.full) {
+		fprintf(stderr, PROGRAM " %s: the answer would be larger than 64 MiB\n",
+			route->command);
+		return EXIT_NO_ANSWER;
+	}
+	if (r->status >= 400) {
+		print_error(route, r);
+		return r->status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
+	}
+	if (fwrite(buf_text(&r->body), 1, r->body.len, stdout) == r->body.len &&
+		fflush(stdout) == 0)
+		return EXIT_OK;
+	fprintf(stderr, PROGRAM " %s: cannot write the answer to stdout\n", route->command);
+	return EXIT_NO_ANSWER;
+}
+
+int query_main(struct app *app, const struct route *route, int argc, char **argv)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct arguments a;
+	struct err e = {0};
+
+	arguments_begin(&a, route->parameters);
+	a.flags = true;
+	if (read_flags(&a, argc, argv, &e) != 0)
+		return usage_error(route, e.text);
+	int code = route->answer(app, &a, &r, &e);
+
+	if (code != 0) {
+		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
+		code = EXIT_NO_ANSWER;
+	} else {
+		code = print_answer(route, &r);
+	}
+	buf_done(&r.body);
+	return code;
+}

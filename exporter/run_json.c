@@ -1,0 +1,83 @@
+/* Runs as JSON. */
+#include "exporter/run_json.h"
+
+#include <math.h>
+
+const struct headline headlines[] = {
+	{"cpu_seconds", "cpu_seconds", HEADLINE_TOTAL},
+	{"cpu_user_seconds", "cpu_user_seconds", HEADLINE_TOTAL},
+	{"cpu_system_seconds", "cpu_system_seconds", HEADLINE_TOTAL},
+	{"cpu_cores_mean", "cpu_cores", HEADLINE_MEAN},
+	{"cpu_cores_max", "cpu_cores", HEADLINE_PEAK},
+	{"memory_peak_bytes", "memory_peak_bytes", HEADLINE_PEAK},
+	{"memory_mean_bytes", "memory_bytes", HEADLINE_MEAN},
+	{"memory_swap_max_bytes", "memory_swap_bytes", HEADLINE_PEAK},
+	{"disk_read_bytes", "disk_read_bytes", HEADLINE_TOTAL},
+	{"disk_written_bytes", "disk_written_bytes", HEADLINE_TOTAL},
+	{"read_chars", "read_chars", HEADLINE_TOTAL},
+	{"written_chars", "written_chars", HEADLINE_TOTAL},
+	{"processes_max", "processes", HEADLINE_PEAK},
+	{"threads_max", "threads", HEADLINE_PEAK},
+	{"context_switches_voluntary", "context_switches_voluntary", HEADLINE_TOTAL},
+	{"context_switches_involuntary", "context_switches_involuntary", HEADLINE_TOTAL},
+	{"page_faults_minor", "page_faults_minor", HEADLINE_TOTAL},
+	{"page_faults_major", "page_faults_major", HEADLINE_TOTAL},
+	{0},
+};
+
+double headline_value(const struct headline *h, const struct run *r)
+{
+	switch (h->kind) {
+	case HEADLINE_TOTAL:
+		return run_total(r, h->column);
+	case HEADLINE_PEAK:
+		return run_peak(r, h->column);
+	case HEADLINE_MEAN:
+		return run_mean(r, h->column);
+	}
+	return NAN;
+}
+
+/* What the run was given is known of few runs: these keys are absent, not null, when it is not. */
+static void put_given(json_t *o, const char *key, double v)
+{
+	if (!isnan(v))
+		json_put(o, key, json_num(v));
+}
+
+json_t *run_json(const struct run *r)
+{
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(r->run_id));
+	json_put(o, "started_at", json_time(r->started_at));
+	json_put(o, "ended_at", json_time(r->ended_at));
+	json_put(o, "duration_seconds", json_num(r->duration_seconds));
+	json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+	json_put(o, "exit_code", json_num(r->exit_code));
+	json_put(o, "exit_signal", json_num(r->exit_signal));
+	for (const struct headline *h = headlines; h->key; h++)
+		json_put(o, h->key, json_num(headline_value(h, r)));
+	put_given(o, "requested_cpu_cores", r->requested_cpu_cores);
+	put_given(o, "requested_memory_bytes", r->requested_memory_bytes);
+	put_given(o, "memory_limit_bytes", r->memory_limit_bytes);
+	put_given(o, "input_bytes", r->input_bytes);
+	put_given(o, "attempt", r->attempt);
+	json_put(o, "samples", json_num((double)r->samples));
+	json_put(o, "interval_seconds", json_num(r->interval_seconds));
+	json_put(o, "host", json_text(r->host));
+	json_put(o, "cpu_source", json_text(r->cpu_source));
+	json_put(o, "memory_source", json_text(r->memory_source));
+	return o;
+}
+
+json_t *runs_json(const char *job_name, const struct runs *runs)
+{
+	json_t *o = json_object(), *array = json_array();
+
+	for (size_t i = 0; i < runs->n; i++)
+		json_push(array, run_json(&runs->run[i]));
+	json_put(o, "job_name", json_text(job_name));
+	json_put(o, "runs", array);
+	return o;
+}

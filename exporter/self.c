@@ -1,0 +1,185 @@
+/* The exporter measures itself: process_* by the names that every Prometheus client library uses.
+ */
+#include "exporter/self.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "exporter/http_count.h"
+#include "exporter/version.h"
+
+/* clang-format off */
+#define SELF_METRICS(X) \
+X(BUILD, .name = "rightsize_build", \
+  .help = "Version of this exporter and how it was built", \
+  .labels = {"version", "revision", "branch", "compiler", "os", "arch"}, .type = METRIC_INFO) \
+X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
+  .help = "HTTP requests answered, by path and status code", \
+  .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
+  .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
+X(CPU, .name = "process_cpu_seconds", .unit = "seconds", \
+  .help = "CPU time of the exporter itself, user and system", .type = METRIC_COUNTER) \
+X(RESIDENT, .name = "process_resident_memory_bytes", .unit = "bytes", \
+  .help = "Resident memory of the exporter itself", .type = METRIC_GAUGE) \
+X(VIRTUAL, .name = "process_virtual_memory_bytes", .unit = "bytes", \
+  .help = "Virtual memory of the exporter itself", .type = METRIC_GAUGE) \
+X(VIRTUAL_MAX, .name = "process_virtual_memory_max_bytes", .unit = "bytes", \
+  .help = "Limit of the exporter's virtual memory (RLIMIT_AS)", .type = METRIC_GAUGE) \
+X(OPEN_FDS, .name = "process_open_fds", \
+  .help = "Open file descriptors of the exporter itself", .type = METRIC_GAUGE) \
+X(MAX_FDS, .name = "process_max_fds", \
+  .help = "Limit of the exporter's open file descriptors (RLIMIT_NOFILE)", .type = METRIC_GAUGE) \
+X(THREADS, .name = "process_threads", \
+  .help = "Threads of the exporter itself", .type = METRIC_GAUGE) \
+X(START_TIME, .name = "process_start_time_seconds", .unit = "seconds", \
+  .help = "When the exporter started, since the Unix epoch", .type = METRIC_GAUGE)
+/* clang-format on */
+
+enum { SELF_METRICS(METRIC_ID) };
+static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
+
+struct self {
+	double start_time; /* NaN: unknown */
+};
+
+/* Number field (from 1, as proc(5) counts) of /proc/PID/stat, at least 4; the name may hold
+ * anything but ends at the last ")". */
+static double stat_field(const char *stat, size_t len, unsigned field)
+{
+	const char *close = memrchr(stat, ')', len);
+	struct slice word;
+	uint64_t v;
+
+	if (!close)
+		return NAN;
+	struct scan s = SCAN(close + 1, (size_t)(stat + len - close - 1));
+
+	for (unsigned i = 3; i < field; i++)
+		if (!scan_word(&s, &word))
+			return NAN;
+	return scan_u64(&s, &v) ? (double)v : NAN;
+}
+
+static double boot_time(const char *stat, size_t len)
+{
+	struct scan s = SCAN(stat, len), line;
+	uint64_t v;
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "btime ") && scan_u64(&line, &v))
+			return (double)v;
+	return NAN;
+}
+
+/* "stat" names the boot time, "self/stat" our start in ticks after it: both are fixed. */
+static int self_start(void **ret, const struct host *host, struct err *e)
+{
+	struct self *self = xcalloc(1, sizeof *self);
+
+	(void)e;
+	self->start_time = NAN;
+	ssize_t n = tree_read(host->proc, "self/stat", host->scratch, host->scratch_size);
+	double ticks = n > 0 ? stat_field(host->scratch, (size_t)n, 22) : NAN;
+
+	n = tree_read(host->proc, "stat", host->scratch, host->scratch_size);
+	if (n > 0 && host->ticks_per_second > 0)
+		self->start_time = boot_time(host->scratch, (size_t)n) +
+				   ticks / (double)host->ticks_per_second;
+	*ret = self;
+	return 0;
+}
+
+static void self_stop(void *state)
+{
+	free(state);
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void add_limits(struct block *out)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_AS, &l) == 0)
+		POINT(out, VIRTUAL_MAX,
+			l.rlim_cur == RLIM_INFINITY ? INFINITY : (double)l.rlim_cur);
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0)
+		POINT(out, MAX_FDS, l.rlim_cur == RLIM_INFINITY ? INFINITY : (double)l.rlim_cur);
+}
+
+static int count_name(void *context, const char *name)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* Linux 6.2 and later give the number as the directory's size; before, the names are counted. */
+static double open_fds(struct tree *proc)
+{
+	int64_t size = tree_size(proc, "self/fd");
+	size_t n = 0;
+
+	if (size > 0)
+		return (double)size;
+	return tree_list(proc, "self/fd", count_name, &n) == 0 ? (double)n : NAN;
+}
+
+static void add_memory(const struct host *host, struct block *out)
+{
+	ssize_t n = tree_read(host->proc, "self/statm", host->scratch, host->scratch_size);
+	struct scan s = SCAN(host->scratch, n > 0 ? (size_t)n : 0);
+	uint64_t pages, resident;
+
+	if (!scan_u64(&s, &pages) || !scan_u64(&s, &resident))
+		return;
+	POINT(out, RESIDENT, (double)resident * (double)host->page_size);
+	POINT(out, VIRTUAL, (double)pages * (double)host->page_size);
+}
+
+static void add_requests(void *context, const char *handler, const char *code, uint64_t n)
+{
+	struct block *out = context;
+
+	POINT(out, HTTP_REQUESTS, (double)n, handler, code);
+}
+
+static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	const struct self *self = state;
+	struct rusage used;
+
+	(void)e;
+	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
+		version.os, version.arch);
+	http_count_each(add_requests, out);
+	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
+	if (getrusage(RUSAGE_SELF, &used) == 0)
+		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
+	add_memory(host, out);
+	add_limits(out);
+	POINT(out, OPEN_FDS, open_fds(host->proc));
+	ssize_t n = tree_read(host->proc, "self/stat", host->scratch, host->scratch_size);
+
+	POINT(out, THREADS, n > 0 ? stat_field(host->scratch, (size_t)n, 20) : NAN);
+	POINT(out, START_TIME, self->start_time);
+	return 0;
+}
+
+const struct collector collector_self = {
+	.name = "self",
+	.help = "The exporter itself: build, HTTP requests, CPU, memory, descriptors",
+	.metrics = self_metrics,
+	.n_metrics = ARRAY_LEN(self_metrics),
+	.start = self_start,
+	.collect = self_collect,
+	.stop = self_stop,
+};

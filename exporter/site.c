@@ -1,0 +1,235 @@
+/* The pages of the site and who answers which path. */
+#include "exporter/site_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/sampler.h"
+#include "exporter/version.h"
+
+/* Sample intervals without a tick after which we call ourselves broken. */
+#define STALE_INTERVALS 10
+
+/* Longest error sentence that lists what is known. */
+#define ERROR_MAX 4096
+
+#define TEXT_PLAIN "text/plain; charset=utf-8"
+
+static void front_page(
+	struct site *s, const struct request *r, struct target *t, struct answer *ret);
+static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+/* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
+static const struct page {
+	const char *path, *help;
+	void (*answer)(
+		struct site *s, const struct request *r, struct target *t, struct answer *ret);
+} pages[] = {
+	{"/", "This page", front_page},
+	{"/-/healthy", "200 while the sampler works, else 503", healthy},
+	{"/-/ready", "200 after the first sample, until then 503", ready},
+};
+
+struct site *site_new(struct app *app)
+{
+	struct site *s = xcalloc(1, sizeof *s);
+
+	s->app = app;
+	s->scrape = scrape_new();
+	s->started = now_read().mono;
+	return s;
+}
+
+void site_free(struct site *s)
+{
+	if (!s)
+		return;
+	scrape_free(s->scrape);
+	free(s);
+}
+
+void site_reply(struct answer *ret, struct reply *r)
+{
+	if (r->body.full)
+		reply_error(
+			r, 500, "too_large", "the answer would be larger than 64 MiB", NULL, NULL);
+	ret->status = r->status ? r->status : 200;
+	snprintf(ret->content_type, sizeof ret->content_type, "%s",
+		r->content_type ? r->content_type : TEXT_PLAIN);
+	ret->body = body_new(&r->body);
+	buf_done(&r->body);
+}
+
+static void text_page(struct answer *ret, int status, const char *text)
+{
+	struct reply r = {.status = status, .content_type = TEXT_PLAIN, .body = BUF_MAX(1024)};
+
+	buf_adds(&r.body, text);
+	site_reply(ret, &r);
+}
+
+static void add_html(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		if (strchr("<>&\"'", *s))
+			buf_addf(out, "&#%d;", *s);
+		else
+			buf_addc(out, *s);
+}
+
+static void add_link(struct buf *out, const char *path, const char *help)
+{
+	buf_adds(out, "<li><a href=\"");
+	add_html(out, path);
+	buf_adds(out, "\">");
+	add_html(out, path);
+	buf_adds(out, "</a> ");
+	add_html(out, help);
+	buf_adds(out, "</li>\n");
+}
+
+static void front_page(
+	struct site *s, const struct request *request, struct target *t, struct answer *ret)
+{
+	struct reply r = {.content_type = "text/html; charset=utf-8", .body = BUF_MAX(65536)};
+
+	(void)request;
+	(void)t;
+	buf_addf(&r.body,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
+		"<title>rightsize-exporter</title></head>\n<body>\n<h1>rightsize-exporter</h1>\n"
+		"<p>Version %s (%s)</p>\n<ul>\n",
+		version.version, version.revision);
+	add_link(&r.body, s->app->options->telemetry_path, "Metrics for Prometheus");
+	for (const struct route *const *route = all_routes; *route; route++)
+		add_link(&r.body, (*route)->path, (*route)->help);
+	for (size_t i = 1; i < ARRAY_LEN(pages); i++)
+		add_link(&r.body, pages[i].path, pages[i].help);
+	buf_adds(&r.body, "</ul>\n</body>\n</html>\n");
+	site_reply(ret, &r);
+}
+
+static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	double age = s->app->sampler ? sampler_age(s->app->sampler) : 0;
+	double most = STALE_INTERVALS * s->app->options->sample_interval;
+	char text[128];
+
+	(void)r;
+	(void)t;
+	/* Before the first tick there is no age; then we are as old as the server. */
+	if (!isfinite(age))
+		age = mono_seconds_between(s->started, now_read().mono);
+	if (age <= most) {
+		text_page(ret, 200, "rightsize-exporter is healthy.\n");
+		return;
+	}
+	snprintf(text, sizeof text,
+		"The last sample is %.1f seconds old, more than %d intervals.\n", age,
+		STALE_INTERVALS);
+	text_page(ret, 503, text);
+}
+
+static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	(void)r;
+	(void)t;
+	if (s->app->sampler && isfinite(sampler_age(s->app->sampler)))
+		text_page(ret, 200, "rightsize-exporter is ready.\n");
+	else
+		text_page(ret, 503, "There is no sample yet.\n");
+}
+
+bool site_arguments(
+	struct arguments *a, const struct parameter *parameters, struct target *t, struct reply *r)
+{
+	struct err e = {0};
+	char *name, *value;
+	int code;
+
+	arguments_begin(a, parameters);
+	while ((code = target_next(t, &name, &value, &e)) > 0) {
+		code = arguments_add(a, name, value, &e);
+		if (code)
+			break;
+	}
+	if (code == 0)
+		code = arguments_finish(a, &e);
+	if (code)
+		reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
+	return code == 0;
+}
+
+static void answer_route(
+	struct site *s, const struct route *route, struct target *t, struct answer *ret)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct arguments a;
+	struct err e = {0};
+
+	if (site_arguments(&a, route->parameters, t, &r) && route->answer(s->app, &a, &r, &e) != 0)
+		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
+			NULL);
+	site_reply(ret, &r);
+}
+
+static void not_found(struct site *s, const struct target *t, struct answer *ret)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+
+	buf_addf(&message, "there is nothing at %.200s; known are %s", t->path,
+		s->app->options->telemetry_path);
+	for (const struct route *const *route = all_routes; *route; route++)
+		buf_addf(&message, ", %s", (*route)->path);
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+		buf_addf(&message, ", %s", pages[i].path);
+	ret->handler = "other";
+	reply_error(&r, 404, "not_found", buf_text(&message), NULL, NULL);
+	site_reply(ret, &r);
+}
+
+static void dispatch(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	ret->handler = s->app->options->telemetry_path;
+	if (strcmp(t->path, ret->handler) == 0) {
+		site_metrics(s, r, t, ret);
+		return;
+	}
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(t->path, (*route)->path) == 0) {
+			ret->handler = (*route)->path;
+			answer_route(s, *route, t, ret);
+			return;
+		}
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+		if (strcmp(t->path, pages[i].path) == 0) {
+			ret->handler = pages[i].path;
+			pages[i].answer(s, r, t, ret);
+			return;
+		}
+	not_found(s, t, ret);
+}
+
+void site_answer(struct site *s, const struct request *r, struct answer *ret)
+{
+	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct target t;
+	struct err e = {0};
+
+	*ret = (struct answer){.handler = "other"};
+	if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
+		ret->allow = "GET, HEAD";
+		reply_error(&refusal, 405, "method_not_allowed", "only GET and HEAD are answered",
+			NULL, NULL);
+		site_reply(ret, &refusal);
+	} else if (target_split(r->target, &t, &e) != 0) {
+		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
+		site_reply(ret, &refusal);
+	} else {
+		dispatch(s, r, &t, ret);
+	}
+}

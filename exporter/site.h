@@ -1,0 +1,42 @@
+/*
+ * What is served, apart from how: a request in, an answer out. Knows the paths, methods and
+ * formats; knows nothing of sockets. Any thread.
+ */
+#ifndef EXPORTER_SITE_H
+#define EXPORTER_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exporter/app.h"
+#include "exporter/scrape.h"
+
+struct request {
+	const char *method;
+	char *target; /* as it came, edited while it is read */
+	/* Headers, NULL when absent. */
+	const char *accept, *accept_encoding, *scrape_timeout;
+};
+
+struct answer {
+	int status;
+	const char *handler; /* the path that answered; one of a few, lives as long as the site */
+	char content_type[128];
+	const char *allow; /* of a 405, else NULL */
+	bool negotiated;   /* depends on Accept and Accept-Encoding */
+	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
+			      tell */
+	struct body *body; /* held for the caller */
+};
+
+/* Most age in seconds of the values at /metrics. */
+#define SITE_METRICS_AGE 0.1
+
+struct site;
+struct site *site_new(struct app *app);
+void site_free(struct site *s);
+
+/* Fills all of ret, whatever the request. */
+void site_answer(struct site *s, const struct request *r, struct answer *ret);
+
+#endif

@@ -1,0 +1,29 @@
+/* What the files of the site share. */
+#ifndef EXPORTER_SITE_PRIVATE_H
+#define EXPORTER_SITE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/route.h"
+#include "exporter/site.h"
+#include "exporter/target.h"
+
+struct site {
+	struct app *app;
+	struct scrape *scrape;
+	struct mono started;
+	/* Generation of the newest snapshot when a scrape last waited for a fresh one in vain. */
+	atomic_uint_least64_t stuck;
+};
+
+/* Reads the rest of the target into a; false when r was filled with the error. */
+bool site_arguments(
+	struct arguments *a, const struct parameter *parameters, struct target *t, struct reply *r);
+
+/* Makes the reply the answer's body; the reply is empty afterwards. */
+void site_reply(struct answer *ret, struct reply *r);
+
+void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+#endif

@@ -1,0 +1,180 @@
+/* exporter/json, reply and closest: values, layout, error bodies, "did you mean". */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/closest.h"
+#include "exporter/json.h"
+#include "exporter/route.h"
+
+static void assert_json(json_t *take, const char *expected)
+{
+	struct buf b = BUF_MAX(1 << 20);
+
+	json_write(&b, take);
+	assert_string_equal(buf_text(&b), expected);
+	buf_done(&b);
+	json_decref(take);
+}
+
+static void numbers_are_short_and_never_nan(void **state)
+{
+	static const struct {
+		double v;
+		const char *text;
+	} table[] = {
+		{0.1, "0.1\n"}, {1, "1\n"}, {-0.0, "0\n"}, {-2.5, "-2.5\n"}, {1e15, "1000000000000000\n"},
+		{9007199254740992.0, "9007199254740992\n"}, {1e300, "1e+300\n"},
+		{1.0 / 3, "0.3333333333333333\n"}, {NAN, "null\n"}, {INFINITY, "null\n"}, {-INFINITY, "null\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_json(json_num(table[i].v), table[i].text);
+}
+
+static void texts_are_valid_whatever_they_hold(void **state)
+{
+	(void)state;
+	assert_json(json_text(NULL), "null\n");
+	assert_json(json_text(""), "\"\"\n");
+	assert_json(json_text("a\"b\\c/d\n\x01\x7f"), "\"a\\\"b\\\\c/d\\u000a\\u0001\\u007f\"\n");
+	assert_json(json_text("caf\xc3"), "\"caf\xef\xbf\xbd\"\n");
+	assert_json(json_text("Zo\xc3\xab"), "\"Zo\xc3\xab\"\n");
+}
+
+static void times_are_rfc3339(void **state)
+{
+	(void)state;
+	assert_json(json_time(1795250712.123), "\"2026-11-21T08:45:12.123Z\"\n");
+	assert_json(json_time(1795250712.9996), "\"2026-11-21T08:45:13.000Z\"\n");
+	assert_json(json_time(0), "\"1970-01-01T00:00:00.000Z\"\n");
+	assert_json(json_time(NAN), "null\n");
+	assert_json(json_time(INFINITY), "null\n");
+	assert_json(json_time(1e300), "null\n");
+}
+
+static void what_fits_stands_on_a_line(void **state)
+{
+	json_t *o = json_object(), *inner = json_object(), *list = json_array();
+
+	(void)state;
+	json_put(inner, "mean", json_num(1.5));
+	json_put(inner, "max", json_num(2));
+	json_put(o, "cpu_cores", inner);
+	for (int i = 0; i < 40; i++)
+		json_push(list, json_num(i * 100));
+	json_put(o, "empty", json_array());
+	json_put(o, "list", list);
+
+	struct buf b = BUF_MAX(1 << 20);
+
+	json_write(&b, o);
+	const char *expected = "{\n"
+			       "  \"cpu_cores\": {\"mean\": 1.5, \"max\": 2},\n"
+			       "  \"empty\": [],\n"
+			       "  \"list\": [\n"
+			       "    0,\n"
+			       "    100,\n";
+	assert_memory_equal(buf_text(&b), expected, strlen(expected));
+	assert_non_null(strstr(buf_text(&b), "\n    3900\n  ]\n}\n"));
+	json_error_t error;
+	json_t *back = json_loads(buf_text(&b), 0, &error);
+
+	assert_true(json_equal(back, o));
+	json_decref(back);
+	json_decref(o);
+	buf_done(&b);
+}
+
+static void a_document_that_is_too_large_is_seen(void **state)
+{
+	json_t *list = json_array();
+	struct buf b = BUF_MAX(1000);
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		json_push(list, json_text("something"));
+	json_write(&b, list);
+	assert_true(b.full);
+	buf_done(&b);
+	json_decref(list);
+}
+
+static void errors_have_code_message_and_names(void **state)
+{
+	static const char *const names[] = {"etl/load", "etl/store", NULL};
+	struct reply r = {0};
+
+	(void)state;
+	assert_int_equal(reply_error(&r, 404, "unknown_job", "no job \"x\"", "did_you_mean", names), 0);
+	assert_int_equal(r.status, 404);
+	assert_string_equal(r.content_type, "application/json; charset=utf-8");
+	assert_string_equal(buf_text(&r.body),
+		"{\n"
+		"  \"error\": {\"code\": \"unknown_job\", \"message\": \"no job \\\"x\\\"\","
+		" \"did_you_mean\": [\"etl/load\", \"etl/store\"]}\n"
+		"}\n");
+	/* A second one replaces the first. */
+	reply_error(&r, 500, "internal", "why", NULL, NULL);
+	assert_string_equal(buf_text(&r.body), "{\"error\": {\"code\": \"internal\", \"message\": \"why\"}}\n");
+	buf_done(&r.body);
+}
+
+static void the_closest_names_come_first(void **state)
+{
+	static const struct {
+		const char *word, *first, *second;
+	} table[] = {
+		{"traning", "training", NULL},
+		{"etl/laod", "etl/load", "etl/store"},
+		{"TRAINING", "training", NULL},
+		{"fit", "TrainFlow/fit", NULL}, /* part of it */
+		{"etl/load-2026-11-21", "etl/load", NULL},
+	};
+	static const char *const names[] = {
+		"etl/store", "TrainFlow/fit", "etl/load", "training", "report", "nightly", "backup"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *found[CLOSEST_MAX + 1];
+
+		closest(table[i].word, names, ARRAY_LEN(names), found);
+		assert_string_equal(found[0], table[i].first);
+		if (table[i].second)
+			assert_string_equal(found[1], table[i].second);
+		assert_non_null(found[CLOSEST_MAX - 1]);
+		assert_null(found[CLOSEST_MAX]);
+	}
+}
+
+static void few_names_are_all_close(void **state)
+{
+	static const char *const names[] = {"a"};
+	const char *found[CLOSEST_MAX + 1];
+
+	(void)state;
+	closest("zzzzzzzzz", names, 1, found);
+	assert_string_equal(found[0], "a");
+	assert_null(found[1]);
+	closest("", names, 0, found);
+	assert_null(found[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_short_and_never_nan),
+		cmocka_unit_test(texts_are_valid_whatever_they_hold),
+		cmocka_unit_test(times_are_rfc3339),
+		cmocka_unit_test(what_fits_stands_on_a_line),
+		cmocka_unit_test(a_document_that_is_too_large_is_seen),
+		cmocka_unit_test(errors_have_code_message_and_names),
+		cmocka_unit_test(the_closest_names_come_first),
+		cmocka_unit_test(few_names_are_all_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
