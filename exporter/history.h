@@ -179,12 +179,12 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	struct err *e);
 
 /*
- * The samples of a run in the order they were taken; at may step back where the clock did. The columns are
- * those of the file. A thinned bucket is one sample: the means over it, its growth, its highest marks. -ENOENT: no
- * such run; n = 0: its samples were pruned.
+ * The samples of a run in the order they were taken; at may step back where the clock did. columns: names,
+ * NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file has. A thinned bucket is
+ * one sample: the means over it, its growth, its highest marks. -ENOENT: no such run; n = 0: its samples were pruned.
  */
-int history_series(struct history *h, const char *run_id, struct arena *arena, struct series *ret,
-	struct err *e);
+int history_series(struct history *h, const char *run_id, const char *const *columns, struct arena *arena,
+	struct series *ret, struct err *e);
 
 /* Open runs with where they are rooted, for an exporter that follows runs which others record. */
 struct open_run {

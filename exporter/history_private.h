@@ -27,6 +27,7 @@ enum sample_kind {
 struct history_column { /* of the file */
 	const char *name;
 	enum metric_fold fold;
+	bool absent; /* asked for, but not in the file */
 };
 
 /* clang-format off */
@@ -48,7 +49,10 @@ X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
 X(DROP_RUN, "DELETE FROM run WHERE id = ?") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-X(COUNT_ROWS, "SELECT count(*) FROM sample WHERE id BETWEEN ? AND ?") \
+X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32" \
+  " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
+  " ELSE (SELECT max(s.id) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295) - (r.id << 32)" \
+  " END FROM run r WHERE r.id = ?") \
 X(COUNT_SAMPLES, "SELECT total(samples), total(duration) FROM sample WHERE id BETWEEN ? AND ? AND kind < 2") \
 X(LAST_SAMPLE, "SELECT id, at, duration FROM sample WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1") \
 X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r.pid, r.start_ticks, r.reaper_pid," \
@@ -134,6 +138,7 @@ void reading_end(struct reading *r); /* for AUTO(reading_end) */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
 int history_migrate(struct history *h, struct err *e); /* creates, migrates, adds missing columns, prepares all */
 int history_read_columns(struct history *h, struct err *e);
+const struct history_column *history_find_column(const struct history *h, const char *name); /* NULL: none */
 void history_add_name(struct buf *b, const char *name); /* quoted */
 
 /* ---- history_open.c ---- */
@@ -143,8 +148,8 @@ int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* ---- history_series.c ---- */
 /* Rows of run: thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
-int history_load(struct history *h, int64_t run, size_t first_column, size_t n_columns, bool spread,
-	struct arena *arena, struct series *ret, struct err *e);
+int history_load(struct history *h, int64_t run, const struct history_column *columns, size_t n_columns,
+	bool spread, struct arena *arena, struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);

@@ -106,12 +106,14 @@ int history_read_columns(struct history *h, struct err *e)
 
 		GROW(h->column, h->n_columns, room);
 		h->column[h->n_columns++] = (struct history_column){
-			arena_text(&h->names, name, strlen(name)), fold_of(sql_text(&q))};
+			.name = arena_text(&h->names, name, strlen(name)),
+			.fold = fold_of(sql_text(&q)),
+		};
 	}
 	return code;
 }
 
-static const struct history_column *find_column(const struct history *h, const char *name)
+const struct history_column *history_find_column(const struct history *h, const char *name)
 {
 	for (size_t i = 0; i < h->n_columns; i++)
 		if (strcmp(h->column[i].name, name) == 0)
@@ -123,7 +125,7 @@ static bool up_to_date(const struct history *h)
 {
 	for (size_t i = 0; i < h->columns->n; i++) {
 		const struct metric *m = h->columns->metric[i];
-		const struct history_column *c = find_column(h, m->column);
+		const struct history_column *c = history_find_column(h, m->column);
 
 		if (!c || c->fold != m->fold)
 			return false;
@@ -172,7 +174,7 @@ static int add_columns(struct history *h, struct err *e)
 		const struct metric *m = h->columns->metric[i];
 		struct buf b = BUF_MAX(SQL_MAX);
 
-		if (!find_column(h, m->column)) {
+		if (!history_find_column(h, m->column)) {
 			buf_adds(&b, "ALTER TABLE sample ADD COLUMN ");
 			history_add_name(&b, m->column);
 			buf_adds(&b, " REAL");

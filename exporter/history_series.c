@@ -20,15 +20,18 @@ struct loading {
 	double *at, *duration, **values;
 };
 
-static int select_samples(struct sql *q, struct history *h, int64_t run, size_t first_column, size_t n_columns,
-	bool spread, struct err *e)
+static int select_samples(struct sql *q, struct history *h, int64_t run, const struct history_column *columns,
+	size_t n_columns, bool spread, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
 	buf_adds(&b, "SELECT at, duration, kind, samples");
 	for (size_t i = 0; i < n_columns; i++) {
 		buf_adds(&b, ", ");
-		history_add_name(&b, h->column[first_column + i].name);
+		if (columns[i].absent)
+			buf_adds(&b, "NULL");
+		else
+			history_add_name(&b, columns[i].name);
 	}
 	buf_adds(&b, " FROM sample WHERE id BETWEEN ? AND ?");
 	buf_adds(&b, spread ? " ORDER BY id" : " AND kind < 2 ORDER BY id");
@@ -105,13 +108,13 @@ static void take_row(struct loading *l, struct sql *q)
 		spread_bucket(l);
 }
 
-static struct loading loading_of(const struct history *h, size_t first_column, size_t n_columns, size_t room,
+static struct loading loading_of(const struct history_column *columns, size_t n_columns, size_t room,
 	struct arena *arena)
 {
 	struct loading l = {
 		.room = room,
 		.n_columns = n_columns,
-		.column = h->column + first_column,
+		.column = columns,
 		.at = arena_alloc(arena, room * sizeof(double)),
 		.duration = arena_alloc(arena, room * sizeof(double)),
 		.values = arena_alloc(arena, n_columns * sizeof(double *)),
@@ -122,33 +125,33 @@ static struct loading loading_of(const struct history *h, size_t first_column, s
 	return l;
 }
 
-static int count_rows(struct history *h, int64_t run, size_t *ret, struct err *e)
+/* Samples are numbered from 1, so that only thinned ones need counting. */
+static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_COUNT_ROWS, e);
+	int code = sql_use(&q, h, STATEMENT_ROWS_AT_MOST, e);
 
 	if (code)
 		return code;
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	sql_put_int(&q, run);
 	code = sql_row(&q, e);
 	if (code > 0)
 		*ret = (size_t)sql_int(&q);
 	return code < 0 ? code : 0;
 }
 
-int history_load(struct history *h, int64_t run, size_t first_column, size_t n_columns, bool spread,
-	struct arena *arena, struct series *ret, struct err *e)
+int history_load(struct history *h, int64_t run, const struct history_column *columns, size_t n_columns,
+	bool spread, struct arena *arena, struct series *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	size_t rows = 0;
-	int code = count_rows(h, run, &rows, e);
+	int code = rows_at_most(h, run, &rows, e);
 
 	if (code == 0)
-		code = select_samples(&q, h, run, first_column, n_columns, spread, e);
+		code = select_samples(&q, h, run, columns, n_columns, spread, e);
 	if (code)
 		return code;
-	struct loading l = loading_of(h, first_column, n_columns, rows, arena);
+	struct loading l = loading_of(columns, n_columns, rows, arena);
 	const char **names = arena_alloc(arena, n_columns * sizeof *names);
 
 	while ((code = sql_row(&q, e)) > 0)
@@ -198,7 +201,7 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	int code = know_columns(h, e);
 
 	if (code == 0)
-		code = count_rows(h, run, &rows, e);
+		code = rows_at_most(h, run, &rows, e);
 	size_t width = rows && rows < CELLS_AT_ONCE ? CELLS_AT_ONCE / rows : 1;
 
 	for (size_t first = 0; first < h->n_columns && code == 0; first += width) {
@@ -207,7 +210,7 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 		struct series s;
 
 		arena_reset(&pass);
-		code = history_load(h, run, first, columns, true, &pass, &s, e);
+		code = history_load(h, run, h->column + first, columns, true, &pass, &s, e);
 		if (code)
 			return code;
 		size_t found = stats_of_series(&s, arena, &some);
@@ -227,7 +230,27 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	return 0;
 }
 
-int history_series(struct history *h, const char *run_id, struct arena *arena, struct series *ret, struct err *e)
+/* The columns asked for, in arena; those that are not in the file are all unknown. */
+static size_t choose_columns(const struct history *h, const char *const *names, struct arena *arena,
+	const struct history_column **ret)
+{
+	size_t n = 0;
+
+	while (names[n])
+		n++;
+	struct history_column *chosen = arena_alloc(arena, n * sizeof *chosen);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct history_column *c = history_find_column(h, names[i]);
+
+		chosen[i] = c ? *c : (struct history_column){.name = names[i], .absent = true};
+	}
+	*ret = chosen;
+	return n;
+}
+
+int history_series(struct history *h, const char *run_id, const char *const *columns, struct arena *arena,
+	struct series *ret, struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
 	int64_t run = 0;
@@ -237,7 +260,10 @@ int history_series(struct history *h, const char *run_id, struct arena *arena, s
 		code = know_columns(h, e);
 	if (code == 0)
 		code = history_find(h, run_id, &run, e);
-	if (code == 0)
-		code = history_load(h, run, 0, h->n_columns, false, arena, ret, e);
-	return code;
+	if (code)
+		return code;
+	const struct history_column *chosen = h->column;
+	size_t n = columns ? choose_columns(h, columns, arena, &chosen) : h->n_columns;
+
+	return history_load(h, run, chosen, n, false, arena, ret, e);
 }

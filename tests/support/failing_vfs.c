@@ -1,12 +1,20 @@
 /* A disk that fails. */
+#include "tests/support/failing_vfs.h"
+
+#include <pthread.h>
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "tests/support/failing_vfs.h"
 #include "tests/unit/test_main.h"
 
-struct failing_vfs failing_vfs = {.countdown = -1};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards plan */
+static struct {
+	unsigned calls;
+	long countdown; /* the call that brings it to 0 fails; < 0: none does */
+	bool for_good;
+	int code;
+	long failed;
+} plan = {.countdown = -1};
 
 /* The real file follows in the same memory, which SQLite gives us by szOsFile. */
 struct wrapped {
@@ -19,29 +27,53 @@ static sqlite3_vfs wrapper;
 
 void failing_vfs_heal(void)
 {
-	failing_vfs = (struct failing_vfs){.countdown = -1};
+	failing_vfs_fail(0, -1, SQLITE_OK, false);
 }
 
 void failing_vfs_fail(unsigned calls, long n, int code, bool for_good)
 {
-	failing_vfs = (struct failing_vfs){.calls = calls, .countdown = n, .code = code, .for_good = for_good};
+	pthread_mutex_lock(&lock);
+	plan.calls = calls;
+	plan.countdown = n;
+	plan.code = code;
+	plan.for_good = for_good;
+	plan.failed = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+long failing_vfs_failed(void)
+{
+	pthread_mutex_lock(&lock);
+	long failed = plan.failed;
+
+	pthread_mutex_unlock(&lock);
+	return failed;
+}
+
+static bool is_next(enum vfs_call call)
+{
+	if (!(plan.calls & call) || plan.countdown < 0)
+		return false;
+	if (plan.countdown > 0)
+		plan.countdown--;
+	if (plan.countdown > 0)
+		return false;
+	plan.failed++;
+	if (!plan.for_good)
+		plan.countdown = -1;
+	return true;
 }
 
 /* SQLITE_OK, or what this call must answer. */
 static int verdict(enum vfs_call call, int io_kind)
 {
-	struct failing_vfs *f = &failing_vfs;
+	int rc = SQLITE_OK;
 
-	if (!(f->calls & call) || f->countdown < 0)
-		return SQLITE_OK;
-	if (f->countdown > 0)
-		f->countdown--;
-	if (f->countdown > 0)
-		return SQLITE_OK;
-	f->failed++;
-	if (!f->for_good)
-		f->countdown = -1;
-	return f->code == SQLITE_IOERR ? io_kind : f->code;
+	pthread_mutex_lock(&lock);
+	if (is_next(call))
+		rc = plan.code == SQLITE_IOERR ? io_kind : plan.code;
+	pthread_mutex_unlock(&lock);
+	return rc;
 }
 
 static sqlite3_file *real_of(sqlite3_file *f)

@@ -4,7 +4,7 @@
 
 #include "exporter/history.h"
 
-/* In doubles, which cmocka's assert_float_equal is not; NaN is near nothing. */
+/* In doubles, which cmocka's assert_float_equal is not; NaN is near NaN. */
 #define assert_near(got, expected, most) test_near((got), (expected), (most), __FILE__, __LINE__)
 void test_near(double got, double expected, double most, const char *file, int line);
 
@@ -19,8 +19,9 @@ struct test_folder {
 void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* with everything in it */
 
-/* Names in the folder that begin with prefix; the last one is written to name unless NULL. */
-size_t test_folder_count(const struct test_folder *f, const char *prefix, char *name, size_t size);
+size_t test_folder_count(const struct test_folder *f); /* files in it */
+/* Corrupt histories set aside, without their -wal and -shm; the path of the last one in aside unless NULL. */
+size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
 
 /* Opens for writing; a failure fails the test. */
 struct history *test_history(const char *path);
