@@ -51,6 +51,7 @@ struct name *names_add(struct names *m, const char *text, size_t len)
 			return found;
 	}
 	m->n++;
+	m->bytes += len + 1;
 	m->slot[at] = (struct name){.text = arena_text(m->arena, text, len), .hash = hash};
 	return &m->slot[at];
 }
