@@ -58,8 +58,9 @@ struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
 	const char *aliases;               /* other names, with "|" between */
 	const char *country_id, *continent; /* ISO 3166-1 alpha-2 */
-	/* What is paid beside the server, in US dollars; the lowest of the region. */
+	/* What is paid beside the server, the lowest of the region. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
+	const char *extras_currency; /* of these three; "" = USD */
 };
 
 struct server {
@@ -88,7 +89,7 @@ struct server {
 struct price {
 	double price;       /* per hour, in currency[] */
 	uint16_t region;    /* in catalogue.region; 0 = not said */
-	uint16_t zone;      /* a number for each zone of the catalogue; 0 = not said, or all of them */
+	uint16_t zone;      /* in catalogue.zone; 0 = not said, or all of the region */
 	uint8_t allocation; /* enum allocation */
 	uint8_t currency;   /* in catalogue.currency */
 };
@@ -117,6 +118,8 @@ struct catalogue {
 	const struct vendor *vendor;
 	size_t n_regions;
 	const struct region *region; /* [0]: nowhere in particular, all texts "" */
+	size_t n_zones;
+	const char *const *zone; /* zone_ids; [0]: "" */
 	size_t n_currencies;
 	const struct currency *currency; /* [0] is USD */
 	size_t n_benchmarks;

@@ -37,6 +37,8 @@ void catalogue_builder_init(struct catalogue_builder *b)
 	keep_texts(b, PART_REGION, &nothing.region);
 	GROW(b->region, b->n_regions, b->regions_room);
 	b->region[b->n_regions++] = nothing.region;
+	GROW(b->zone, b->n_zones, b->zones_room);
+	b->zone[b->n_zones++] = catalogue_keep(b, "");
 	GROW(b->currency, b->n_currencies, b->currencies_room);
 	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, "USD"), 1};
 }
@@ -56,6 +58,7 @@ void catalogue_builder_done(struct catalogue_builder *b)
 	free(b->price);
 	free(b->vendor);
 	free(b->region);
+	free(b->zone);
 	free(b->currency);
 }
 
@@ -170,7 +173,11 @@ int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, st
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e)
 {
 	struct region kept = *r;
+	uint8_t currency;
+	int code = *r->extras_currency ? currency_index(b, r->extras_currency, &currency, e) : 0;
 
+	if (code)
+		return code;
 	if (!*r->vendor_id || !*r->region_id)
 		return err_set(e, -EINVAL, "a region without %s",
 			*r->vendor_id ? "region_id" : "vendor_id");
@@ -212,7 +219,6 @@ static int region_index(struct catalogue_builder *b, const char *vendor, const c
 	return 0;
 }
 
-/* Zones are told apart, not described. */
 static int zone_index(
 	struct catalogue_builder *b, const struct price_row *row, uint16_t *ret, struct err *e)
 {
@@ -222,9 +228,11 @@ static int zone_index(
 	struct name *known = names_add_pair(&b->by_zone, row->vendor_id, row->zone_id);
 
 	if (!known->value) {
-		if (b->by_zone.n > INDEX_MAX)
+		if (b->n_zones > INDEX_MAX)
 			return err_set(e, -E2BIG, "more than %d zones", INDEX_MAX);
-		known->value = (uint32_t)b->by_zone.n;
+		GROW(b->zone, b->n_zones, b->zones_room);
+		known->value = (uint32_t)b->n_zones;
+		b->zone[b->n_zones++] = catalogue_keep(b, row->zone_id);
 	}
 	*ret = (uint16_t)known->value;
 	return 0;

@@ -33,6 +33,8 @@ struct catalogue_builder {
 	struct vendor *vendor;
 	size_t n_regions, regions_room;
 	struct region *region;
+	size_t n_zones, zones_room;
+	const char **zone;
 	size_t n_currencies, currencies_room;
 	struct currency *currency;
 	size_t n_benchmarks, benchmarks_room;

@@ -21,10 +21,10 @@ static int by_place(const void *left, const void *right)
 		return a->allocation < b->allocation ? -1 : 1;
 	if (a->region != b->region)
 		return a->region < b->region ? -1 : 1;
-	if (a->zone != b->zone)
-		return a->zone < b->zone ? -1 : 1;
 	if (a->currency != b->currency)
 		return a->currency < b->currency ? -1 : 1;
+	if (a->zone != b->zone)
+		return a->zone < b->zone ? -1 : 1;
 	return (a->price > b->price) - (a->price < b->price);
 }
 
@@ -53,28 +53,50 @@ static struct server *pack_servers(struct catalogue_builder *b, struct catalogue
 	return server;
 }
 
-static bool same_place(const struct price *a, const struct price *b)
+static bool same_region(const struct price *a, const struct price *b)
 {
-	return a->allocation == b->allocation && a->region == b->region && a->zone == b->zone &&
+	return a->allocation == b->allocation && a->region == b->region &&
 	       a->currency == b->currency;
 }
 
-/* Sorts each server's prices; of several for the same, only the lowest stays. Answers how many are
- * left. */
-static size_t drop_dearer(struct price *price, struct server *server, size_t n)
+/*
+ * Moves the prices of one region, in the order of their zones, to out: of several for a zone only
+ * the lowest; one for all zones when they cost the same. Answers how many.
+ */
+static size_t pack_region(struct price *out, const struct price *row, size_t n)
+{
+	bool all_equal = true;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kept && out[kept - 1].zone == row[i].zone)
+			continue;
+		all_equal = all_equal && !(row[i].price < row[0].price) &&
+			    !(row[i].price > row[0].price);
+		out[kept++] = row[i];
+	}
+	if (kept < 2 || !all_equal)
+		return kept;
+	out[0].zone = 0;
+	return 1;
+}
+
+/* Sorts and packs each server's prices in place. Answers how many are left. */
+static size_t pack_places(struct price *price, struct server *server, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct price *own = price + server[i].first_price;
-		size_t first = kept;
+		struct price *own = price + server[i].first_price;
+		size_t n_own = server[i].n_prices, first = kept;
 
-		if (server[i].n_prices > 1)
-			qsort(price + server[i].first_price, server[i].n_prices, sizeof *price,
-				by_place);
-		for (size_t k = 0; k < server[i].n_prices; k++)
-			if (kept == first || !same_place(&price[kept - 1], &own[k]))
-				price[kept++] = own[k];
+		if (n_own > 1)
+			qsort(own, n_own, sizeof *own, by_place);
+		for (size_t from = 0, to; from < n_own; from = to) {
+			for (to = from + 1; to < n_own && same_region(&own[from], &own[to]); to++)
+				;
+			kept += pack_region(price + kept, own + from, to - from);
+		}
 		server[i].first_price = (uint32_t)first;
 		server[i].n_prices = (uint32_t)(kept - first);
 	}
@@ -102,7 +124,7 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 
 		price[s->first_price + s->n_prices++] = b->price[i].price;
 	}
-	c->n_prices = drop_dearer(price, server, b->n);
+	c->n_prices = pack_places(price, server, b->n);
 	c->bytes += c->n_prices * sizeof *price;
 	c->price = price;
 }
@@ -196,6 +218,8 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	c->vendor = pack(c, b->vendor, b->n_vendors, sizeof *b->vendor);
 	c->n_regions = b->n_regions;
 	c->region = pack(c, b->region, b->n_regions, sizeof *b->region);
+	c->n_zones = b->n_zones;
+	c->zone = pack(c, b->zone, b->n_zones, sizeof *b->zone);
 	c->n_currencies = b->n_currencies;
 	c->currency = pack(c, b->currency, b->n_currencies, sizeof *b->currency);
 

@@ -147,6 +147,15 @@ static double part_of(double amount, double price, enum cost_gap gap, unsigned *
 	return amount * price;
 }
 
+static double extras_rate(
+	const struct catalogue *c, const struct region *r, const struct currency *to)
+{
+	const struct currency *from =
+		*r->extras_currency ? catalogue_currency(c, r->extras_currency) : &c->currency[0];
+
+	return from ? currency_rate(from, to) : (double)NAN;
+}
+
 struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct profile *p, const struct cost_terms *terms)
@@ -154,17 +163,17 @@ struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 	const struct region *region = &c->region[price->region];
 	const struct vendor *vendor = &c->vendor[s->vendor];
 	double hour = price->price * currency_rate(&c->currency[price->currency], terms->currency);
-	double usd = currency_rate(&c->currency[0], terms->currency);
+	double extra = extras_rate(c, region, terms->currency);
 	struct cost cost = {.billed_seconds = paid_seconds(c, s, price, f->seconds, terms)};
 	double hours = cost.billed_seconds / HOUR;
 	double local = isnan(s->storage_size) ? 0 : s->storage_size;
 
 	cost.compute = hour * hours;
 	cost.storage = part_of((d->disk_bytes / GB - local) * hours / HOURS_PER_MONTH,
-		region->storage_price_gb_month * usd, COST_LACKS_STORAGE, &cost.lacks);
-	cost.outbound = part_of(p->sent_bytes / GB, region->outbound_price_gb * usd,
+		region->storage_price_gb_month * extra, COST_LACKS_STORAGE, &cost.lacks);
+	cost.outbound = part_of(p->sent_bytes / GB, region->outbound_price_gb * extra,
 		COST_LACKS_OUTBOUND, &cost.lacks);
-	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * usd, COST_LACKS_IPV4,
+	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * extra, COST_LACKS_IPV4,
 		&cost.lacks);
 	if (isnan(vendor->billing_increment_seconds) || isnan(vendor->minimum_billing_seconds))
 		cost.lacks |= COST_LACKS_BILLING;

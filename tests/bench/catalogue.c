@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/catalogue_scdata.h"
 #include "recommender/pick.h"
 
 #define ROUNDS 200
@@ -137,22 +138,25 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s SERVERS.csv\n", argv[0]);
 		return 2;
 	}
-	AUTO(freep) char *text = read_file(argv[1], &len);
+	bool database = strlen(argv[1]) > 3 && strcmp(argv[1] + strlen(argv[1]) - 3, ".db") == 0;
+	AUTO(freep) char *text = database ? NULL : read_file(argv[1], &len);
 
-	if (!text) {
+	if (!text && !database) {
 		fprintf(stderr, "%s: cannot be read\n", argv[1]);
 		return 1;
 	}
 	struct mono start = now_read().mono;
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 
-	if (catalogue_from_csv(&c, text, len, argv[1], &e)) {
+	if (database ? catalogue_from_scdata(&c, argv[1], &e)
+		     : catalogue_from_csv(&c, text, len, argv[1], &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	printf("%zu servers, %zu prices, %zu regions\n  load %.1f ms, %.2f MiB allocated (%.2f MiB "
+	printf("%zu servers, %zu prices, %zu regions, %zu benchmarks\n  load %.1f ms, %.2f MiB "
+	       "allocated (%.2f MiB "
 	       "of it used)\n",
-		c->n, c->n_prices, c->n_regions, milliseconds_since(start),
+		c->n, c->n_prices, c->n_regions, c->n_benchmarks, milliseconds_since(start),
 		(double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1048576,
 		(double)c->bytes / 1048576);
 	ask_all(c);

@@ -470,6 +470,29 @@ static void more_lines_of_a_server_are_more_prices(void **state)
 	catalogue_free(c);
 }
 
+static void zones_that_cost_the_same_are_one_price(void **state)
+{
+	struct catalogue *c =
+		csv("vendor_id,server_id,vcpus,memory_amount,region_id,zone_id,allocation,price\n"
+		    "v,a,1,1,r1,z1,ondemand,2\nv,a,,,r1,z2,ondemand,2\nv,a,,,r1,z3,ondemand,2\n"
+		    "v,a,,,r1,z1,spot,1\nv,a,,,r1,z2,spot,0.5\nv,a,,,r1,z2,spot,0.75\n"
+		    "v,a,,,r2,z9,ondemand,2\n");
+	static const struct {
+		const char *region, *zone;
+		double price;
+	} expected[] = {{"r1", "", 2}, {"r2", "z9", 2}, {"r1", "z1", 1}, {"r1", "z2", 0.5}};
+
+	(void)state;
+	assert_int_equal(c->n_prices, ARRAY_LEN(expected));
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		assert_string_equal(c->region[c->price[i].region].region_id, expected[i].region);
+		assert_string_equal(c->zone[c->price[i].zone], expected[i].zone);
+		assert_true(c->price[i].price == expected[i].price);
+	}
+	assert_true(c->server[0].min_price_ondemand == 2 && c->server[0].min_price_spot == 0.5);
+	catalogue_free(c);
+}
+
 static void keeper_objects_of_vendor_and_region_are_read(void **state)
 {
 	struct catalogue *c =
@@ -548,6 +571,7 @@ int main(void)
 		cmocka_unit_test(field_rows_are_well_formed),
 		cmocka_unit_test(a_table_of_columns_can_be_printed),
 		cmocka_unit_test(more_lines_of_a_server_are_more_prices),
+		cmocka_unit_test(zones_that_cost_the_same_are_one_price),
 		cmocka_unit_test(keeper_objects_of_vendor_and_region_are_read),
 		cmocka_unit_test(the_best_score_of_a_server_counts),
 	};

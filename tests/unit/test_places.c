@@ -12,11 +12,12 @@ static struct catalogue *catalogue(void)
 {
 	static const struct region regions[] = {
 		{"gcp", "1000", "us-central1", "Iowa", "central|us-c1", "US", "North America", 0, 0,
-			0},
-		{"gcp", "1100", "europe-west4", "Netherlands", "", "NL", "Europe", 0, 0, 0},
-		{"hcloud", "2", "nbg1-dc3", "Nuremberg", "nbg1", "DE", "Europe", 0, 0, 0},
-		{"azure", "westeurope", "westeurope", "West Europe", "", "NL", "Europe", 0, 0, 0},
-		{"ovh", "1000", "GRA", "", "", "", "", 0, 0, 0},
+			0, ""},
+		{"gcp", "1100", "europe-west4", "Netherlands", "", "NL", "Europe", 0, 0, 0, ""},
+		{"hcloud", "2", "nbg1-dc3", "Nuremberg", "nbg1", "DE", "Europe", 0, 0, 0, ""},
+		{"azure", "westeurope", "westeurope", "West Europe", "", "NL", "Europe", 0, 0, 0,
+			""},
+		{"ovh", "1000", "GRA", "", "", "", "", 0, 0, 0, ""},
 	};
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct catalogue *c = NULL;
