@@ -383,7 +383,8 @@ static int read_all(struct reader *r, struct err *e)
 	return code;
 }
 
-int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e)
+int catalogue_from_scdata_as(
+	struct catalogue **ret, const char *path, const char *source, struct err *e)
 {
 	struct reader r = {.path = path};
 	int opened = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL),
@@ -403,8 +404,13 @@ int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *
 	r.b = catalogue_builder_new();
 	code = read_all(&r, e);
 	if (code == 0)
-		catalogue_finish(r.b, path, ret);
+		catalogue_finish(r.b, source, ret);
 	catalogue_builder_free(r.b);
 	sqlite3_close(r.db);
 	return code;
+}
+
+int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e)
+{
+	return catalogue_from_scdata_as(ret, path, path, e);
 }
