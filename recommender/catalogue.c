@@ -18,9 +18,25 @@ const struct server *catalogue_find(
 	return NULL;
 }
 
-double price_usd(const struct catalogue *c, const struct price *p)
+const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id)
 {
-	return p->price * c->currency[p->currency].usd;
+	for (size_t i = 0; i < c->n_benchmarks; i++)
+		if (strcmp(c->benchmark[i].benchmark_id, benchmark_id) == 0)
+			return &c->benchmark[i];
+	return NULL;
+}
+
+const struct currency *catalogue_currency(const struct catalogue *c, const char *code)
+{
+	for (size_t i = 0; i < c->n_currencies; i++)
+		if (strcmp(c->currency[i].code, code) == 0)
+			return &c->currency[i];
+	return NULL;
+}
+
+double currency_rate(const struct currency *from, const struct currency *to)
+{
+	return from == to ? 1 : from->usd / to->usd;
 }
 
 void catalogue_hold(struct catalogue *c)

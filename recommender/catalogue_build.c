@@ -1,64 +1,64 @@
-/* Collects servers and prices in any order, then sorts and packs them. */
-#include "recommender/catalogue_build.h"
-
+/* Adding to a catalogue: identities become numbers, texts are kept once. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recommender/names.h"
-#include "recommender/server_fields.h"
+#include "recommender/catalogue_builder.h"
 
-#define REGIONS_MAX    65535
-#define CURRENCIES_MAX 255
+#define INDEX_MAX 65535 /* of vendors, regions and zones: 16 bits in struct price */
 
-struct added_price {
-	struct price price;
-	uint32_t server; /* in the order they were added, later in the catalogue's order */
-};
+static const char *const storage_types[] = {"hdd", "ssd", "nvme ssd", "network"};
 
-struct catalogue_builder {
-	struct arena memory;  /* becomes the catalogue's */
-	struct arena scratch; /* keys of the lookups */
-	struct names texts, by_id, by_region, by_zone;
-	const char *note, *as_of;
-	size_t n, room;
-	struct server *server;
-	size_t n_prices, prices_room;
-	struct added_price *price;
-	size_t n_regions, regions_room;
-	struct region *region;
-	size_t n_currencies, currencies_room;
-	struct currency *currency;
-};
-
-static const char *keep(struct catalogue_builder *b, const char *text)
+const char *catalogue_keep(struct catalogue_builder *b, const char *text)
 {
 	return names_add(&b->texts, text, strlen(text))->text;
 }
 
-static void builder_begin(struct catalogue_builder *b)
+static void keep_texts(struct catalogue_builder *b, enum field_part part, void *object)
 {
-	*b = (struct catalogue_builder){.note = "", .as_of = ""};
-	b->texts.arena = &b->memory;
-	b->by_id.arena = b->by_region.arena = b->by_zone.arena = &b->scratch;
-	GROW(b->region, b->n_regions, b->regions_room);
-	b->region[b->n_regions++] = (struct region){keep(b, ""), keep(b, "")};
-	GROW(b->currency, b->n_currencies, b->currencies_room);
-	b->currency[b->n_currencies++] = (struct currency){keep(b, "USD"), 1};
+	for (const struct field *f = fields; f->name; f++)
+		if (f->part == part && f->kind == FIELD_TEXT) {
+			const char **text = (const char **)(void *)((char *)object + f->offset);
+
+			*text = catalogue_keep(b, *text);
+		}
 }
 
-/* Everything but memory, which may have moved on. */
-static void builder_drop(struct catalogue_builder *b)
+void catalogue_builder_init(struct catalogue_builder *b)
 {
-	names_done(&b->texts);
-	names_done(&b->by_id);
-	names_done(&b->by_region);
-	names_done(&b->by_zone);
+	struct row nothing;
+
+	*b = (struct catalogue_builder){.note = "", .as_of = ""};
+	b->texts.arena = &b->memory;
+	b->by_server.arena = b->by_vendor.arena = b->by_region.arena = &b->scratch;
+	b->by_zone.arena = b->by_benchmark.arena = &b->scratch;
+	row_clear(&nothing);
+	keep_texts(b, PART_REGION, &nothing.region);
+	GROW(b->region, b->n_regions, b->regions_room);
+	b->region[b->n_regions++] = nothing.region;
+	GROW(b->zone, b->n_zones, b->zones_room);
+	b->zone[b->n_zones++] = catalogue_keep(b, "");
+	GROW(b->currency, b->n_currencies, b->currencies_room);
+	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, "USD"), 1};
+}
+
+void catalogue_builder_done(struct catalogue_builder *b)
+{
+	struct names *tables[] = {&b->texts, &b->by_server, &b->by_vendor, &b->by_region,
+		&b->by_zone, &b->by_benchmark};
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		names_done(tables[i]);
 	arena_done(&b->scratch);
+	for (size_t i = 0; i < b->n_benchmarks; i++)
+		free(b->benchmark[i].score);
+	free(b->benchmark);
 	free(b->server);
 	free(b->price);
+	free(b->vendor);
 	free(b->region);
+	free(b->zone);
 	free(b->currency);
 }
 
@@ -66,7 +66,7 @@ struct catalogue_builder *catalogue_builder_new(void)
 {
 	struct catalogue_builder *b = xmalloc(sizeof *b);
 
-	builder_begin(b);
+	catalogue_builder_init(b);
 	return b;
 }
 
@@ -74,19 +74,24 @@ void catalogue_builder_free(struct catalogue_builder *b)
 {
 	if (!b)
 		return;
-	builder_drop(b);
+	catalogue_builder_done(b);
 	arena_done(&b->memory);
 	free(b);
 }
 
+size_t catalogue_builder_servers(const struct catalogue_builder *b)
+{
+	return b->n;
+}
+
 void catalogue_set_note(struct catalogue_builder *b, const char *note)
 {
-	b->note = keep(b, note);
+	b->note = catalogue_keep(b, note);
 }
 
 void catalogue_set_as_of(struct catalogue_builder *b, const char *as_of)
 {
-	b->as_of = keep(b, as_of);
+	b->as_of = catalogue_keep(b, as_of);
 }
 
 static int currency_index(
@@ -100,11 +105,11 @@ static int currency_index(
 	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
 		return err_set(e, -EINVAL,
 			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
-	if (b->n_currencies > CURRENCIES_MAX)
-		return err_set(e, -E2BIG, "currency: more than %d", CURRENCIES_MAX);
+	if (b->n_currencies > UINT8_MAX)
+		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
 	GROW(b->currency, b->n_currencies, b->currencies_room);
 	*ret = (uint8_t)b->n_currencies;
-	b->currency[b->n_currencies++] = (struct currency){keep(b, code), NAN};
+	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, code), NAN};
 	return 0;
 }
 
@@ -115,45 +120,119 @@ int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double
 
 	if (code)
 		return code;
-	if (!(usd > 0) || isinf(usd) || (i == 0 && usd < 1) || (i == 0 && usd > 1))
+	if (!(usd > 0) || isinf(usd) || (i == 0 && (usd < 1 || usd > 1)))
 		return err_set(
 			e, -EINVAL, "rate: %g US dollars for one %s cannot be", usd, currency);
 	b->currency[i].usd = usd;
 	return 0;
 }
 
+/* Fills what is unknown in old from new; both are of one part. */
+static void fill_unknown(enum field_part part, void *old, const void *new)
+{
+	for (const struct field *f = fields; f->name; f++) {
+		if (f->part != part)
+			continue;
+		if (f->kind == FIELD_TEXT && !*field_text(f, old))
+			*(const char **)(void *)((char *)old + f->offset) = field_text(f, new);
+		else if (f->kind == FIELD_NUMBER && isnan(field_number(f, old)))
+			*(double *)(void *)((char *)old + f->offset) = field_number(f, new);
+	}
+}
+
+static int vendor_index(
+	struct catalogue_builder *b, const struct vendor *v, uint16_t *ret, struct err *e)
+{
+	struct name *known = names_add(&b->by_vendor, v->vendor_id, strlen(v->vendor_id));
+	struct vendor kept = *v;
+
+	if (!known->value) {
+		if (b->n_vendors > INDEX_MAX)
+			return err_set(e, -E2BIG, "more than %d vendors", INDEX_MAX);
+		GROW(b->vendor, b->n_vendors, b->vendors_room);
+		keep_texts(b, PART_VENDOR, &kept);
+		b->vendor[b->n_vendors++] = kept;
+		known->value = (uint32_t)b->n_vendors;
+	} else {
+		keep_texts(b, PART_VENDOR, &kept);
+		fill_unknown(PART_VENDOR, &b->vendor[known->value - 1], &kept);
+	}
+	*ret = (uint16_t)(known->value - 1);
+	return 0;
+}
+
+int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e)
+{
+	uint16_t i;
+
+	if (!*v->vendor_id)
+		return err_set(e, -EINVAL, "a vendor without vendor_id");
+	return vendor_index(b, v, &i, e);
+}
+
+int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e)
+{
+	struct region kept = *r;
+	uint8_t currency;
+	int code = *r->extras_currency ? currency_index(b, r->extras_currency, &currency, e) : 0;
+
+	if (code)
+		return code;
+	if (!*r->vendor_id || !*r->region_id)
+		return err_set(e, -EINVAL, "a region without %s",
+			*r->vendor_id ? "region_id" : "vendor_id");
+	struct name *known = names_add_pair(&b->by_region, r->vendor_id, r->region_id);
+
+	keep_texts(b, PART_REGION, &kept);
+	if (known->value) {
+		fill_unknown(PART_REGION, &b->region[known->value], &kept);
+		return 0;
+	}
+	if (b->n_regions > INDEX_MAX)
+		return err_set(e, -E2BIG, "more than %d regions", INDEX_MAX);
+	GROW(b->region, b->n_regions, b->regions_room);
+	known->value = (uint32_t)b->n_regions;
+	b->region[b->n_regions++] = kept;
+	return 0;
+}
+
 static int region_index(struct catalogue_builder *b, const char *vendor, const char *region,
 	uint16_t *ret, struct err *e)
 {
+	struct row row;
+	int code;
+
 	*ret = 0;
 	if (!*region)
 		return 0;
 	struct name *known = names_add_pair(&b->by_region, vendor, region);
 
 	if (!known->value) {
-		if (b->n_regions > REGIONS_MAX)
-			return err_set(e, -E2BIG, "more than %d regions", REGIONS_MAX);
-		GROW(b->region, b->n_regions, b->regions_room);
-		known->value = (uint32_t)b->n_regions;
-		b->region[b->n_regions++] = (struct region){keep(b, vendor), keep(b, region)};
+		row_clear(&row);
+		row.region.vendor_id = vendor;
+		row.region.region_id = region;
+		code = catalogue_add_region(b, &row.region, e);
+		if (code)
+			return code;
 	}
 	*ret = (uint16_t)known->value;
 	return 0;
 }
 
-/* Zones are told apart, not described: a number within the catalogue. */
 static int zone_index(
 	struct catalogue_builder *b, const struct price_row *row, uint16_t *ret, struct err *e)
 {
 	*ret = 0;
-	if (!row->zone_id || !*row->zone_id)
+	if (!*row->zone_id)
 		return 0;
 	struct name *known = names_add_pair(&b->by_zone, row->vendor_id, row->zone_id);
 
 	if (!known->value) {
-		if (b->by_zone.n > REGIONS_MAX)
-			return err_set(e, -E2BIG, "more than %d zones", REGIONS_MAX);
-		known->value = (uint32_t)b->by_zone.n;
+		if (b->n_zones > INDEX_MAX)
+			return err_set(e, -E2BIG, "more than %d zones", INDEX_MAX);
+		GROW(b->zone, b->n_zones, b->zones_room);
+		known->value = (uint32_t)b->n_zones;
+		b->zone[b->n_zones++] = catalogue_keep(b, row->zone_id);
 	}
 	*ret = (uint16_t)known->value;
 	return 0;
@@ -169,7 +248,7 @@ static int add_price(
 		return err_set(e, -EINVAL, "price: %g cannot be", row->price);
 	if (b->n_prices >= CATALOGUE_PRICES_MAX)
 		return err_set(e, -E2BIG, "more than %d prices", CATALOGUE_PRICES_MAX);
-	if ((code = currency_index(b, row->currency, &p.currency, e)) ||
+	if ((code = currency_index(b, *row->currency ? row->currency : "USD", &p.currency, e)) ||
 		(code = region_index(b, row->vendor_id, row->region_id, &p.region, e)) ||
 		(code = zone_index(b, row, &p.zone, e)))
 		return code;
@@ -180,7 +259,7 @@ static int add_price(
 
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e)
 {
-	uint32_t known = names_add_pair(&b->by_id, row->vendor_id, row->server_id)->value;
+	uint32_t known = names_add_pair(&b->by_server, row->vendor_id, row->server_id)->value;
 
 	if (!known)
 		return err_set(e, -ENOENT, "a price of %s/%s, which is not in the catalogue",
@@ -188,201 +267,198 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
 	return add_price(b, known - 1, row, e);
 }
 
-static int add_own_prices(
-	struct catalogue_builder *b, uint32_t server, const struct server *s, struct err *e)
+/* The min_price_* of a server as prices, and price, when it is known. All or nothing. */
+static int add_prices_of(struct catalogue_builder *b, uint32_t server, const struct server *s,
+	const struct price_row *price, struct err *e)
 {
-	const double price[] = {s->min_price_ondemand, s->min_price_spot};
-	const enum allocation allocation[] = {ALLOCATION_ONDEMAND, ALLOCATION_SPOT};
-	struct price_row row = {s->vendor_id, s->server_id, s->region_id, "", s->currency,
-		ALLOCATION_ONDEMAND, NAN};
-	uint8_t currency;
+	struct price_row rows[3] = {
+		{.allocation = ALLOCATION_ONDEMAND, .price = s->min_price_ondemand, .zone_id = ""},
+		{.allocation = ALLOCATION_SPOT, .price = s->min_price_spot, .zone_id = ""},
+	};
 	size_t before = b->n_prices;
-	int code = currency_index(b, s->currency, &currency, e);
+	int code = 0;
 
-	for (size_t i = 0; code == 0 && i < ARRAY_LEN(price); i++) {
-		row.allocation = allocation[i];
-		row.price = price[i];
-		if (!isnan(row.price))
-			code = add_price(b, server, &row, e);
+	rows[2] = *price;
+	for (size_t i = 0; code == 0 && i < ARRAY_LEN(rows); i++) {
+		rows[i].vendor_id = s->vendor_id;
+		rows[i].server_id = s->server_id;
+		rows[i].region_id = s->region_id;
+		rows[i].currency = s->currency;
+		if (!isnan(rows[i].price))
+			code = add_price(b, server, &rows[i], e);
 	}
 	if (code)
 		b->n_prices = before;
 	return code;
 }
 
-int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e)
+static int check_identity(const struct server *s, struct err *e)
 {
 	if (!*s->vendor_id || !*s->server_id)
 		return err_set(e, -EINVAL, "a server without %s",
 			*s->vendor_id ? "server_id" : "vendor_id");
+	return 0;
+}
+
+/* "NVME_SSD" and "nvme ssd" are one. */
+static const char *storage_type(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(storage_types); i++) {
+		const char *a = storage_types[i], *t = text;
+
+		while (*a && (*a == *t || *a == *t + ('a' - 'A') || (*a == ' ' && *t == '_')))
+			a++, t++;
+		if (!*a && !*t)
+			return storage_types[i];
+	}
+	return text;
+}
+
+static int add_server(struct catalogue_builder *b, struct name *known, const struct server *s,
+	const struct price_row *price, struct err *e)
+{
+	struct server added = *s;
+	struct row row;
+	uint8_t currency;
+	int code;
+
 	if (b->n >= CATALOGUE_SERVERS_MAX)
 		return err_set(e, -E2BIG, "more than %d servers", CATALOGUE_SERVERS_MAX);
-	struct name *known = names_add_pair(&b->by_id, s->vendor_id, s->server_id);
-
-	if (known->value)
-		return err_set(e, -EEXIST, "%s/%s is there twice", s->vendor_id, s->server_id);
-
-	struct server added = *s;
-
 	if (!*added.api_reference)
 		added.api_reference = added.server_id;
 	if (!*added.display_name)
 		added.display_name = added.api_reference;
 	if (!*added.currency)
 		added.currency = "USD";
-	int code = add_own_prices(b, (uint32_t)b->n, &added, e);
-
-	if (code)
+	added.storage_type = storage_type(added.storage_type);
+	row_clear(&row);
+	row.vendor.vendor_id = s->vendor_id;
+	if ((code = currency_index(b, added.currency, &currency, e)) ||
+		(code = vendor_index(b, &row.vendor, &added.vendor, e)) ||
+		(code = add_prices_of(b, (uint32_t)b->n, &added, price, e)))
 		return code;
-	for (const struct server_field *f = server_fields; f->name; f++)
-		if (f->kind == FIELD_TEXT) {
-			const char **text = (const char **)(void *)((char *)&added + f->offset);
-
-			*text = keep(b, *text);
-		}
+	keep_texts(b, PART_SERVER, &added);
 	known->value = (uint32_t)b->n + 1;
-	GROW(b->server, b->n, b->room);
+	GROW(b->server, b->n, b->servers_room);
 	b->server[b->n++] = added;
 	return 0;
 }
 
-static int by_identity(const void *left, const void *right)
+int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e)
 {
-	const struct server *a = left, *b = right;
-	int order = strcmp(a->vendor_id, b->vendor_id);
+	int code = check_identity(s, e);
 
-	return order ? order : strcmp(a->server_id, b->server_id);
+	if (code)
+		return code;
+	struct name *known = names_add_pair(&b->by_server, s->vendor_id, s->server_id);
+
+	if (known->value)
+		return err_set(e, -EEXIST, "%s/%s is there twice", s->vendor_id, s->server_id);
+	return add_server(b, known, s, &(struct price_row){.price = NAN, .zone_id = ""}, e);
 }
 
-static int by_place(const void *left, const void *right)
+/* The first field in which a repeated server differs from what was said before; NULL = none. */
+static const struct field *contradiction(const struct server *before, const struct server *now)
 {
-	const struct price *a = left, *b = right;
+	for (const struct field *f = fields; f->name; f++) {
+		if (f->part != PART_SERVER || f->offset == offsetof(struct server, region_id) ||
+			f->offset == offsetof(struct server, currency) ||
+			f->offset == offsetof(struct server, min_price_ondemand) ||
+			f->offset == offsetof(struct server, min_price_spot))
+			continue;
+		if (f->kind == FIELD_NUMBER) {
+			double a = field_number(f, before), z = field_number(f, now);
 
-	if (a->allocation != b->allocation)
-		return a->allocation < b->allocation ? -1 : 1;
-	if (a->region != b->region)
-		return a->region < b->region ? -1 : 1;
-	if (a->zone != b->zone)
-		return a->zone < b->zone ? -1 : 1;
-	return (a->price > b->price) - (a->price < b->price);
-}
-
-/* The servers in their order; rank[i]: the new place of the one added as number i. */
-static struct server *pack_servers(struct catalogue_builder *b, uint32_t *rank)
-{
-	struct server *server = arena_alloc(&b->memory, (b->n + 1) * sizeof *server);
-
-	for (size_t i = 0; i < b->n; i++)
-		b->server[i].first_price = (uint32_t)i; /* for the time of sorting */
-	if (b->n) {
-		qsort(b->server, b->n, sizeof *b->server, by_identity);
-		memcpy(server, b->server, b->n * sizeof *server);
+			if (a < z || a > z || (isnan(a) && !isnan(z)))
+				return f;
+		} else if (*field_text(f, now) &&
+			   strcmp(field_text(f, before), field_text(f, now)) != 0 &&
+			   f->kind != FIELD_STATUS) {
+			return f;
+		}
 	}
-	for (size_t i = 0; i < b->n; i++)
-		rank[server[i].first_price] = (uint32_t)i;
-	return server;
+	return NULL;
 }
 
-/* The prices, grouped by server: count, then place. */
-static struct price *pack_prices(
-	struct catalogue_builder *b, struct server *server, const uint32_t *rank)
+static int add_again(
+	struct catalogue_builder *b, uint32_t server, const struct row *r, struct err *e)
 {
-	struct price *price = arena_alloc(&b->memory, (b->n_prices + 1) * sizeof *price);
-	uint32_t first = 0;
+	const struct server *s = &r->server;
+	const struct field *f = contradiction(&b->server[server], s);
+	struct server priced = *s;
 
-	for (size_t i = 0; i < b->n; i++)
-		server[i].n_prices = 0;
-	for (size_t i = 0; i < b->n_prices; i++)
-		server[rank[b->price[i].server]].n_prices++;
-	for (size_t i = 0; i < b->n; i++) {
-		server[i].first_price = first;
-		first += server[i].n_prices;
-		server[i].n_prices = 0;
-	}
-	for (size_t i = 0; i < b->n_prices; i++) {
-		struct server *s = &server[rank[b->price[i].server]];
-
-		price[s->first_price + s->n_prices++] = b->price[i].price;
-	}
-	for (size_t i = 0; i < b->n; i++)
-		if (server[i].n_prices > 1)
-			qsort(price + server[i].first_price, server[i].n_prices, sizeof *price,
-				by_place);
-	return price;
+	if (isnan(s->min_price_ondemand) && isnan(s->min_price_spot) && isnan(r->price.price))
+		return err_set(e, -EEXIST, "%s/%s is there twice, and this line has no price",
+			s->vendor_id, s->server_id);
+	if (f)
+		return err_set(e, -EEXIST, "%s: an earlier line says something else of %s/%s",
+			f->name, s->vendor_id, s->server_id);
+	if (!*priced.currency)
+		priced.currency = b->server[server].currency;
+	return add_prices_of(b, server, &priced, &r->price, e);
 }
 
-/* The lower of two prices; of two that cannot be compared, the first. NULL is none. */
-static const struct price *lower(
-	const struct catalogue *c, const struct price *a, const struct price *b)
+int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct err *e)
 {
-	if (!a)
-		return b;
-	if (a->currency == b->currency)
-		return b->price < a->price ? b : a;
-	return price_usd(c, b) < price_usd(c, a) ? b : a;
+	struct vendor vendor = r->vendor;
+	struct region region = r->region;
+	int code = check_identity(&r->server, e);
+
+	if (code)
+		return code;
+	struct name *known =
+		names_add_pair(&b->by_server, r->server.vendor_id, r->server.server_id);
+
+	code = known->value ? add_again(b, known->value - 1, r, e)
+			    : add_server(b, known, &r->server, &r->price, e);
+	vendor.vendor_id = region.vendor_id = r->server.vendor_id;
+	region.region_id = r->server.region_id;
+	if (code == 0)
+		code = catalogue_add_vendor(b, &vendor, e);
+	if (code == 0 && *region.region_id)
+		code = catalogue_add_region(b, &region, e);
+	return code;
 }
 
-/* The server's lowest prices, both in the currency of the one on demand. */
-static void summarise_prices(const struct catalogue *c, struct server *s)
+int catalogue_add_benchmark(
+	struct catalogue_builder *b, const struct benchmark *benchmark, struct err *e)
 {
-	const struct price *ondemand = NULL, *spot = NULL;
-	const struct price *first = c->price + s->first_price;
+	if (b->n_benchmarks >= CATALOGUE_BENCHMARKS_MAX)
+		return err_set(e, -E2BIG, "more than %d benchmarks", CATALOGUE_BENCHMARKS_MAX);
+	struct name *known = names_add(
+		&b->by_benchmark, benchmark->benchmark_id, strlen(benchmark->benchmark_id));
 
-	for (const struct price *p = first; p < first + s->n_prices; p++)
-		if (p->allocation == ALLOCATION_ONDEMAND)
-			ondemand = lower(c, ondemand, p);
-	for (const struct price *p = first; p < first + s->n_prices; p++)
-		if (p->allocation == ALLOCATION_SPOT &&
-			(!ondemand || p->currency == ondemand->currency))
-			spot = lower(c, spot, p);
+	if (known->value)
+		return err_set(e, -EEXIST, "benchmark %s is there twice", benchmark->benchmark_id);
+	GROW(b->benchmark, b->n_benchmarks, b->benchmarks_room);
+	b->benchmark[b->n_benchmarks++] = (struct added_benchmark){
+		.about = {
+			.benchmark_id = catalogue_keep(b, benchmark->benchmark_id),
+			.name = catalogue_keep(b, benchmark->name),
+			.category = catalogue_keep(b, benchmark->category),
+			.unit = catalogue_keep(b, benchmark->unit),
+			.higher_is_better = benchmark->higher_is_better,
+		}};
+	known->value = (uint32_t)b->n_benchmarks;
+	return 0;
+}
 
-	const struct price *named = ondemand ? ondemand : spot;
+void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
+	const char *benchmark_id, double score)
+{
+	uint32_t server = names_add_pair(&b->by_server, vendor_id, server_id)->value;
+	uint32_t known = names_add(&b->by_benchmark, benchmark_id, strlen(benchmark_id))->value;
 
-	s->min_price_ondemand = ondemand ? ondemand->price : (double)NAN;
-	s->min_price_spot = spot ? spot->price : (double)NAN;
-	if (!named)
+	if (!server || !known || !isfinite(score))
 		return;
-	s->currency = c->currency[named->currency].code;
-	s->region_id = c->region[named->region].region_id;
-}
+	struct added_benchmark *a = &b->benchmark[known - 1];
 
-static void *pack(struct arena *memory, const void *array, size_t n, size_t size)
-{
-	return memcpy(arena_alloc(memory, n * size), array, n * size);
-}
+	while (a->n < server) {
+		GROW(a->score, a->n, a->room);
+		a->score[a->n++] = NAN;
+	}
+	float *best = &a->score[server - 1], now = (float)score;
 
-static void catalogue_release(struct shared *s)
-{
-	struct catalogue *c = (struct catalogue *)(void *)s;
-
-	arena_done(&c->memory);
-	free(c);
-}
-
-void catalogue_finish(struct catalogue_builder *b, const char *source, struct catalogue **ret)
-{
-	struct catalogue *c = xmalloc(sizeof *c);
-	AUTO(freep) uint32_t *rank = xcalloc(b->n, sizeof *rank);
-	struct server *server = pack_servers(b, rank);
-
-	*c = (struct catalogue){
-		.source = keep(b, source),
-		.note = b->note,
-		.as_of = b->as_of,
-		.n = b->n,
-		.server = server,
-		.n_prices = b->n_prices,
-		.price = pack_prices(b, server, rank),
-		.n_regions = b->n_regions,
-		.region = pack(&b->memory, b->region, b->n_regions, sizeof *b->region),
-		.n_currencies = b->n_currencies,
-		.currency = pack(&b->memory, b->currency, b->n_currencies, sizeof *b->currency),
-	};
-	for (size_t i = 0; i < c->n; i++)
-		summarise_prices(c, &server[i]);
-	shared_init(&c->shared, catalogue_release);
-	c->memory = b->memory;
-	builder_drop(b);
-	builder_begin(b);
-	*ret = c;
+	if (isnan(*best) || (a->about.higher_is_better ? now > *best : now < *best))
+		*best = now;
 }

@@ -6,7 +6,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
 #include "recommender/catalogue_build.h"
-#include "recommender/server_fields.h"
+#include "recommender/fields.h"
 
 #define COLUMNS_MAX 256
 
@@ -14,8 +14,8 @@ struct csv {
 	struct scan at;
 	unsigned long line; /* of the next byte, from 1 */
 	size_t n_columns;
-	const struct server_field *column[COLUMNS_MAX]; /* NULL: unknown, ignored */
-	struct buf row;                                 /* its cells, each with a NUL */
+	const struct field *column[COLUMNS_MAX]; /* NULL: unknown, ignored */
+	struct buf row;                          /* its cells, each with a NUL */
 };
 
 static bool row_ends(const struct csv *c)
@@ -154,12 +154,12 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 	for (size_t i = 0; i < n; i++) {
 		const char *name = c->row.data + cell[i];
 
-		c->column[i] = server_field_find(name, strlen(name));
+		c->column[i] = field_find(name, strlen(name));
 		for (size_t k = 0; k < i && c->column[i]; k++)
 			if (c->column[k] == c->column[i])
 				return err_set(e, -EINVAL, "column %s is there twice", name);
 	}
-	for (const struct server_field *f = server_fields; f->name; f++) {
+	for (const struct field *f = fields; f->name; f++) {
 		bool found = !f->required;
 
 		for (size_t i = 0; i < n && !found; i++)
@@ -177,28 +177,30 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 static int add_row(
 	struct catalogue_builder *b, struct csv *c, const size_t *cell, size_t n, struct err *e)
 {
-	struct server s;
+	struct row r;
 	int code;
 
 	if (n != c->n_columns)
 		return err_set(
 			e, -EINVAL, "%zu cells, where the first line has %zu", n, c->n_columns);
-	server_clear(&s);
+	row_clear(&r);
 	for (size_t i = 0; i < n; i++) {
 		if (!c->column[i])
 			continue;
-		code = server_field_set_text(c->column[i], &s, c->row.data + cell[i], e);
+		const struct field *f = c->column[i];
+
+		code = field_set_text(f, row_part(&r, f->part), c->row.data + cell[i], e);
 		if (code) {
 			err_wrap(e, "column %s", c->column[i]->name);
 			return code;
 		}
 	}
-	return catalogue_add_server(b, &s, e);
+	return catalogue_add_row(b, &r, e);
 }
 
 static int read_table(struct catalogue_builder *b, struct csv *c, struct err *e)
 {
-	size_t cell[COLUMNS_MAX], n;
+	size_t cell[COLUMNS_MAX], n = 0;
 	int code;
 
 	while (!scan_end(&c->at)) {

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "recommender/catalogue_build.h"
-#include "recommender/server_fields.h"
+#include "recommender/fields.h"
 
 struct reading {
 	const char *at, *end;
@@ -41,48 +41,75 @@ static bool take(struct reading *r, char c)
 	return true;
 }
 
-static int set_field(const struct server_field *f, struct server *s, const json_t *v, struct err *e)
+static int set_field(const struct field *f, void *object, const json_t *v, struct err *e)
 {
+	int code = -EINVAL;
+
 	switch (json_typeof(v)) {
 	case JSON_NULL:
 		return 0;
 	case JSON_STRING:
 		if (f->kind == FIELD_NUMBER)
-			break;
-		return server_field_set_text(f, s, json_string_value(v), e);
+			err_set(e, code, "must be a number or null");
+		else
+			code = field_set_text(f, object, json_string_value(v), e);
+		break;
 	case JSON_INTEGER:
 	case JSON_REAL:
-		if (f->kind != FIELD_NUMBER)
-			break;
-		return server_field_set_number(f, s, json_number_value(v), e);
+		if (f->kind == FIELD_NUMBER)
+			code = field_set_number(f, object, json_number_value(v), e);
+		else
+			err_set(e, code, "must be a text or null");
+		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
 	case JSON_OBJECT:
 	case JSON_ARRAY:
+		err_set(e, code, "must be a %s or null",
+			f->kind == FIELD_NUMBER ? "number" : "text");
 		break;
 	}
-	return err_set(
-		e, -EINVAL, "must be a %s or null", f->kind == FIELD_NUMBER ? "number" : "text");
+	if (code)
+		err_wrap(e, "%s", f->name);
+	return code;
+}
+
+/* Sets the fields of one part from the members of an object; those found by their plain name only,
+ * or all. */
+static int set_part(const json_t *object, enum field_part part, bool plain, struct row *row,
+	enum read_how how, struct err *e)
+{
+	for (const struct field *f = fields; f->name; f++) {
+		if (f->part != part || (plain && field_find(f->name, strlen(f->name)) != f))
+			continue;
+		const json_t *v = json_object_get(object, f->name);
+		int code = v ? set_field(f, row_part(row, part), v, e) : 0;
+
+		if (code && how == READ_STRICT)
+			return code;
+	}
+	return 0;
 }
 
 static int add_object(
 	struct catalogue_builder *b, const struct reading *r, const json_t *object, struct err *e)
 {
-	struct server s;
+	const json_t *vendor = json_object_get(object, "vendor");
+	const json_t *region = json_object_get(object, "region");
+	struct row row;
+	int code = 0;
 
-	server_clear(&s);
-	for (const struct server_field *f = server_fields; f->name; f++) {
-		const json_t *v = json_object_get(object, f->name);
-		int code = v ? set_field(f, &s, v, e) : 0;
-
-		if (code && r->how == READ_STRICT) {
-			err_wrap(e, "%s", f->name);
-			return code;
-		}
-	}
-	int code = catalogue_add_server(b, &s, e);
-
-	/* Pages overlap when the list changes between two of them. */
+	row_clear(&row);
+	for (unsigned part = 0; part < PART_COUNT && code == 0; part++)
+		code = set_part(object, (enum field_part)part, true, &row, r->how, e);
+	if (code == 0 && json_is_object(vendor))
+		code = set_part(vendor, PART_VENDOR, false, &row, r->how, e);
+	if (code == 0 && json_is_object(region))
+		code = set_part(region, PART_REGION, false, &row, r->how, e);
+	if (code == 0)
+		code = catalogue_add_row(b, &row, e);
+	/* A server without an identity; or pages that overlap when the list changes between two of
+	 * them. */
 	return r->how == READ_LENIENT && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 

@@ -51,19 +51,20 @@ struct name *names_add(struct names *m, const char *text, size_t len)
 			return found;
 	}
 	m->n++;
+	m->bytes += len + 1;
 	m->slot[at] = (struct name){.text = arena_text(m->arena, text, len), .hash = hash};
 	return &m->slot[at];
 }
 
 struct name *names_add_pair(struct names *m, const char *first, const char *second)
 {
-	char key[2 * 256];
+	char small[2 * 256];
 	size_t n = strlen(first), k = strlen(second);
+	AUTO(freep) char *large = n + 1 + k > sizeof small ? xmalloc(n + 1 + k) : NULL;
+	char *key = large ? large : small;
 
-	if (n + k + 1 > sizeof key)
-		abort(); /* texts are checked before they get here */
 	memcpy(key, first, n);
-	key[n] = '\x1f'; /* texts hold no control characters */
+	key[n] = '\x1f'; /* decent texts hold no control characters */
 	memcpy(key + n + 1, second, k);
 	return names_add(m, key, n + 1 + k);
 }

@@ -20,6 +20,7 @@ struct names {
 	struct arena *arena; /* holds the texts; the caller's */
 	struct name *slot;
 	size_t n, room; /* room: a power of two, or 0 */
+	size_t bytes;   /* of the texts */
 };
 
 /* The name of that text, added when it is new. Valid until the next one is added; its text for good. */

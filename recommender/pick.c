@@ -1,129 +1,163 @@
-/* Which servers fit a demand, and which of them cost least. */
+/* Which servers fit a demand, what they cost, and which of them are best. */
 #include "recommender/pick.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB 1048576.0
+#include "recommender/pick_filter.h"
 
-const char *const exclusion_name[EXCLUSION_COUNT] = {
-	[EXCLUDED_INACTIVE] = "inactive",
-	[EXCLUDED_VENDOR] = "vendor",
-	[EXCLUDED_ARCHITECTURE] = "architecture",
-	[EXCLUDED_TOO_FEW_VCPUS] = "too_few_vcpus",
-	[EXCLUDED_TOO_LITTLE_MEMORY] = "too_little_memory",
-	[EXCLUDED_TOO_FEW_GPUS] = "too_few_gpus",
-	[EXCLUDED_TOO_LITTLE_VRAM] = "too_little_vram",
-	[EXCLUDED_NO_PRICE] = "no_price",
-	[EXCLUDED_CURRENCY] = "currency",
+/* Everything that is the same for all servers of one question. */
+struct question {
+	struct ask ask;
+	size_t n_filters;
+	const struct pick_filter *filter[PICK_FILTERS_MAX]; /* those that ask for anything */
+	const struct objective *objective;
+	unsigned allocations;
+	const struct currency *currency; /* NULL = one that the catalogue does not know */
+	double rate[UINT8_MAX +
+		    1]; /* units of it for one of each of the catalogue's; NaN = not known */
+	struct profile profile;
+	struct cost_terms terms;
 };
 
-/* False when what is there is unknown; true when what is asked for is. */
-static bool enough(double there, double asked)
+static void question_begin(struct question *q, const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o)
 {
-	return !(asked > 0) || there >= asked;
+	*q = (struct question){
+		.ask = {c, d, o},
+		.objective = o->objective ? o->objective : objectives,
+		.allocations =
+			o->allocations ? o->allocations : ALLOCATION_BIT(ALLOCATION_ONDEMAND),
+		.profile = o->profile ? *o->profile : profile_of_duration(d->duration_seconds),
+		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
+			.ipv4 = o->ipv4},
+	};
+	for (const struct pick_filter *f = pick_filters; f->passes; f++)
+		if (f->asked(&q->ask))
+			q->filter[q->n_filters++] = f;
 }
 
-static bool vendor_fits(const struct server *s, const struct pick_options *o)
+static void question_in(struct question *q, const struct currency *currency)
 {
-	for (size_t i = 0; i < o->n_vendors; i++)
-		if (strcmp(s->vendor_id, o->vendors[i]) == 0)
-			return true;
-	return o->n_vendors == 0;
+	const struct catalogue *c = q->ask.c;
+
+	q->currency = q->terms.currency = currency;
+	for (size_t i = 0; i < c->n_currencies; i++)
+		q->rate[i] = currency ? currency_rate(&c->currency[i], currency) : (double)NAN;
 }
 
-/* What the system sees, where that is known: less than what is sold. */
-static double usable_memory_bytes(const struct server *s)
+static bool region_allowed(const struct question *q, const struct price *p)
 {
-	return (isnan(s->memory_amount_actual) ? s->memory_amount : s->memory_amount_actual) * MIB;
+	return !q->ask.o->regions || q->ask.o->regions[p->region];
 }
 
-/* The first reason against a server, prices aside; EXCLUSION_COUNT = it fits. */
-static enum exclusion misfit(
-	const struct server *s, const struct demand *d, const struct pick_options *o)
+static bool allocation_allowed(const struct question *q, const struct price *p)
 {
-	if (!s->active)
-		return EXCLUDED_INACTIVE;
-	if (!vendor_fits(s, o))
-		return EXCLUDED_VENDOR;
-	if (o->architecture != ARCHITECTURE_UNKNOWN && s->cpu_architecture != o->architecture)
-		return EXCLUDED_ARCHITECTURE;
-	if (!enough(s->vcpus, d->cpu_cores))
-		return EXCLUDED_TOO_FEW_VCPUS;
-	if (!enough(usable_memory_bytes(s), d->memory_bytes))
-		return EXCLUDED_TOO_LITTLE_MEMORY;
-	if (!enough(s->gpu_count, d->gpus))
-		return EXCLUDED_TOO_FEW_GPUS;
-	if (!enough(s->gpu_memory_total * MIB, d->vram_bytes))
-		return EXCLUDED_TOO_LITTLE_VRAM;
+	return q->allocations & ALLOCATION_BIT(p->allocation);
+}
+
+/* By how much more an hour as a spot machine costs in the end: what interruptions waste. */
+static double waste(const struct question *q, double seconds)
+{
+	if (!(seconds > 0) || !q->objective->by_forecast)
+		return 1;
+	return seconds_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
+}
+
+/* The lowest price that may be taken, or the reason why there is none. */
+static enum exclusion find_price(
+	const struct question *q, const struct server *s, double seconds, struct pick *ret)
+{
+	const struct catalogue *c = q->ask.c;
+	const struct price *first = c->price + s->first_price;
+	enum exclusion reason = EXCLUDED_NO_PRICE;
+	double lowest = INFINITY, spot_waste = waste(q, seconds);
+
+	for (const struct price *p = first; p < first + s->n_prices; p++) {
+		if (!region_allowed(q, p)) {
+			reason = reason > EXCLUDED_REGION ? reason : EXCLUDED_REGION;
+			continue;
+		}
+		if (!allocation_allowed(q, p)) {
+			reason = reason > EXCLUDED_ALLOCATION ? reason : EXCLUDED_ALLOCATION;
+			continue;
+		}
+		double amount = p->price * q->rate[p->currency];
+		double counted = p->allocation == ALLOCATION_SPOT ? amount * spot_waste : amount;
+
+		reason = EXCLUDED_CURRENCY;
+		if (counted < lowest) {
+			lowest = counted;
+			ret->priced = p;
+			ret->price = amount;
+		}
+	}
+	return ret->priced ? EXCLUSION_COUNT : reason;
+}
+
+/* True when there is no such limit, and when the value is known to keep it. */
+static bool keeps(double limit, double value)
+{
+	return !(limit > 0) || value <= limit;
+}
+
+/* Price, forecast, cost and key of a server that passed the filters; or why it has none. */
+static enum exclusion appraise(const struct question *q, const struct server *s, struct pick *ret)
+{
+	const struct ask *a = &q->ask;
+	struct pick p = {.server = s};
+
+	p.forecast = forecast_on(a->c, &q->profile, s);
+	enum exclusion reason = find_price(q, s, p.forecast.seconds, &p);
+
+	if (reason != EXCLUSION_COUNT)
+		return reason;
+	p.region_id = a->c->region[p.priced->region].region_id;
+	p.cost = cost_of_run(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
+	p.forecast_duration_seconds = p.forecast.seconds;
+	p.forecast_cost = p.cost.amount;
+	if (!keeps(a->o->deadline_seconds,
+		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
+		return EXCLUDED_TOO_SLOW;
+	if (!keeps(a->o->max_cost, p.cost.amount))
+		return EXCLUDED_TOO_EXPENSIVE;
+	p.key = q->objective->key(a->c, &p, a->o);
+	if (isnan(p.key))
+		return q->objective->lacking;
+	p.unsure = q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED;
+	*ret = p;
 	return EXCLUSION_COUNT;
 }
 
-/* Units of currency to for one of p's; NaN when that is not known. */
-static double rate_to(const struct catalogue *c, const struct price *p, const struct currency *to)
+static enum exclusion misfit(const struct question *q, const struct server *s)
 {
-	const struct currency *from = &c->currency[p->currency];
-
-	if (!to)
-		return NAN;
-	return from == to ? 1 : from->usd / to->usd;
-}
-
-/* The lowest on-demand price of a server, in a currency. */
-struct offer {
-	const struct price *price; /* NULL = there is none in that currency */
-	double amount;
-	bool any; /* there is one in some currency */
-};
-
-static struct offer best_offer(
-	const struct catalogue *c, const struct server *s, const struct currency *to)
-{
-	const struct price *first = c->price + s->first_price;
-	struct offer best = {NULL, NAN, false};
-
-	for (const struct price *p = first; p < first + s->n_prices; p++) {
-		if (p->allocation != ALLOCATION_ONDEMAND)
-			continue;
-		double amount = p->price * rate_to(c, p, to);
-
-		best.any = true;
-		if (!isnan(amount) && (!best.price || amount < best.amount)) {
-			best.price = p;
-			best.amount = amount;
-		}
-	}
-	return best;
-}
-
-static const struct currency *currency_find(const struct catalogue *c, const char *code)
-{
-	for (size_t i = 0; i < c->n_currencies; i++)
-		if (strcmp(c->currency[i].code, code) == 0)
-			return &c->currency[i];
-	return NULL;
+	for (size_t i = 0; i < q->n_filters; i++)
+		if (!q->filter[i]->passes(&q->ask, s))
+			return q->filter[i]->reason;
+	return EXCLUSION_COUNT;
 }
 
 /* USD; but what nobody can pay in US dollars is told in the currency that it has. */
 static const struct currency *usual_currency(
-	const struct catalogue *c, const struct server *const *fitting, size_t n)
+	const struct question *q, const struct server *const *fitting, size_t n)
 {
-	const struct currency *other = NULL;
+	const struct catalogue *c = q->ask.c;
+	const struct currency *usd = &c->currency[0], *other = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct price *first = c->price + fitting[i]->first_price;
 
 		for (const struct price *p = first; p < first + fitting[i]->n_prices; p++) {
-			if (p->allocation != ALLOCATION_ONDEMAND)
+			if (!region_allowed(q, p) || !allocation_allowed(q, p))
 				continue;
-			if (!isnan(rate_to(c, p, &c->currency[0])))
-				return &c->currency[0];
+			if (!isnan(currency_rate(&c->currency[p->currency], usd)))
+				return usd;
 			if (!other)
 				other = &c->currency[p->currency];
 		}
 	}
-	return other ? other : &c->currency[0];
+	return other ? other : usd;
 }
 
 /* The larger first; unknown (NaN) last. */
@@ -134,17 +168,20 @@ static int larger_first(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static int by_price(const void *left, const void *right)
+static int by_key(const void *left, const void *right)
 {
 	const struct pick *a = left, *b = right;
 	int order;
 
-	if (a->price != b->price)
+	if (a->unsure != b->unsure)
+		return a->unsure - b->unsure;
+	if (a->key < b->key || a->key > b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->price < b->price || a->price > b->price)
 		return a->price < b->price ? -1 : 1;
 	order = larger_first(a->server->memory_amount, b->server->memory_amount);
-	if (order)
-		return order;
-	order = strcmp(a->server->vendor_id, b->server->vendor_id);
+	if (order == 0)
+		order = strcmp(a->server->vendor_id, b->server->vendor_id);
 	return order ? order : strcmp(a->server->server_id, b->server->server_id);
 }
 
@@ -154,32 +191,32 @@ struct best {
 	size_t n, max;
 };
 
+static void swap(struct pick *a, struct pick *b)
+{
+	struct pick kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
 static void sift_down(struct best *h)
 {
 	for (size_t at = 0, child; (child = 2 * at + 1) < h->n; at = child) {
-		if (child + 1 < h->n && by_price(&h->pick[child + 1], &h->pick[child]) > 0)
+		if (child + 1 < h->n && by_key(&h->pick[child + 1], &h->pick[child]) > 0)
 			child++;
-		if (by_price(&h->pick[child], &h->pick[at]) <= 0)
+		if (by_key(&h->pick[child], &h->pick[at]) <= 0)
 			return;
-		struct pick swap = h->pick[at];
-
-		h->pick[at] = h->pick[child];
-		h->pick[child] = swap;
+		swap(&h->pick[at], &h->pick[child]);
 	}
 }
 
 static void sift_up(struct best *h)
 {
-	for (size_t at = h->n - 1; at > 0;) {
-		size_t parent = (at - 1) / 2;
-
-		if (by_price(&h->pick[at], &h->pick[parent]) <= 0)
+	for (size_t at = h->n - 1, parent; at > 0; at = parent) {
+		parent = (at - 1) / 2;
+		if (by_key(&h->pick[at], &h->pick[parent]) <= 0)
 			return;
-		struct pick swap = h->pick[at];
-
-		h->pick[at] = h->pick[parent];
-		h->pick[parent] = swap;
-		at = parent;
+		swap(&h->pick[at], &h->pick[parent]);
 	}
 }
 
@@ -188,50 +225,75 @@ static void keep_best(struct best *h, const struct pick *p)
 	if (h->n < h->max) {
 		h->pick[h->n++] = *p;
 		sift_up(h);
-	} else if (by_price(p, &h->pick[0]) < 0) {
+	} else if (h->max && by_key(p, &h->pick[0]) < 0) {
 		h->pick[0] = *p;
 		sift_down(h);
 	}
+}
+
+/* The best of the fitting ones up to the page asked for, in order. */
+static struct best rank(const struct question *q, const struct server *const *fitting, size_t n,
+	struct arena *arena, struct picks *ret)
+{
+	const struct pick_options *o = q->ask.o;
+	struct best best = {.max = n};
+
+	if (o->limit && o->page <= 1)
+		best.max = o->limit < n ? o->limit : n;
+	else if (o->limit)
+		best.max = o->limit <= n / o->page ? o->limit * o->page : n;
+	best.pick = arena_alloc(arena, (best.max + 1) * sizeof *best.pick);
+	for (size_t i = 0; i < n; i++) {
+		struct pick p;
+		enum exclusion reason = appraise(q, fitting[i], &p);
+
+		if (reason == EXCLUSION_COUNT) {
+			keep_best(&best, &p);
+			ret->fitting++;
+		} else {
+			ret->excluded[reason]++;
+		}
+	}
+	qsort(best.pick, best.n, sizeof *best.pick, by_key);
+	return best;
 }
 
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret)
 {
 	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof *fitting);
-	const struct currency *to = NULL;
+	struct question q;
 	size_t n = 0;
 
-	*ret = (struct picks){0};
+	question_begin(&q, c, d, o);
+	*ret = (struct picks){.objective = q.objective};
 	for (size_t i = 0; i < c->n; i++) {
-		enum exclusion reason = misfit(&c->server[i], d, o);
+		enum exclusion reason = misfit(&q, &c->server[i]);
 
 		if (reason == EXCLUSION_COUNT)
 			fitting[n++] = &c->server[i];
 		else
 			ret->excluded[reason]++;
 	}
-	to = o->currency ? currency_find(c, o->currency) : usual_currency(c, fitting, n);
-	ret->currency = to ? to->code : o->currency;
+	question_in(&q,
+		o->currency ? catalogue_currency(c, o->currency) : usual_currency(&q, fitting, n));
+	ret->currency = q.currency ? q.currency->code : o->currency;
 
-	struct best best = {.max = o->limit && o->limit < n ? o->limit : n};
+	struct best best = rank(&q, fitting, n, arena, ret);
+	size_t first = o->page > 1 ? (o->page - 1) * o->limit : 0;
 
-	best.pick = arena_alloc(arena, (best.max + 1) * sizeof *best.pick);
-	for (size_t i = 0; i < n; i++) {
-		struct offer offer = best_offer(c, fitting[i], to);
-		struct pick p = {.server = fitting[i],
-			.price = offer.amount,
-			.forecast_duration_seconds = d->duration_seconds,
-			.forecast_cost = offer.amount * d->duration_seconds / 3600};
+	ret->first = first < best.n ? first : best.n;
+	ret->pick = best.pick + ret->first;
+	ret->n = best.n - ret->first;
+	ret->best = best.n ? best.pick : NULL;
+}
 
-		if (!offer.price) {
-			ret->excluded[offer.any ? EXCLUDED_CURRENCY : EXCLUDED_NO_PRICE]++;
-			continue;
-		}
-		p.region_id = c->region[offer.price->region].region_id;
-		keep_best(&best, &p);
-		ret->fitting++;
-	}
-	qsort(best.pick, best.n, sizeof *best.pick, by_price);
-	ret->pick = best.pick;
-	ret->n = best.n;
+enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
+	const struct pick_options *o, struct pick *ret)
+{
+	struct question q;
+
+	question_begin(&q, c, d, o);
+	question_in(&q, o->currency ? catalogue_currency(c, o->currency) : &c->currency[0]);
+	return appraise(&q, s, ret);
 }

@@ -27,16 +27,32 @@ HEAD = """\
 # https://creativecommons.org/licenses/by-sa/4.0/ ; selected and renamed here; this file is shared alike.
 # Prices in a named region: price tables of the Karpenter providers for AWS, GCP and Azure, Apache-2.0.
 # Units are Keeper's: memory_amount and gpu_memory_* in MiB, storage_size in GB, prices per hour in currency.
-# An empty region_id is the vendor's lowest price in any region.
+# An empty region_id is the vendor's lowest price in any region. What the first line of a vendor or a region
+# says of it holds for all. Billing rules and compliance: as Spare Cores lists them.
 # source: Spare Cores and Karpenter price tables
 # as_of: 2026-08
 """
 
 COLUMNS = ("vendor_id server_id api_reference family cpu_architecture cpu_allocation cpu_manufacturer vcpus "
            "memory_amount gpu_count gpu_model gpu_memory_min gpu_memory_total storage_size storage_type score1 "
-           "score region_id min_price_ondemand currency").split()
+           "score region_id min_price_ondemand currency country_id continent billing_increment_seconds "
+           "minimum_billing_seconds compliance").split()
 
 PRICED_IN = {"aws": "us-east-1", "gcp": "us-central1", "azure": "eastus"}
+COUNTRY = {"us-east-1": "US", "us-central1": "US", "eastus": "US"}
+CONTINENT = {"US": "North America"}
+
+# Seconds: what the vendor bills in multiples of, and at least; frameworks it complies with.
+VENDORS = {
+    "aws": (1, 60, "hipaa iso27001 soc2t2"),
+    "gcp": (1, 60, "hipaa iso27001 soc2t2"),
+    "azure": (1, 300, "hipaa iso27001 soc2t2"),
+    "hcloud": (3600, 3600, "iso27001"),
+    "upcloud": (3600, 3600, "iso27001"),
+    "ovh": (3600, 3600, "iso27001 soc2t2"),
+    "alicloud": (1, 600, "hipaa iso27001 soc2t2"),
+    "vultr": (3600, 3600, "hipaa iso27001 soc2t2"),
+}
 
 FAMILIES = {
     "aws": "t3 t3a t4g m6i m7i m7a m7g m8g m8a c7i c7a c7g c8g c8a r7i r7a r7g r8g r8a x8g "
@@ -119,6 +135,21 @@ def line_of(row, regional):
     }
 
 
+def tell_once(lines):
+    """What is known of vendors and regions, on the first line of each."""
+    vendors, regions = set(), set()
+    for line in lines:
+        vendor, region = line["vendor_id"], (line["vendor_id"], line["region_id"])
+        if vendor not in vendors:
+            (line["billing_increment_seconds"], line["minimum_billing_seconds"],
+             line["compliance"]) = VENDORS[vendor]
+        if region not in regions and line["region_id"]:
+            line["country_id"] = COUNTRY[line["region_id"]]
+            line["continent"] = CONTINENT[line["country_id"]]
+        vendors.add(vendor)
+        regions.add(region)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -138,6 +169,7 @@ def main():
                 lines.append(line_of(row, price))
     lines.sort(key=lambda line: (line["vendor_id"], line["family"], float(line["vcpus"]),
                                  float(line["memory_amount"]), line["server_id"]))
+    tell_once(lines)
     sys.stdout.write(HEAD)
     writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "recommender/pick.h"
-#include "recommender/server_fields.h"
+#include "recommender/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,9 +35,9 @@ static int fuzz_catalogue(const uint8_t *data, size_t size,
 
 		check(*s->vendor_id && *s->server_id &&
 			s->first_price + s->n_prices <= c->n_prices);
-		for (const struct server_field *f = server_fields; f->name; f++)
-			check(!(server_field_number(f, s) < 0) &&
-				strlen(server_field_text(f, s)) < SERVER_TEXT_MAX);
+		for (const struct field *f = fields; f->name && f->part == PART_SERVER; f++)
+			check(!(field_number(f, s) < 0) &&
+				strlen(field_text(f, s)) < FIELD_TEXT_MAX);
 		check(i == 0 || catalogue_find(c, s->vendor_id, s->server_id) != NULL);
 	}
 	pick_servers(c, &d, &(struct pick_options){.limit = 3}, &arena, &p);

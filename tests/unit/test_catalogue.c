@@ -5,9 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "recommender/catalogue_build.h"
-#include "recommender/server_fields.h"
+#include "recommender/fields.h"
 
 #define HEAD "vendor_id,server_id,vcpus,memory_amount"
 
@@ -76,9 +77,9 @@ static void what_is_not_said_is_unknown(void **state)
 		const struct server *s = from[i]->server;
 
 		assert_int_equal(from[i]->n, 1);
-		for (const struct server_field *f = server_fields; f->name; f++)
-			if (f->kind == FIELD_NUMBER)
-				assert_true(isnan(server_field_number(f, s)));
+		for (const struct field *f = fields; f->name; f++)
+			if (f->kind == FIELD_NUMBER && f->part == PART_SERVER)
+				assert_true(isnan(field_number(f, s)));
 		assert_true(s->active);
 		assert_int_equal(s->cpu_architecture, ARCHITECTURE_UNKNOWN);
 		assert_int_equal(s->cpu_allocation, CPU_ALLOCATION_UNKNOWN);
@@ -128,11 +129,14 @@ static void csv_errors_name_line_and_column(void **state)
 			"own.csv: line 2: column memory_amount: \"16GB\" is not a number"},
 		{HEAD "\n,a,1,2\n", "own.csv: line 2: a server without vendor_id"},
 		{HEAD "\nv,,1,2\n", "own.csv: line 2: a server without server_id"},
-		{HEAD "\nv,a,1,2\n\nv,a,1,2\n", "own.csv: line 4: v/a is there twice"},
+		{HEAD "\nv,a,1,2\n\nv,a,1,2\n",
+			"own.csv: line 4: v/a is there twice, and this line has no price"},
 		{HEAD ",status\nv,a,1,2,gone\n",
 			"own.csv: line 2: column status: \"gone\" is not known; accepted: active "
 			"or "
 			"inactive (no longer rented out); active when empty"},
+		{HEAD ",price\nv,a,1,2,3\nv,a,2,2,4\n",
+			"own.csv: line 3: vcpus: an earlier line says something else of v/a"},
 		{HEAD ",currency\nv,a,1,2,euro\n", "own.csv: line 2: currency: \"euro\" is not a "
 						   "code of three capitals, as USD or EUR"},
 		{HEAD "\n\"v,a,1,2\n", "own.csv: line 2: a quote that does not close"},
@@ -195,7 +199,7 @@ static void json_errors_name_line_and_field(void **state)
 			"own.json: line 1: text after the array"},
 		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\"},\n{\"vendor_id\":\"v\",\"server_id\":"
 		 "\"a\"}]",
-			"own.json: line 2: v/a is there twice"},
+			"own.json: line 2: v/a is there twice, and this line has no price"},
 	};
 
 	(void)state;
@@ -269,7 +273,7 @@ static void prices_are_grouped_and_summarised(void **state)
 {
 	struct catalogue *c = NULL;
 	struct catalogue_builder *b = catalogue_builder_new();
-	struct server s;
+	struct row r;
 	struct err e;
 	static const struct price_row rows[] = {
 		{"v", "b", "r1", "z1", "EUR", ALLOCATION_ONDEMAND, 1.0},
@@ -281,12 +285,12 @@ static void prices_are_grouped_and_summarised(void **state)
 	};
 
 	(void)state;
-	server_clear(&s);
-	s.vendor_id = "v";
-	s.server_id = "b";
-	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
-	s.server_id = "a";
-	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
+	row_clear(&r);
+	r.server.vendor_id = "v";
+	r.server.server_id = "b";
+	assert_int_equal(catalogue_add_server(b, &r.server, &e), 0);
+	r.server.server_id = "a";
+	assert_int_equal(catalogue_add_server(b, &r.server, &e), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(catalogue_add_price(b, &rows[i], &e), 0);
 	assert_int_equal(catalogue_set_rate(b, "EUR", 1.1, &e), 0);
@@ -321,19 +325,19 @@ static void a_refused_server_leaves_no_price_behind(void **state)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct catalogue *c = NULL;
-	struct server s;
+	struct row r;
 	struct err e;
 
 	(void)state;
-	server_clear(&s);
-	s.vendor_id = "v";
-	s.server_id = "a";
-	s.min_price_ondemand = 1;
-	s.min_price_spot = INFINITY;
-	assert_int_equal(catalogue_add_server(b, &s, &e), -EINVAL);
-	s.min_price_spot = NAN;
-	s.server_id = "b";
-	assert_int_equal(catalogue_add_server(b, &s, &e), 0);
+	row_clear(&r);
+	r.server.vendor_id = "v";
+	r.server.server_id = "a";
+	r.server.min_price_ondemand = 1;
+	r.server.min_price_spot = INFINITY;
+	assert_int_equal(catalogue_add_server(b, &r.server, &e), -EINVAL);
+	r.server.min_price_spot = NAN;
+	r.server.server_id = "b";
+	assert_int_equal(catalogue_add_server(b, &r.server, &e), 0);
 	catalogue_finish(b, "x", &c);
 	assert_int_equal(c->n, 1);
 	assert_int_equal(c->n_prices, 1);
@@ -400,17 +404,154 @@ static void the_built_in_catalogue_is_plausible(void **state)
 
 static void field_rows_are_well_formed(void **state)
 {
+	static const size_t sizes[PART_COUNT] = {[PART_SERVER] = sizeof(struct server),
+		[PART_VENDOR] = sizeof(struct vendor),
+		[PART_REGION] = sizeof(struct region),
+		[PART_PRICE] = sizeof(struct price_row)};
+
 	(void)state;
-	for (const struct server_field *f = server_fields; f->name; f++) {
+	for (const struct field *f = fields; f->name; f++) {
 		assert_non_null(f->help);
 		assert_int_not_equal(f->help[strlen(f->help) - 1], '.');
-		assert_ptr_equal(server_field_find(f->name, strlen(f->name)), f);
-		assert_true(f->offset < sizeof(struct server));
-		for (const struct server_field *g = server_fields; g != f; g++)
-			assert_int_not_equal(f->offset, g->offset);
+		assert_ptr_equal(field_of(f->part, f->name), f);
+		assert_non_null(field_find(f->name, strlen(f->name)));
+		assert_true(f->offset < sizes[f->part]);
+		for (const struct field *g = fields; g != f; g++)
+			assert_true(f->part != g->part || f->offset != g->offset);
 	}
-	assert_null(server_field_find("vcpu", 4));
-	assert_null(server_field_find("vcpus_", 6));
+	assert_null(field_find("vcpu", 4));
+	assert_null(field_find("vcpus_", 6));
+}
+
+static void a_table_of_columns_can_be_printed(void **state)
+{
+	struct buf out = BUF_MAX(65536);
+
+	(void)state;
+	fields_markdown(&out);
+	assert_non_null(strstr(buf_text(&out), "\n| `vendor_id` (required) |  | "));
+	assert_non_null(strstr(
+		buf_text(&out), "\n| `memory_amount` (required) | MiB | Memory as sold |\n"));
+	const char *first = strstr(buf_text(&out), "`country_id`");
+
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "`country_id`"));
+	buf_done(&out);
+}
+
+static void more_lines_of_a_server_are_more_prices(void **state)
+{
+	struct catalogue *c = csv("vendor_id,server_id,vcpus,memory_amount,region_id,country_id,"
+				  "currency,allocation,price,"
+				  "min_price_ondemand,billing_increment_seconds\n"
+				  "v,a,4,8192,r1,DE,EUR,,,1.5,3600\n"
+				  "v,a,,,r1,,,spot,0.5,,\n"
+				  "v,a,4,8192,r2,FI,USD,ondemand,1.25,,\n"
+				  "v,a,,,r2,,USD,,1.75,,\n"
+				  "w,a,1,1024,r1,US,,,2,,\n");
+	const struct server *a = catalogue_find(c, "v", "a");
+
+	(void)state;
+	assert_int_equal(c->n, 2);
+	assert_int_equal(c->n_vendors, 2);
+	assert_int_equal(c->n_regions, 4); /* nowhere, v's r1 and r2, w's r1 */
+	assert_int_equal(a->n_prices, 3);  /* of two for one place, the lower */
+	assert_true(c->vendor[a->vendor].billing_increment_seconds == 3600);
+	for (uint32_t k = 0; k < a->n_prices; k++) {
+		const struct price *p = &c->price[a->first_price + k];
+		const struct region *r = &c->region[p->region];
+
+		assert_string_equal(r->country_id, strcmp(r->region_id, "r1") == 0 ? "DE" : "FI");
+		if (p->allocation == ALLOCATION_SPOT)
+			assert_true(p->price == 0.5 && p->currency != 0);
+		else
+			assert_true(p->price == (p->currency == 0 ? 1.25 : 1.5));
+	}
+	catalogue_free(c);
+}
+
+static void zones_that_cost_the_same_are_one_price(void **state)
+{
+	struct catalogue *c =
+		csv("vendor_id,server_id,vcpus,memory_amount,region_id,zone_id,allocation,price\n"
+		    "v,a,1,1,r1,z1,ondemand,2\nv,a,,,r1,z2,ondemand,2\nv,a,,,r1,z3,ondemand,2\n"
+		    "v,a,,,r1,z1,spot,1\nv,a,,,r1,z2,spot,0.5\nv,a,,,r1,z2,spot,0.75\n"
+		    "v,a,,,r2,z9,ondemand,2\n");
+	static const struct {
+		const char *region, *zone;
+		double price;
+	} expected[] = {{"r1", "", 2}, {"r2", "z9", 2}, {"r1", "z1", 1}, {"r1", "z2", 0.5}};
+
+	(void)state;
+	assert_int_equal(c->n_prices, ARRAY_LEN(expected));
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		assert_string_equal(c->region[c->price[i].region].region_id, expected[i].region);
+		assert_string_equal(c->zone[c->price[i].zone], expected[i].zone);
+		assert_true(c->price[i].price == expected[i].price);
+	}
+	assert_true(c->server[0].min_price_ondemand == 2 && c->server[0].min_price_spot == 0.5);
+	catalogue_free(c);
+}
+
+static void keeper_objects_of_vendor_and_region_are_read(void **state)
+{
+	struct catalogue *c =
+		json("[{\"vendor_id\":\"hcloud\",\"server_id\":\"96\",\"vcpus\":2,\"memory_"
+		     "amount\":8192,"
+		     "\"storage_type\":\"NVME_SSD\",\"region_id\":\"2\",\"min_price_ondemand\":0.1,"
+		     "\"vendor\":{\"vendor_id\":\"hcloud\",\"name\":\"Hetzner "
+		     "Cloud\",\"country_id\":\"DE\","
+		     "\"billing_increment_seconds\":3600,\"minimum_billing_seconds\":null},"
+		     "\"region\":{\"region_id\":\"2\",\"api_reference\":\"nbg1-dc3\",\"country_"
+		     "id\":\"DE\"}}]");
+
+	(void)state;
+	assert_string_equal(c->vendor[0].name, "Hetzner Cloud");
+	assert_true(c->vendor[0].billing_increment_seconds == 3600);
+	assert_true(isnan(c->vendor[0].minimum_billing_seconds));
+	assert_string_equal(c->server[0].storage_type, "nvme ssd");
+	assert_string_equal(c->region[c->price[0].region].api_reference, "nbg1-dc3");
+	catalogue_free(c);
+}
+
+static void the_best_score_of_a_server_counts(void **state)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	const char text[] = HEAD "\nv,b,1,1\nv,a,1,1\nv,c,1,1\n";
+	const struct benchmark more = {.benchmark_id = "speed",
+		.name = "",
+		.category = "",
+		.unit = "",
+		.higher_is_better = true};
+	const struct benchmark less = {
+		.benchmark_id = "delay", .name = "", .category = "", .unit = ""};
+
+	(void)state;
+	assert_int_equal(catalogue_read_csv(b, text, sizeof text - 1, &e), 0);
+	assert_int_equal(catalogue_add_benchmark(b, &more, &e), 0);
+	assert_int_equal(catalogue_add_benchmark(b, &less, &e), 0);
+	assert_int_equal(catalogue_add_benchmark(b, &less, &e), -EEXIST);
+	static const double scores[] = {2, 3, 1};
+
+	for (size_t i = 0; i < 3; i++) {
+		catalogue_add_score(b, "v", "b", "speed", scores[i]);
+		catalogue_add_score(b, "v", "b", "delay", scores[i]);
+		catalogue_add_score(b, "v", "nobody", "speed", scores[i]);
+		catalogue_add_score(b, "v", "b", "nothing", scores[i]);
+	}
+	catalogue_finish(b, "x", &c);
+	catalogue_builder_free(b);
+	const struct benchmark *speed = catalogue_benchmark(c, "speed"),
+			       *delay = catalogue_benchmark(c, "delay");
+
+	assert_non_null(speed);
+	assert_string_equal(c->server[1].server_id, "b");
+	assert_true(speed->score[1] == 3 && delay->score[1] == 1);
+	assert_true(isnan(speed->score[0]) && isnan(speed->score[2]));
+	assert_null(catalogue_benchmark(c, "nothing"));
+	catalogue_free(c);
 }
 
 int main(void)
@@ -428,6 +569,11 @@ int main(void)
 		cmocka_unit_test(the_last_holder_frees_it),
 		cmocka_unit_test(the_built_in_catalogue_is_plausible),
 		cmocka_unit_test(field_rows_are_well_formed),
+		cmocka_unit_test(a_table_of_columns_can_be_printed),
+		cmocka_unit_test(more_lines_of_a_server_are_more_prices),
+		cmocka_unit_test(zones_that_cost_the_same_are_one_price),
+		cmocka_unit_test(keeper_objects_of_vendor_and_region_are_read),
+		cmocka_unit_test(the_best_score_of_a_server_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

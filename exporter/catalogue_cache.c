@@ -1,0 +1,276 @@
+/* The cache's file, the catalogue in it, and the answers of a server beside it. */
+#include "exporter/catalogue_cache_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "exporter/catalogue_scdata.h"
+
+#define BUSY_MS 5000
+
+void cache_finalizep(sqlite3_stmt **s)
+{
+	sqlite3_finalize(*s);
+}
+
+int cache_error(const struct catalogue_cache *k, struct err *e)
+{
+	int sql = sqlite3_errcode(k->db) & 0xff;
+	int code = sql == SQLITE_FULL                              ? -ENOSPC
+		   : sql == SQLITE_CORRUPT || sql == SQLITE_NOTADB ? -EBADMSG
+								   : -EIO;
+
+	return err_set(e, code, "%s: %s", k->path, sqlite3_errmsg(k->db));
+}
+
+int cache_run(const struct catalogue_cache *k, const char *sql, struct err *e)
+{
+	return sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : cache_error(k, e);
+}
+
+int cache_prepare(
+	const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret, struct err *e)
+{
+	return sqlite3_prepare_v2(k->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : cache_error(k, e);
+}
+
+int cache_step(const struct catalogue_cache *k, sqlite3_stmt *s, struct err *e)
+{
+	int code = sqlite3_step(s) == SQLITE_DONE ? 0 : cache_error(k, e);
+
+	sqlite3_reset(s);
+	return code;
+}
+
+void cache_bind_text(sqlite3_stmt *s, int i, const char *text)
+{
+	if (*text)
+		sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(s, i);
+}
+
+static int version_of(const struct catalogue_cache *k, int *ret)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+
+	if (cache_prepare(k, "PRAGMA user_version", &s, NULL) || sqlite3_step(s) != SQLITE_ROW)
+		return -EIO;
+	*ret = sqlite3_column_int(s, 0);
+	return 0;
+}
+
+/* The directories above path; what cannot be made shows when the file is opened. */
+static void make_directories(const char *path)
+{
+	AUTO(freep) char *part = xstrdup(path);
+
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(part, 0755);
+		*slash = '/';
+	}
+}
+
+static int open_file(struct catalogue_cache *k, struct err *e)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+	if (sqlite3_open_v2(k->path, &k->db, flags, NULL) != SQLITE_OK) {
+		int code = cache_error(k, e);
+
+		sqlite3_close(k->db);
+		k->db = NULL;
+		return code;
+	}
+	sqlite3_busy_timeout(k->db, BUSY_MS);
+	return 0;
+}
+
+/* A file that is corrupt, or of another version, holds nothing that cannot be fetched again. */
+int cache_begin_anew(struct catalogue_cache *k, struct err *e)
+{
+	sqlite3_close(k->db);
+	k->db = NULL;
+	if (unlink(k->path) && errno != ENOENT)
+		return err_system(e, -errno, "remove %s", k->path);
+	int code = open_file(k, e);
+
+	return code ? code : cache_create_tables(k, e);
+}
+
+int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e)
+{
+	struct catalogue_cache *k = xcalloc(1, sizeof *k);
+	int version = 0, code;
+
+	k->path = xstrdup(path);
+	make_directories(path);
+	code = open_file(k, e);
+	if (code == 0 && version_of(k, &version))
+		code = cache_begin_anew(k, e);
+	else if (code == 0 && version != CATALOGUE_CACHE_VERSION)
+		code = version ? cache_begin_anew(k, e) : cache_create_tables(k, e);
+	if (code) {
+		catalogue_cache_close(k);
+		return code;
+	}
+	*ret = k;
+	return 0;
+}
+
+void catalogue_cache_close(struct catalogue_cache *k)
+{
+	if (!k)
+		return;
+	sqlite3_close(k->db);
+	free(k->path);
+	free(k);
+}
+
+/* The source and time of what was saved; -ENOENT when nothing was. */
+static int read_metadata(
+	const struct catalogue_cache *k, char **source, struct wall *saved_at, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	bool found = false;
+	int code = cache_prepare(
+		k, "SELECT key, value FROM _metadata WHERE key IN ('source', 'saved_at')", &s, e);
+
+	if (code)
+		return -ENOENT;
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		const char *key = (const char *)sqlite3_column_text(s, 0);
+		const char *value = (const char *)sqlite3_column_text(s, 1);
+
+		if (key && value && strcmp(key, "source") == 0 && !*source)
+			*source = xstrdup(value);
+		if (key && strcmp(key, "saved_at") == 0) {
+			saved_at->ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
+			found = true;
+		}
+	}
+	return found ? 0 : -ENOENT;
+}
+
+int catalogue_cache_load(
+	struct catalogue **ret, struct wall *saved_at, const char *path, struct err *e)
+{
+	struct catalogue_cache k = {.path = xstrdup(path)};
+	AUTO(freep) char *own_path = k.path, *source = NULL;
+	struct wall at = {0};
+	int code = -ENOENT;
+
+	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+		SQLITE_OK) {
+		sqlite3_busy_timeout(k.db, BUSY_MS);
+		code = read_metadata(&k, &source, &at, NULL);
+	}
+	sqlite3_close(k.db);
+	if (code)
+		return err_set(e, code, "%s: no catalogue was saved there", path);
+	code = catalogue_from_scdata_as(ret, path, source ? source : path, e);
+	if (code == 0)
+		*saved_at = at;
+	return code;
+}
+
+static int unpack(const void *packed, size_t n, size_t length, struct buf *body)
+{
+	uLongf got = length;
+	AUTO(freep) char *text = xmalloc(length);
+
+	if (uncompress((Bytef *)text, &got, packed, n) != Z_OK || got != length)
+		return -EIO;
+	buf_reset(body);
+	buf_add(body, text, length);
+	return body->full ? -E2BIG : 0;
+}
+
+int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cached_page *ret,
+	struct buf *body, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	const char *sql = body ? "SELECT etag, fetched_at, max_age_seconds, length, body FROM page "
+				 "WHERE url = ?"
+			       : "SELECT etag, fetched_at, max_age_seconds FROM page WHERE url = ?";
+	int code = cache_prepare(k, sql, &s, e);
+
+	if (code)
+		return code;
+	sqlite3_bind_text(s, 1, url, -1, SQLITE_STATIC);
+	if (sqlite3_step(s) != SQLITE_ROW)
+		return -ENOENT;
+	const char *etag = (const char *)sqlite3_column_text(s, 0);
+	struct cached_page page = {.fetched_at.ns = sqlite3_column_int64(s, 1),
+		.max_age_seconds = sqlite3_column_double(s, 2)};
+
+	snprintf(page.etag, sizeof page.etag, "%s", etag ? etag : "");
+	if (body) {
+		sqlite3_int64 length = sqlite3_column_int64(s, 3);
+		const void *packed = sqlite3_column_blob(s, 4);
+
+		if (length < 0 || length > CATALOGUE_PAGE_MAX || !packed ||
+			unpack(packed, (size_t)sqlite3_column_bytes(s, 4), (size_t)length, body))
+			return -ENOENT;
+	}
+	*ret = page;
+	return 0;
+}
+
+static int update_page(
+	struct catalogue_cache *k, const char *url, const struct cached_page *page, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	int code = cache_prepare(
+		k, "UPDATE page SET fetched_at = ?2, max_age_seconds = ?3 WHERE url = ?1", &s, e);
+
+	if (code)
+		return code;
+	sqlite3_bind_text(s, 1, url, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 2, page->fetched_at.ns);
+	sqlite3_bind_double(s, 3, page->max_age_seconds);
+	return cache_step(k, s, e);
+}
+
+int catalogue_cache_keep_page(struct catalogue_cache *k, const char *url,
+	const struct cached_page *page, const struct buf *body, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	int code;
+
+	if (!body)
+		return update_page(k, url, page, e);
+	uLongf packed = compressBound(body->len);
+	AUTO(freep) void *out = xmalloc(packed);
+
+	if (compress2(out, &packed, (const Bytef *)buf_text(body), body->len, Z_BEST_SPEED) != Z_OK)
+		return err_set(e, -EIO, "%s: cannot be packed", url);
+	code = cache_prepare(k, "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?)", &s, e);
+	if (code)
+		return code;
+	sqlite3_bind_text(s, 1, url, -1, SQLITE_STATIC);
+	cache_bind_text(s, 2, page->etag);
+	sqlite3_bind_int64(s, 3, page->fetched_at.ns);
+	sqlite3_bind_double(s, 4, page->max_age_seconds);
+	sqlite3_bind_int64(s, 5, (sqlite3_int64)body->len);
+	sqlite3_bind_blob64(s, 6, out, packed, SQLITE_STATIC);
+	return cache_step(k, s, e);
+}
+
+int catalogue_cache_forget_pages(struct catalogue_cache *k, struct wall before, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	int code = cache_prepare(k, "DELETE FROM page WHERE fetched_at < ?", &s, e);
+
+	if (code)
+		return code;
+	sqlite3_bind_int64(s, 1, before.ns);
+	return cache_step(k, s, e);
+}

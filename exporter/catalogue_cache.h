@@ -1,0 +1,55 @@
+/*
+ * The catalogue that was last fetched or imported, and the answers it was made of, in one SQLite file of our own.
+ * The catalogue's tables have sc-data's names, so that catalogue_from_scdata reads them.
+ *
+ * A handle belongs to one thread; several processes may use the file. Everything in it can be had again: a
+ * corrupt file is removed and begun anew.
+ */
+#ifndef EXPORTER_CATALOGUE_CACHE_H
+#define EXPORTER_CATALOGUE_CACHE_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/clock.h"
+#include "recommender/catalogue.h"
+
+struct catalogue_cache;
+
+/* Creates the file and its directory when they are missing. */
+int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
+void catalogue_cache_close(struct catalogue_cache *cache);
+
+/*
+ * Puts a catalogue in the place of the one before, at once or not at all. source is where it came from
+ * originally: catalogue_cache_load answers it.
+ */
+int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *c, const char *source,
+	struct wall at, struct err *e);
+
+/*
+ * The catalogue that was saved last, and when. -ENOENT: no such file, or nothing was saved yet. Needs no
+ * handle; never creates or changes the file.
+ */
+int catalogue_cache_load(
+	struct catalogue **ret, struct wall *saved_at, const char *path, struct err *e);
+
+/* An answer of a server, as HTTP caches keep it. */
+struct cached_page {
+	char etag[256];         /* "" = none */
+	struct wall fetched_at; /* or last confirmed */
+	double max_age_seconds; /* until then it need not be asked for again */
+};
+
+/* The page of a URL, its body unpacked to *body when that is not NULL. -ENOENT: not there. */
+int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
+	struct buf *body, struct err *e);
+/* Keeps a page; body NULL leaves the body as it was (it was confirmed, not sent). */
+int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url, const struct cached_page *page,
+	const struct buf *body, struct err *e);
+/* Forgets pages that were neither fetched nor confirmed since. */
+int catalogue_cache_forget_pages(struct catalogue_cache *cache, struct wall before, struct err *e);
+
+#define CATALOGUE_PAGE_MAX (64u << 20) /* bytes of a body */
+
+#endif

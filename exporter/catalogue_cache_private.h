@@ -1,0 +1,31 @@
+/*
+ * What the two files of the cache share: catalogue_cache.c opens, loads and keeps pages, catalogue_save.c writes
+ * the tables.
+ */
+#ifndef EXPORTER_CATALOGUE_CACHE_PRIVATE_H
+#define EXPORTER_CATALOGUE_CACHE_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "exporter/catalogue_cache.h"
+
+#define CATALOGUE_CACHE_VERSION 1 /* PRAGMA user_version; a file of another one is begun anew */
+
+struct catalogue_cache {
+	sqlite3 *db;
+	char *path;
+};
+
+int cache_error(const struct catalogue_cache *k, struct err *e); /* of the last call of SQLite; -EBADMSG: corrupt */
+int cache_run(const struct catalogue_cache *k, const char *sql, struct err *e);
+int cache_prepare(const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret, struct err *e);
+int cache_step(const struct catalogue_cache *k, sqlite3_stmt *s, struct err *e); /* to the end, and resets */
+void cache_bind_text(sqlite3_stmt *s, int i, const char *text); /* "" = NULL; text must outlive the step */
+void cache_finalizep(sqlite3_stmt **s);
+
+/* Removes the file and begins an empty one: all of it can be fetched again. */
+int cache_begin_anew(struct catalogue_cache *k, struct err *e);
+
+int cache_create_tables(const struct catalogue_cache *k, struct err *e);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * How long a large catalogue takes to load, how much it holds, and how long a question takes. By
+ *name, not in the test run:
+ *
+ *	bench_catalogue SERVERS.csv
+ *
+ * SERVERS.csv has the columns of recommender/fields.h; tests/bench/catalogue_csv.py makes one from
+ *the tables of Spare Cores.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/catalogue_scdata.h"
+#include "recommender/pick.h"
+
+#define ROUNDS 200
+
+static char *read_file(const char *path, size_t *ret_len)
+{
+	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat about;
+
+	if (fd < 0 || fstat(fd, &about) || (size_t)about.st_size > CATALOGUE_TEXT_MAX)
+		return NULL;
+	char *text = xmalloc((size_t)about.st_size);
+	size_t n = 0;
+
+	while (n < (size_t)about.st_size) {
+		ssize_t got = read(fd, text + n, (size_t)about.st_size - n);
+
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	*ret_len = n;
+	return text;
+}
+
+static double milliseconds_since(struct mono start)
+{
+	return mono_seconds_between(start, now_read().mono) * 1e3;
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The median of many times. */
+static void ask(const struct catalogue *c, const char *what, const struct demand *d,
+	const struct pick_options *o)
+{
+	struct arena arena = {0};
+	struct picks p;
+	double took[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct mono start = now_read().mono;
+
+		arena_reset(&arena);
+		pick_servers(c, d, o, &arena, &p);
+		took[i] = milliseconds_since(start);
+	}
+	qsort(took, ROUNDS, sizeof *took, by_size);
+	printf("  %-42s %6.3f ms  %5zu fit", what, took[ROUNDS / 2], p.fitting);
+	if (p.n)
+		printf("  %s %s %.4f %s/h", p.pick[0].server->vendor_id,
+			p.pick[0].server->display_name, p.pick[0].price, p.currency);
+	putchar('\n');
+	arena_done(&arena);
+}
+
+static void ask_all(const struct catalogue *c)
+{
+	static const char *const europe[] = {"Europe"}, *const aws[] = {"aws"};
+	struct demand d = {3.2, 12e9, NAN, NAN, NAN, 1800}, gpu = {4, 30e9, 1, 20e9, NAN, 7200};
+	struct profile p = {
+		1800, 1700, 2100, 5000, NAN, 4, NAN, NAN, catalogue_find(c, "aws", "m7i.xlarge")};
+	struct arena arena = {0};
+	const bool *regions = NULL;
+	struct err e;
+
+	if (places_find(c, &(struct places){.continents = {1, europe}}, &arena, &regions, &e))
+		printf("  (%s)\n", e.text);
+	ask(c, "everything", &(struct demand){NAN, NAN, NAN, NAN, NAN, NAN},
+		&(struct pick_options){.limit = 25});
+	ask(c, "cheapest", &d, &(struct pick_options){.limit = 5});
+	ask(c, "cheapest, x86_64, dedicated", &d,
+		&(struct pick_options){.limit = 5,
+			.architecture = ARCHITECTURE_X86_64,
+			.cpu_allocations = 1u << CPU_DEDICATED});
+	ask(c, "cheapest in Europe, on demand or spot", &d,
+		&(struct pick_options){.limit = 5,
+			.regions = regions,
+			.allocations = ALLOCATION_BIT(ALLOCATION_ONDEMAND) |
+				       ALLOCATION_BIT(ALLOCATION_SPOT)});
+	ask(c, "lowest cost of a run", &d,
+		&(struct pick_options){.limit = 5,
+			.profile = &p,
+			.objective = objective_find("cost"),
+			.reserve = reserves});
+	ask(c, "lowest cost of a run, on demand or spot", &d,
+		&(struct pick_options){.limit = 5,
+			.profile = &p,
+			.objective = objective_find("cost"),
+			.reserve = reserves,
+			.spot_interruptions_per_hour = 0.05,
+			.allocations = ALLOCATION_BIT(ALLOCATION_ONDEMAND) |
+				       ALLOCATION_BIT(ALLOCATION_SPOT)});
+	ask(c, "fastest at aws", &d,
+		&(struct pick_options){.limit = 5,
+			.profile = &p,
+			.objective = objective_find("fastest"),
+			.vendors = {1, aws}});
+	ask(c, "efficiency, all on one page", &d,
+		&(struct pick_options){.objective = objective_find("efficiency")});
+	ask(c, "one GPU with 20 GB", &gpu, &(struct pick_options){.limit = 5});
+	arena_done(&arena);
+}
+
+int main(int argc, char **argv)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	size_t len = 0;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s SERVERS.csv\n", argv[0]);
+		return 2;
+	}
+	bool database = strlen(argv[1]) > 3 && strcmp(argv[1] + strlen(argv[1]) - 3, ".db") == 0;
+	AUTO(freep) char *text = database ? NULL : read_file(argv[1], &len);
+
+	if (!text && !database) {
+		fprintf(stderr, "%s: cannot be read\n", argv[1]);
+		return 1;
+	}
+	struct mono start = now_read().mono;
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+
+	if (database ? catalogue_from_scdata(&c, argv[1], &e)
+		     : catalogue_from_csv(&c, text, len, argv[1], &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	printf("%zu servers, %zu prices, %zu regions, %zu benchmarks\n  load %.1f ms, %.2f MiB "
+	       "allocated (%.2f MiB "
+	       "of it used)\n",
+		c->n, c->n_prices, c->n_regions, c->n_benchmarks, milliseconds_since(start),
+		(double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1048576,
+		(double)c->bytes / 1048576);
+	ask_all(c);
+	catalogue_free(c);
+	return 0;
+}

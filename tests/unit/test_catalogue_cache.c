@@ -1,0 +1,294 @@
+/* exporter/catalogue_cache: what is saved comes back, and answers of a server are kept like an HTTP
+ * cache does. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exporter/catalogue_cache.h"
+#include "recommender/catalogue_build.h"
+
+static char directory[64], path[128];
+
+static int new_path(void **state)
+{
+	(void)state;
+	snprintf(directory, sizeof directory, "/tmp/test_cache_XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof path, "%s/state/deeper/catalogue.db", directory);
+	return 0;
+}
+
+static int remove_path(void **state)
+{
+	char inner[128];
+
+	(void)state;
+	unlink(path);
+	snprintf(inner, sizeof inner, "%s/state/deeper", directory);
+	rmdir(inner);
+	snprintf(inner, sizeof inner, "%s/state", directory);
+	rmdir(inner);
+	rmdir(directory);
+	return 0;
+}
+
+static struct catalogue_cache *opened(void)
+{
+	struct catalogue_cache *k = NULL;
+	struct err e = {0};
+
+	if (catalogue_cache_open(&k, path, &e))
+		fail_msg("%s", e.text);
+	return k;
+}
+
+static struct catalogue *rich(void)
+{
+	static const char text[] = "# rate: EUR 1.25\n# as_of: 2026-08-22\n# source: a test\n"
+				   "vendor_id,server_id,api_reference,vcpus,memory_amount,cpu_"
+				   "architecture,cpu_allocation,status,gpu_model,"
+				   "storage_type,region_id,zone_id,country_id,continent,aliases,"
+				   "allocation,price,currency,"
+				   "billing_increment_seconds,compliance,storage_price_gb_month,"
+				   "extras_currency,score1,display_name\n"
+				   "v,2,a.large,4,8192,arm64,Shared,,\"A \"\"10\"\"\",nvme "
+				   "ssd,r1,z1,DE,Europe,\"one|t'wo\",spot,0.25,EUR,3600,"
+				   "hipaa soc2t2,0.08,EUR,1000.5,Größe\n"
+				   "v,2,,,,,,,,,r1,z2,,,,spot,0.5,EUR,,,,,,\n"
+				   "v,2,,,,,,,,,,,,,,ondemand,1.5,USD,,,,,,\n"
+				   "w,1,,,,,,inactive,,,,,,,,,,,,,,,,\n";
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	if (catalogue_read_csv(b, text, sizeof text - 1, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(catalogue_add_benchmark(b,
+				 &(struct benchmark){.benchmark_id = "latency",
+					 .name = "L",
+					 .category = "c",
+					 .unit = "ns"},
+				 &e),
+		0);
+	catalogue_add_score(b, "v", "2", "latency", 12.5);
+	catalogue_finish(b, "rich.csv", &c);
+	catalogue_builder_free(b);
+	return c;
+}
+
+static void assert_same_fields(enum field_part part, const void *a, const void *b)
+{
+	for (const struct field *f = fields; f->name; f++) {
+		if (f->part != part)
+			continue;
+		double x = field_number(f, a), y = field_number(f, b);
+
+		if (!(x == y || (isnan(x) && isnan(y))) ||
+			strcmp(field_text(f, a), field_text(f, b)) != 0)
+			fail_msg("%s: %g and %g, \"%s\" and \"%s\"", f->name, x, y,
+				field_text(f, a), field_text(f, b));
+	}
+}
+
+static void assert_same(const struct catalogue *a, const struct catalogue *b)
+{
+	assert_string_equal(a->as_of, b->as_of);
+	assert_string_equal(a->note, b->note);
+	assert_int_equal(a->n, b->n);
+	assert_int_equal(a->n_prices, b->n_prices);
+	assert_int_equal(a->n_vendors, b->n_vendors);
+	assert_int_equal(a->n_regions, b->n_regions);
+	assert_int_equal(a->n_benchmarks, b->n_benchmarks);
+	for (size_t i = 0; i < a->n; i++) {
+		assert_same_fields(PART_SERVER, &a->server[i], &b->server[i]);
+		assert_same_fields(PART_VENDOR, &a->vendor[a->server[i].vendor],
+			&b->vendor[b->server[i].vendor]);
+		assert_int_equal(a->server[i].n_prices, b->server[i].n_prices);
+		for (uint32_t k = 0; k < a->server[i].n_prices; k++) {
+			const struct price *p = &a->price[a->server[i].first_price + k];
+			bool found = false;
+
+			for (uint32_t m = 0; m < b->server[i].n_prices; m++) {
+				const struct price *q = &b->price[b->server[i].first_price + m];
+
+				found = found ||
+					(p->price == q->price && p->allocation == q->allocation &&
+						strcmp(a->zone[p->zone], b->zone[q->zone]) == 0 &&
+						strcmp(a->region[p->region].region_id,
+							b->region[q->region].region_id) == 0 &&
+						strcmp(a->currency[p->currency].code,
+							b->currency[q->currency].code) == 0);
+			}
+			assert_true(found);
+		}
+		for (size_t k = 0; k < a->n_benchmarks; k++) {
+			float x = a->benchmark[k].score[i], y = b->benchmark[k].score[i];
+
+			assert_true(x == y || (isnan(x) && isnan(y)));
+		}
+	}
+	for (size_t i = 0; i < a->n_regions; i++)
+		assert_same_fields(PART_REGION, &a->region[i], &b->region[i]);
+	for (size_t i = 0; i < a->n_currencies; i++) {
+		const struct currency *other = catalogue_currency(b, a->currency[i].code);
+
+		assert_true(other && (other->usd == a->currency[i].usd ||
+					     (isnan(other->usd) && isnan(a->currency[i].usd))));
+	}
+}
+
+static void a_saved_catalogue_comes_back(void **state)
+{
+	struct catalogue *all[2] = {rich(), NULL};
+	struct catalogue_cache *k = opened();
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(catalogue_built_in(&all[1], &e), 0);
+	for (size_t i = 0; i < 3;
+		i++) { /* the first again at last: what was there before is gone */
+		struct catalogue *before = all[i % 2], *after = NULL;
+		struct wall at = {.ns = 1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S},
+			    saved_at = {0};
+
+		if (catalogue_cache_save(k, before, "https://keeper.example", at, &e))
+			fail_msg("%s", e.text);
+		if (catalogue_cache_load(&after, &saved_at, path, &e))
+			fail_msg("%s", e.text);
+		assert_string_equal(after->source, "https://keeper.example");
+		assert_true(saved_at.ns == at.ns);
+		assert_same(before, after);
+		catalogue_free(after);
+	}
+	catalogue_cache_close(k);
+	catalogue_free(all[0]);
+	catalogue_free(all[1]);
+}
+
+static void nothing_saved_is_absence(void **state)
+{
+	struct catalogue *c = NULL;
+	struct wall at;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(catalogue_cache_load(&c, &at, path, &e), -ENOENT);
+	assert_int_equal(access(path, F_OK), -1);
+	catalogue_cache_close(opened());
+	assert_int_equal(catalogue_cache_load(&c, &at, path, &e), -ENOENT);
+	assert_null(c);
+}
+
+static void pages_are_kept_confirmed_and_forgotten(void **state)
+{
+	struct catalogue_cache *k = opened();
+	struct cached_page page = {.etag = "\"abc\"", .fetched_at.ns = 5, .max_age_seconds = 3600},
+			   found;
+	struct buf body = BUF_MAX(CATALOGUE_PAGE_MAX), got = BUF_MAX(CATALOGUE_PAGE_MAX);
+	struct err e = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		buf_addf(&body, "line %d\n", i);
+	assert_int_equal(catalogue_cache_page(k, "u", &found, &got, &e), -ENOENT);
+	assert_int_equal(catalogue_cache_keep_page(k, "u", &page, &body, &e), 0);
+	assert_int_equal(catalogue_cache_page(k, "u", &found, &got, &e), 0);
+	assert_string_equal(found.etag, "\"abc\"");
+	assert_true(found.fetched_at.ns == 5 && found.max_age_seconds == 3600);
+	assert_string_equal(buf_text(&got), buf_text(&body));
+
+	page.fetched_at.ns = 9;
+	assert_int_equal(catalogue_cache_keep_page(k, "u", &page, NULL, &e), 0);
+	assert_int_equal(catalogue_cache_forget_pages(k, (struct wall){9}, &e), 0);
+	assert_int_equal(catalogue_cache_page(k, "u", &found, &got, &e), 0);
+	assert_true(found.fetched_at.ns == 9);
+	assert_string_equal(buf_text(&got), buf_text(&body));
+	assert_int_equal(catalogue_cache_forget_pages(k, (struct wall){10}, &e), 0);
+	assert_int_equal(catalogue_cache_page(k, "u", &found, NULL, &e), -ENOENT);
+
+	buf_reset(&body);
+	page.etag[0] = '\0';
+	assert_int_equal(catalogue_cache_keep_page(k, "empty", &page, &body, &e), 0);
+	assert_int_equal(catalogue_cache_page(k, "empty", &found, &got, &e), 0);
+	assert_int_equal(got.len, 0);
+	assert_string_equal(found.etag, "");
+	buf_done(&body);
+	buf_done(&got);
+	catalogue_cache_close(k);
+}
+
+static void overwrite(long at, const char *with, size_t n)
+{
+	FILE *f = fopen(path, "r+");
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(with, 1, n, f), n);
+	fclose(f);
+}
+
+static void a_corrupt_file_is_begun_anew(void **state)
+{
+	struct catalogue *c = rich(), *after = NULL;
+	struct catalogue_cache *k = opened();
+	static char junk[4096];
+	struct wall at;
+	struct err e = {0};
+
+	(void)state;
+	memset(junk, 0x5a, sizeof junk);
+	assert_int_equal(catalogue_cache_save(k, c, "s", (struct wall){1}, &e), 0);
+	catalogue_cache_close(k);
+
+	/* Its header: seen when it is opened. */
+	overwrite(0, junk, sizeof junk);
+	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
+	k = opened();
+	assert_int_equal(catalogue_cache_save(k, c, "s", (struct wall){1}, &e), 0);
+	catalogue_cache_close(k);
+
+	/* The middle of it: seen when it is written. */
+	for (long page = 1; page < 10; page++)
+		overwrite(page * 4096, junk, sizeof junk);
+	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
+	k = opened();
+	if (catalogue_cache_save(k, c, "s", (struct wall){1}, &e))
+		fail_msg("%s", e.text);
+	catalogue_cache_close(k);
+	assert_int_equal(catalogue_cache_load(&after, &at, path, &e), 0);
+	catalogue_free(after);
+	catalogue_free(c);
+}
+
+static void a_place_that_cannot_be_written_is_named(void **state)
+{
+	struct catalogue_cache *k = NULL;
+	struct err e = {0};
+
+	(void)state;
+	assert_true(catalogue_cache_open(&k, "/dev/null/catalogue.db", &e) < 0);
+	assert_non_null(strstr(e.text, "/dev/null/catalogue.db"));
+	assert_null(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_saved_catalogue_comes_back, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(nothing_saved_is_absence, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(
+			pages_are_kept_confirmed_and_forgotten, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(
+			a_corrupt_file_is_begun_anew, new_path, remove_path),
+		cmocka_unit_test(a_place_that_cannot_be_written_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

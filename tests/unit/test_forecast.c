@@ -1,0 +1,294 @@
+/* recommender/forecast and reserve: durations, bills and what is left for a job. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/catalogue_build.h"
+#include "recommender/forecast.h"
+#include "recommender/reserve.h"
+
+static void near(double a, double b)
+{
+	if (!(fabs(a - b) < 1e-9 * (1 + fabs(b))))
+		fail_msg("%.15g, not %.15g", a, b);
+}
+
+/* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: as a, 8 CPUs; x: unknown speed; g, h: GPUs.
+ */
+static const char servers[] = "# rate: EUR 1.25\n"
+			      "vendor_id,server_id,vcpus,memory_amount,score1,score,gpu_count,gpu_"
+			      "model,storage_size,region_id,price,"
+			      "currency,allocation,billing_increment_seconds,minimum_billing_"
+			      "seconds,storage_price_gb_month,"
+			      "outbound_price_gb,ipv4_price_hour,average_time_to_start\n"
+			      "s,a,2,1024,1000,2000,,,10,r,3.6,USD,,1,60,0.073,0.1,0.005,\n"
+			      "s,b,2,1024,2000,4000,,,,r,7.2,USD,,,,,,,\n"
+			      "s,c,8,1024,1000,8000,,,,r,14.4,USD,,,,,,,\n"
+			      "h,x,2,1024,,,,,,,3.6,EUR,,3600,3600,,,,\n"
+			      "s,g,2,1024,1000,2000,1,A10,,r,3.6,USD,spot,,,,,,30\n"
+			      "s,h,2,1024,1000,2000,1,L4,,r,3.6,USD,,,,,,,\n"
+			      "n,y,2,1024,1000,2000,1,A10,,r,3.6,USD,,,,,,,\n";
+
+static struct catalogue *catalogue(bool with_llm)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	const struct benchmark llm = {.benchmark_id = "llm_speed:prompt_processing",
+		.name = "",
+		.category = "",
+		.unit = "",
+		.higher_is_better = true};
+
+	if (catalogue_read_csv(b, servers, strlen(servers), &e))
+		fail_msg("%s", e.text);
+	if (with_llm) {
+		assert_int_equal(catalogue_add_benchmark(b, &llm, &e), 0);
+		catalogue_add_score(b, "s", "g", llm.benchmark_id, 100);
+		catalogue_add_score(b, "s", "h", llm.benchmark_id, 200);
+	}
+	catalogue_finish(b, "test", &c);
+	catalogue_builder_free(b);
+	return c;
+}
+
+static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
+{
+	struct catalogue *c = catalogue(false);
+	static const struct {
+		const char *on;
+		double cpu_seconds, cores, expected;
+		enum forecast_basis basis;
+	} table[] = {
+		{"a", 100, 1, 100, FORECAST_SAME},
+		/* one CPU, always busy: twice as fast, half as long */
+		{"b", 100, 1, 50, FORECAST_MEASURED},
+		/* half of the time waiting: only the other half shrinks */
+		{"b", 50, 1, 75, FORECAST_MEASURED},
+		{"b", 0, 1, 100, FORECAST_MEASURED},
+		/* two CPUs, both busy */
+		{"b", 200, 2, 50, FORECAST_MEASURED},
+		/* more CPUs do not help a job that uses two */
+		{"c", 200, 2, 100, FORECAST_MEASURED},
+		/* four used at once there, where there are only two: twice as long */
+		{"b", 400, 4, 100, FORECAST_MEASURED},
+		{"x", 100, 1, 100, FORECAST_ASSUMED},
+		{"b", NAN, NAN, 100, FORECAST_ASSUMED},
+		/* CPU time beyond duration x cores is measurement noise */
+		{"b", 120, 1, 50, FORECAST_MEASURED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct profile p = profile_of_duration(100);
+
+		p.duration_low = 90;
+		p.duration_high = 130;
+		p.cpu_seconds = table[i].cpu_seconds;
+		p.cores = table[i].cores;
+		p.reference = catalogue_find(c, "s", "a");
+		const char *vendor = strcmp(table[i].on, "x") == 0 ? "h" : "s";
+		struct forecast f = forecast_on(c, &p, catalogue_find(c, vendor, table[i].on));
+
+		if (f.basis != table[i].basis || fabs(f.seconds - table[i].expected) > 1e-9)
+			fail_msg("row %zu: %g s, %s", i, f.seconds, forecast_basis_name[f.basis]);
+		near(f.low, 0.9 * f.seconds);
+		near(f.high, 1.3 * f.seconds);
+	}
+	catalogue_free(c);
+}
+
+static void without_a_reference_the_same_speed_is_assumed(void **state)
+{
+	struct catalogue *c = catalogue(false);
+	struct profile p = profile_of_duration(100);
+	struct forecast f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
+
+	(void)state;
+	assert_int_equal(f.basis, FORECAST_ASSUMED);
+	assert_true(f.seconds == 100 && isnan(f.low) && isnan(f.high));
+	p.duration_seconds = NAN;
+	f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
+	assert_int_equal(f.basis, FORECAST_NONE);
+	assert_true(isnan(f.seconds));
+	catalogue_free(c);
+}
+
+static void gpu_jobs_are_scaled_by_gpu_model(void **state)
+{
+	struct catalogue *plain = catalogue(false), *llm = catalogue(true);
+	struct profile p = profile_of_duration(100);
+
+	(void)state;
+	p.cpu_seconds = 20;
+	p.cores = 1;
+	p.gpus = 1;
+	p.gpu_seconds = 80;
+	p.reference = catalogue_find(plain, "s", "g");
+	struct forecast same_model = forecast_on(plain, &p, catalogue_find(plain, "n", "y"));
+	struct forecast other_model = forecast_on(plain, &p, catalogue_find(plain, "s", "h"));
+
+	assert_int_equal(same_model.basis, FORECAST_MEASURED);
+	near(same_model.seconds, 100);
+	assert_int_equal(other_model.basis, FORECAST_ASSUMED);
+
+	/* By the benchmark twice as fast: 20 s of waiting stay, 80 s on the GPU become 40. */
+	p.reference = catalogue_find(llm, "s", "g");
+	other_model = forecast_on(llm, &p, catalogue_find(llm, "s", "h"));
+	assert_int_equal(other_model.basis, FORECAST_MEASURED);
+	near(other_model.seconds, 60);
+
+	p.gpu_seconds = NAN;
+	assert_int_equal(
+		forecast_on(llm, &p, catalogue_find(llm, "s", "h")).basis, FORECAST_ASSUMED);
+	assert_int_equal(
+		forecast_on(llm, &p, catalogue_find(llm, "n", "y")).basis, FORECAST_MEASURED);
+	catalogue_free(plain);
+	catalogue_free(llm);
+}
+
+static void vendors_bill_minimum_and_increment(void **state)
+{
+	static const struct {
+		double increment, minimum, seconds, billed;
+	} table[] = {
+		{1, 60, 10, 60},
+		{1, 60, 60, 60},
+		{1, 60, 61.5, 62},
+		{3600, 3600, 1, 3600},
+		{3600, 3600, 3600.001, 7200},
+		{NAN, NAN, 12.5, 12.5},
+		{NAN, 60, 12.5, 60},
+		{60, NAN, 61, 120},
+		{0, 0, 12.5, 12.5},
+		{1, 60, NAN, NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct vendor v = {.billing_increment_seconds = table[i].increment,
+			.minimum_billing_seconds = table[i].minimum};
+		double billed = billed_seconds(&v, table[i].seconds);
+
+		assert_true(isnan(table[i].billed) ? isnan(billed) : billed == table[i].billed);
+	}
+}
+
+static void interruptions_cost_rework(void **state)
+{
+	(void)state;
+	near(seconds_with_rework(3600, 0), 3600);
+	near(seconds_with_rework(3600, NAN), 3600);
+	near(seconds_with_rework(3600, 1), 3600 * (exp(1) - 1));
+	/* Short against the time between interruptions: half of the run is lost once in a while. */
+	assert_true(fabs(seconds_with_rework(360, 0.1) - 360 * (1 + 0.1 * 0.1 / 2)) < 0.05);
+	assert_true(isnan(seconds_with_rework(NAN, 1)));
+}
+
+static struct cost cost_on(const struct catalogue *c, const char *vendor, const char *server,
+	double seconds, struct demand d, struct profile p, const char *currency)
+{
+	const struct server *s = catalogue_find(c, vendor, server);
+	struct forecast f = {seconds * 0.5, seconds, seconds * 2, FORECAST_SAME};
+	struct cost_terms terms = {.currency = catalogue_currency(c, currency),
+		.spot_interruptions_per_hour = 1,
+		.ipv4 = true};
+
+	return cost_of_run(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
+}
+
+static void costs_have_parts_and_name_what_they_lack(void **state)
+{
+	struct catalogue *c = catalogue(false);
+	struct demand d = {NAN, NAN, NAN, NAN, NAN, NAN};
+	struct profile p = profile_of_duration(NAN);
+	struct cost cost = cost_on(c, "s", "a", 1000, d, p, "USD");
+
+	(void)state;
+	near(cost.compute, 1.0);
+	near(cost.ipv4, 0.005 * 1000 / 3600);
+	near(cost.amount, cost.compute + cost.ipv4);
+	near(cost.low, 0.5 + cost.ipv4);
+	near(cost.high, 2.0 + cost.ipv4);
+	assert_int_equal(cost.lacks, 0);
+
+	d.disk_bytes = 110e9; /* 100 GB more than the server has */
+	p.sent_bytes = 3e9;
+	cost = cost_on(c, "s", "a", 3600, d, p, "EUR");
+	near(cost.compute, 3.6 / 1.25);
+	near(cost.storage, 100 * 0.073 / 730 / 1.25);
+	near(cost.outbound, 0.3 / 1.25);
+
+	/* Billed by the hour, in euros; nothing is known of storage, traffic and addresses there.
+	 */
+	cost = cost_on(c, "h", "x", 10, d, p, "USD");
+	near(cost.compute, 3.6 * 1.25);
+	near(cost.amount, cost.compute);
+	assert_int_equal(cost.lacks, COST_LACKS_STORAGE | COST_LACKS_OUTBOUND | COST_LACKS_IPV4);
+
+	/* Spot: with one interruption an hour, and the time to start. */
+	d.disk_bytes = p.sent_bytes = NAN;
+	cost = cost_on(c, "s", "g", 3600, d, p, "USD");
+	near(cost.compute, ceil(3600 * (exp(1) - 1) + 30) / 3600 * 3.6);
+
+	cost = cost_on(c, "n", "y", 36, d, p, "USD");
+	near(cost.compute, 0.036);
+	assert_true(cost.lacks & COST_LACKS_BILLING);
+
+	cost = cost_on(c, "s", "a", NAN, d, p, "USD");
+	assert_true(isnan(cost.amount) && isnan(cost.low) && isnan(cost.high));
+	catalogue_free(c);
+}
+
+static void the_system_keeps_its_share(void **state)
+{
+	static const struct {
+		const char *reserve;
+		double amount, actual, left;
+	} table[] = {
+		{"none", 1024, NAN, 1024},
+		{"none", 1024, 960, 960},
+		{"system", 1024, NAN, 1024 - 16 - 100},
+		{"system", 1024, 960, 860},
+		{"system", NAN, NAN, NAN},
+		{"kubernetes", 1024, 1000, 1000 - 255 - 100},
+		{"kubernetes", 8192, 8000, 8000 - 1024 - 0.2 * (8000 - 4096) - 100},
+		{"kubernetes", 262144, 262144,
+			262144 - 1024 - 819.2 - 819.2 - 0.06 * 114688 - 0.02 * 131072 - 100},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct server s = {
+			.memory_amount = table[i].amount, .memory_amount_actual = table[i].actual};
+		double left = reserve_find(table[i].reserve)->memory(&s);
+
+		if (isnan(table[i].left))
+			assert_true(isnan(left));
+		else
+			near(left, table[i].left);
+	}
+	struct server s = {.vcpus = 8};
+
+	near(reserve_find("kubernetes")->cpus(&s), 8 - 0.06 - 0.01 - 0.01 - 0.01);
+	assert_true(reserve_find("system")->cpus(&s) == 8);
+	assert_null(reserve_find("windows"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_scale_with_the_share_that_the_cpu_limits),
+		cmocka_unit_test(without_a_reference_the_same_speed_is_assumed),
+		cmocka_unit_test(gpu_jobs_are_scaled_by_gpu_model),
+		cmocka_unit_test(vendors_bill_minimum_and_increment),
+		cmocka_unit_test(interruptions_cost_rework),
+		cmocka_unit_test(costs_have_parts_and_name_what_they_lack),
+		cmocka_unit_test(the_system_keeps_its_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/*
+ * recommender/pick against brute force: thousands of random questions to random catalogues. What is
+ * picked satisfies everything that was asked, nothing that does is better, and the counts add up.
+ * The rules are written here a second time, from the words of pick.h.
+ */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "recommender/catalogue_build.h"
+#include "recommender/pick.h"
+
+#define MIB 1048576.0
+
+/* A generator of our own, so that a failure can be repeated: xorshift32. */
+static uint32_t seed = 2463534242u;
+
+static uint32_t next(uint32_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return seed % below;
+}
+
+static double maybe(double v)
+{
+	return next(8) ? v : (double)NAN;
+}
+
+static const char *const vendors[] = {"aws", "hcloud", "own"};
+static const char *const places[] = {"r1", "r2", "r3", ""};
+static const char *const currencies[] = {"USD", "EUR", "XXX"}; /* nothing is known of XXX */
+static const char *const models[] = {"", "A10", "L4"};
+static const char *const frameworks[] = {"hipaa", "soc2t2"};
+
+static struct catalogue *random_catalogue(unsigned n)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	const struct benchmark benchmark = {.benchmark_id = "speed",
+		.name = "",
+		.category = "",
+		.unit = "",
+		.higher_is_better = next(2)};
+	struct err e = {0};
+
+	assert_int_equal(catalogue_set_rate(b, "EUR", 1.1, &e), 0);
+	assert_int_equal(catalogue_add_benchmark(b, &benchmark, &e), 0);
+	for (unsigned i = 0; i < n; i++) {
+		char id[16];
+		struct row r;
+
+		snprintf(id, sizeof id, "s%u", i);
+		row_clear(&r);
+		r.server.vendor_id = vendors[next(3)];
+		r.server.server_id = id;
+		r.server.family = next(2) ? "big" : "small";
+		r.server.active = next(10) > 0;
+		r.server.cpu_architecture = (enum architecture)next(3);
+		r.server.cpu_allocation = (enum cpu_allocation)next(CPU_ALLOCATION_COUNT);
+		r.server.vcpus = maybe(1 << next(6));
+		r.server.memory_amount = maybe(512 << next(8));
+		if (next(3) == 0)
+			r.server.memory_amount_actual = r.server.memory_amount * 0.95;
+		r.server.gpu_count = next(3) ? 0 : maybe(next(9) / 2.0);
+		r.server.gpu_model = models[next(3)];
+		r.server.gpu_memory_min = maybe(4096 << next(4));
+		r.server.gpu_memory_total = r.server.gpu_memory_min * 2;
+		r.server.storage_size = maybe(next(500));
+		r.server.storage_type = next(2) ? "ssd" : "hdd";
+		r.server.score1 = maybe(500 + next(2000));
+		r.server.score = r.server.score1 * r.server.vcpus;
+		r.vendor.vendor_id = r.server.vendor_id;
+		r.vendor.compliance =
+			strcmp(r.server.vendor_id, "own") == 0 ? "" : "hipaa iso27001 soc2t2";
+		assert_int_equal(catalogue_add_row(b, &r, &e), 0);
+		for (unsigned k = next(6); k > 0; k--) {
+			struct price_row p = {r.server.vendor_id, id, places[next(4)], "",
+				currencies[next(3)], (enum allocation)next(ALLOCATION_COUNT),
+				(1 + next(40)) / 8.0};
+
+			assert_int_equal(catalogue_add_price(b, &p, &e), 0);
+		}
+		if (next(3))
+			catalogue_add_score(b, r.server.vendor_id, id, "speed", 1 + next(50));
+	}
+	catalogue_finish(b, "random", &c);
+	catalogue_builder_free(b);
+	return c;
+}
+
+struct question {
+	struct demand d;
+	struct pick_options o;
+	struct profile profile;
+	bool regions[16];
+};
+
+static void random_question(const struct catalogue *c, struct question *q)
+{
+	static const char *const names[] = {"big", "s1", "own~s2", "S3", "hcloud~small", "nobody"};
+
+	*q = (struct question){.d = {NAN, NAN, NAN, NAN, NAN, NAN}};
+	if (next(3) == 0)
+		q->d.cpu_cores = next(64) / 4.0;
+	if (next(3) == 0)
+		q->d.memory_bytes = next(40000) * MIB;
+	if (next(10) == 0)
+		q->d.gpus = next(9) / 2.0;
+	if (next(10) == 0)
+		q->d.vram_bytes = next(40000) * MIB;
+	if (next(4))
+		q->d.duration_seconds = next(10000);
+	q->profile = profile_of_duration(q->d.duration_seconds);
+	q->profile.duration_high = q->d.duration_seconds * 1.5;
+	q->profile.cores = maybe(next(8));
+	q->profile.cpu_seconds = maybe(next(40000));
+	q->profile.reference = next(3) ? &c->server[next((uint32_t)c->n)] : NULL;
+	q->o = (struct pick_options){
+		.objective = &objectives[next(7)],
+		.benchmark = &c->benchmark[0],
+		.limit = next(8),
+		.page = next(3),
+		.currency = next(20) ? currencies[next(2)] : "GBP",
+		.allocations = next(4),
+		.with_inactive = next(3) == 0,
+		.vendors = {next(8) ? 0 : 1 + next(2), vendors + next(2)},
+		.compliance = {next(8) ? 0 : 1 + next(2), frameworks},
+		.include = {next(12) ? 0 : 1 + next(3), names + next(4)},
+		.exclude = {next(12) ? 0 : 1 + next(3), names + next(4)},
+		.architecture = next(3) ? ARCHITECTURE_UNKNOWN : (enum architecture)next(3),
+		.cpu_allocations = next(6) ? 0 : next(16),
+		.vcpus_max = next(12) ? 0 : next(64),
+		.memory_max = next(12) ? 0 : next(60000),
+		.gpu_models = {next(16) ? 0 : 1, models + 1},
+		.gpu_memory_min = next(16) ? 0 : next(30000),
+		.storage_size = next(16) ? 0 : next(400),
+		.reserve = next(2) ? &reserves[next(3)] : NULL,
+		.profile = next(4) ? &q->profile : NULL,
+		.deadline_seconds = next(5) ? 0 : next(10000),
+		.max_cost = next(5) ? 0 : next(100) / 10.0,
+		.spot_interruptions_per_hour = next(2) ? 0 : 0.5,
+	};
+	if (next(3) == 0) {
+		for (size_t i = 1; i < c->n_regions; i++)
+			q->regions[i] = next(2);
+		q->o.regions = q->regions;
+	}
+}
+
+static bool named(const struct words *w, const struct server *s)
+{
+	char full[64];
+
+	for (size_t i = 0; i < w->n; i++) {
+		snprintf(full, sizeof full, "%s~%s", s->vendor_id, s->server_id);
+		if (words_have(&(struct words){1, w->text + i}, full) ||
+			words_have(&(struct words){1, w->text + i}, s->server_id))
+			return true;
+		snprintf(full, sizeof full, "%s~%s", s->vendor_id, s->family);
+		if (words_have(&(struct words){1, w->text + i}, full) ||
+			words_have(&(struct words){1, w->text + i}, s->family))
+			return true;
+	}
+	return false;
+}
+
+#define ASKED(v, what) (!((v) > 0) || (what))
+
+static bool fits(const struct catalogue *c, const struct server *s, const struct question *q)
+{
+	const struct pick_options *o = &q->o;
+	const struct reserve *r = o->reserve ? o->reserve : reserve_find("none");
+	double cpus = o->reserve ? r->cpus(s) : s->vcpus;
+
+	for (size_t i = 0; i < o->compliance.n; i++)
+		if (!strstr(c->vendor[s->vendor].compliance, o->compliance.text[i]))
+			return false;
+	return (s->active || o->with_inactive) &&
+	       ASKED(o->vendors.n, words_have(&o->vendors, s->vendor_id)) &&
+	       ASKED(o->include.n, named(&o->include, s)) && !named(&o->exclude, s) &&
+	       ASKED(o->architecture, s->cpu_architecture == o->architecture) &&
+	       ASKED(o->cpu_allocations, o->cpu_allocations >> s->cpu_allocation & 1) &&
+	       ASKED(q->d.cpu_cores, cpus >= q->d.cpu_cores) &&
+	       ASKED(o->vcpus_max, s->vcpus <= o->vcpus_max) &&
+	       ASKED(q->d.memory_bytes, r->memory(s) * MIB >= q->d.memory_bytes) &&
+	       ASKED(o->memory_max, s->memory_amount <= o->memory_max) &&
+	       ASKED(q->d.gpus, s->gpu_count >= q->d.gpus) &&
+	       ASKED(q->d.vram_bytes, s->gpu_memory_total * MIB >= q->d.vram_bytes) &&
+	       ASKED(o->gpu_models.n, words_have(&o->gpu_models, s->gpu_model)) &&
+	       ASKED(o->gpu_memory_min, s->gpu_memory_min >= o->gpu_memory_min) &&
+	       ASKED(o->storage_size, s->storage_size >= o->storage_size);
+}
+
+struct candidate {
+	const struct server *server;
+	double key, price;
+	bool unsure;
+};
+
+/* The candidate that a server is, or false. */
+static bool is_candidate(const struct catalogue *c, const struct server *s,
+	const struct question *q, struct candidate *ret)
+{
+	const struct pick_options *o = &q->o;
+	struct profile p = o->profile ? *o->profile : profile_of_duration(q->d.duration_seconds);
+	struct forecast f = forecast_on(c, &p, s);
+	struct cost_terms terms = {
+		catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false};
+	unsigned allowed = o->allocations ? o->allocations : 1u << ALLOCATION_ONDEMAND;
+	bool by_time = strcmp(o->objective->name, "cost") == 0 ||
+		       strcmp(o->objective->name, "fastest") == 0 ||
+		       strcmp(o->objective->name, "deadline") == 0;
+	const struct price *best = NULL;
+	double lowest = INFINITY;
+
+	if (!fits(c, s, q) || !terms.currency)
+		return false;
+	for (uint32_t k = 0; k < s->n_prices; k++) {
+		const struct price *row = &c->price[s->first_price + k];
+		double amount =
+			row->price * currency_rate(&c->currency[row->currency], terms.currency);
+
+		if (!(allowed >> row->allocation & 1) || (o->regions && !o->regions[row->region]))
+			continue;
+		if (by_time && row->allocation == ALLOCATION_SPOT && f.seconds > 0)
+			amount *=
+				seconds_with_rework(f.seconds, terms.spot_interruptions_per_hour) /
+				f.seconds;
+		if (amount < lowest) {
+			lowest = amount;
+			best = row;
+		}
+	}
+	if (!best)
+		return false;
+	*ret = (struct candidate){.server = s, .unsure = by_time && f.basis == FORECAST_ASSUMED};
+	ret->price = best->price * currency_rate(&c->currency[best->currency], terms.currency);
+	struct cost cost = cost_of_run(c, s, best, &f, &q->d, &p, &terms);
+	double late = isnan(f.high) ? f.seconds : f.high,
+	       score = (double)c->benchmark[0].score[s - c->server];
+	double keys[] = {ret->price, cost.amount,
+		s->score > 0 ? ret->price / s->score : (double)NAN, f.seconds, cost.amount,
+		c->benchmark[0].higher_is_better ? -score : score,
+		c->benchmark[0].higher_is_better ? ret->price / score : ret->price * score};
+
+	ret->key = keys[o->objective - objectives];
+	return ASKED(o->deadline_seconds, late <= o->deadline_seconds) &&
+	       ASKED(o->max_cost, cost.amount <= o->max_cost) && !isnan(ret->key);
+}
+
+static int better(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	double x[] = {a->unsure, a->key, a->price,
+		isnan(a->server->memory_amount) ? 1 : -a->server->memory_amount};
+	double y[] = {b->unsure, b->key, b->price,
+		isnan(b->server->memory_amount) ? 1 : -b->server->memory_amount};
+
+	for (size_t i = 0; i < 4; i++)
+		if (x[i] < y[i] || x[i] > y[i])
+			return x[i] < y[i] ? -1 : 1;
+	int order = strcmp(a->server->vendor_id, b->server->vendor_id);
+
+	return order ? order : strcmp(a->server->server_id, b->server->server_id);
+}
+
+static void check(
+	const struct catalogue *c, const struct question *q, struct arena *arena, size_t *answered)
+{
+	struct candidate *all = arena_alloc(arena, c->n * sizeof *all);
+	size_t n = 0, removed = 0, first = q->o.page > 1 ? (q->o.page - 1) * q->o.limit : 0;
+	struct buf why = BUF_MAX(4096);
+	struct picks p;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += is_candidate(c, &c->server[i], q, &all[n]);
+	qsort(all, n, sizeof *all, better);
+	pick_servers(c, &q->d, &q->o, arena, &p);
+
+	assert_int_equal(p.fitting, n);
+	for (size_t i = 0; i < EXCLUSION_COUNT; i++)
+		removed += p.excluded[i];
+	assert_int_equal(removed + n, c->n);
+	size_t expected = first < n ? n - first : 0;
+
+	if (q->o.limit && expected > q->o.limit)
+		expected = q->o.limit;
+	assert_int_equal(p.n, expected);
+	for (size_t i = 0; i < p.n; i++) {
+		assert_ptr_equal(p.pick[i].server, all[first + i].server);
+		assert_true(p.pick[i].key == all[first + i].key &&
+			    p.pick[i].price == all[first + i].price);
+		buf_reset(&why);
+		pick_why(&why, &p, i);
+		assert_true(why.len > 0 && !strstr(buf_text(&why), "nan"));
+	}
+	*answered += p.n > 0;
+	buf_done(&why);
+}
+
+static void picks_are_what_brute_force_finds(void **state)
+{
+	struct arena arena = {0};
+	size_t answered = 0, asked = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 60; round++) {
+		struct catalogue *c = random_catalogue(1 + next(60));
+
+		for (unsigned k = 0; k < 100; k++, asked++) {
+			struct question q;
+
+			random_question(c, &q);
+			arena_reset(&arena);
+			check(c, &q, &arena, &answered);
+		}
+		catalogue_free(c);
+	}
+	/* Not vacuous: a good part of the questions has an answer. */
+	assert_true(answered > asked / 5);
+	arena_done(&arena);
+}
+
+static void the_built_in_catalogue_is_picked_from_correctly(void **state)
+{
+	struct arena arena = {0};
+	struct catalogue *c = NULL;
+	struct err e;
+	size_t answered = 0;
+
+	(void)state;
+	assert_int_equal(catalogue_built_in(&c, &e), 0);
+	for (unsigned round = 0; round < 300; round++) {
+		struct picks p;
+		struct demand d = {next(64) / 4.0, next(300000) * MIB,
+			next(4) ? (double)NAN : (double)next(9), NAN, NAN, 600};
+		struct pick_options o = {.limit = 1 + next(8),
+			.architecture = (enum architecture)next(3),
+			.vendors = {next(3), vendors},
+			.currency = next(3) ? "USD" : "EUR"};
+
+		arena_reset(&arena);
+		pick_servers(c, &d, &o, &arena, &p);
+		for (size_t i = 0; i < c->n; i++) {
+			const struct server *s = &c->server[i];
+			bool picked = false;
+
+			for (size_t k = 0; k < p.n; k++)
+				picked = picked || p.pick[k].server == s;
+			bool fit = s->vcpus >= d.cpu_cores &&
+				   s->memory_amount * MIB >= d.memory_bytes &&
+				   ASKED(d.gpus, s->gpu_count >= d.gpus) &&
+				   ASKED(o.architecture, s->cpu_architecture == o.architecture) &&
+				   ASKED(o.vendors.n, words_have(&o.vendors, s->vendor_id)) &&
+				   strcmp(s->currency, o.currency) == 0;
+
+			assert_true(fit || !picked);
+			if (fit && !picked)
+				assert_true(p.n == o.limit &&
+					    s->min_price_ondemand >= p.pick[p.n - 1].price);
+		}
+		answered += p.n > 0;
+	}
+	assert_in_range(answered, 60, 300);
+	arena_done(&arena);
+	catalogue_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(picks_are_what_brute_force_finds),
+		cmocka_unit_test(the_built_in_catalogue_is_picked_from_correctly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

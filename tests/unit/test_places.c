@@ -1,0 +1,121 @@
+/* recommender/places: regions by every name they have. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "recommender/catalogue_build.h"
+#include "recommender/places.h"
+
+static struct catalogue *catalogue(void)
+{
+	static const struct region regions[] = {
+		{"gcp", "1000", "us-central1", "Iowa", "central|us-c1", "US", "North America", 0, 0,
+			0, ""},
+		{"gcp", "1100", "europe-west4", "Netherlands", "", "NL", "Europe", 0, 0, 0, ""},
+		{"hcloud", "2", "nbg1-dc3", "Nuremberg", "nbg1", "DE", "Europe", 0, 0, 0, ""},
+		{"azure", "westeurope", "westeurope", "West Europe", "", "NL", "Europe", 0, 0, 0,
+			""},
+		{"ovh", "1000", "GRA", "", "", "", "", 0, 0, 0, ""},
+	};
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(regions); i++)
+		assert_int_equal(catalogue_add_region(b, &regions[i], &e), 0);
+	catalogue_finish(b, "test", &c);
+	catalogue_builder_free(b);
+	return c;
+}
+
+/* The api_references of the regions found, each with a blank after it; or the error. */
+static void assert_found(const struct catalogue *c, struct places p, const char *expected)
+{
+	struct arena arena = {0};
+	struct buf found = BUF_MAX(1024);
+	const bool *allowed = NULL;
+	struct err e = {0};
+
+	if (places_find(c, &p, &arena, &allowed, &e)) {
+		assert_string_equal(e.text, expected);
+	} else if (!allowed) {
+		assert_string_equal("all", expected);
+	} else {
+		assert_false(allowed[0]);
+		for (size_t i = 1; i < c->n_regions; i++)
+			if (allowed[i])
+				buf_addf(&found, "%s ", c->region[i].api_reference);
+		assert_string_equal(buf_text(&found), expected);
+	}
+	buf_done(&found);
+	arena_done(&arena);
+}
+
+#define WORDS(...)                                                                                 \
+	{                                                                                          \
+		ARRAY_LEN(((const char *[]){__VA_ARGS__})), (const char *[])                       \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+
+static void regions_are_found_by_any_name(void **state)
+{
+	struct catalogue *c = catalogue();
+
+	(void)state;
+	assert_found(c, (struct places){0}, "all");
+	assert_found(c, (struct places){.regions = WORDS("us-central1")}, "us-central1 ");
+	assert_found(c, (struct places){.regions = WORDS("1000")}, "us-central1 GRA ");
+	assert_found(c, (struct places){.regions = WORDS("gcp~1000")}, "us-central1 ");
+	assert_found(c, (struct places){.regions = WORDS("GCP~US-Central1")}, "us-central1 ");
+	assert_found(c, (struct places){.regions = WORDS("iowa")}, "us-central1 ");
+	assert_found(
+		c, (struct places){.regions = WORDS("US-C1", "nbg1")}, "us-central1 nbg1-dc3 ");
+	assert_found(c, (struct places){.countries = WORDS("nl")}, "europe-west4 westeurope ");
+	assert_found(c, (struct places){.continents = WORDS("europe")},
+		"europe-west4 nbg1-dc3 westeurope ");
+	assert_found(c,
+		(struct places){.continents = WORDS("Europe"), .countries = WORDS("DE", "US")},
+		"nbg1-dc3 ");
+	catalogue_free(c);
+}
+
+static void what_is_not_there_is_named(void **state)
+{
+	struct catalogue *c = catalogue();
+
+	(void)state;
+	assert_found(c, (struct places){.regions = WORDS("us-central1", "mars")},
+		"region \"mars\" is not in the catalogue, which has us-central1, europe-west4, "
+		"nbg1-dc3, westeurope, "
+		"GRA");
+	assert_found(c, (struct places){.regions = WORDS("gcp~nbg1")},
+		"region \"gcp~nbg1\" is not in the catalogue, which has us-central1, europe-west4, "
+		"nbg1-dc3, "
+		"westeurope, GRA");
+	assert_found(c, (struct places){.regions = WORDS("central|us-c1")},
+		"region \"central|us-c1\" is not in the catalogue, which has us-central1, "
+		"europe-west4, nbg1-dc3, "
+		"westeurope, GRA");
+	assert_found(c, (struct places){.regions = WORDS("")},
+		"region \"\" is not in the catalogue, which has us-central1, europe-west4, "
+		"nbg1-dc3, westeurope, GRA");
+	assert_found(c, (struct places){.countries = WORDS("FI")},
+		"country \"FI\" is not in the catalogue, which has US, NL, DE");
+	assert_found(c, (struct places){.continents = WORDS("Atlantis")},
+		"continent \"Atlantis\" is not in the catalogue, which has North America, Europe");
+	catalogue_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(regions_are_found_by_any_name),
+		cmocka_unit_test(what_is_not_there_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
