@@ -96,15 +96,15 @@ static bool vendors_ok(const struct catalogue *c, const struct pick_options *o, 
 	size_t n = vendors_of(c, known);
 	char message[256];
 
-	for (size_t i = 0; i < o->n_vendors && n < VENDORS_MAX; i++) {
+	for (size_t i = 0; i < o->vendors.n && n < VENDORS_MAX; i++) {
 		size_t k = 0;
 
-		while (k < n && strcmp(known[k], o->vendors[i]) != 0)
+		while (k < n && strcmp(known[k], o->vendors.text[i]) != 0)
 			k++;
 		if (k < n)
 			continue;
 		snprintf(message, sizeof message, "vendor: \"%s\" is not in the catalogue %s",
-			o->vendors[i], c->source);
+			o->vendors.text[i], c->source);
 		reply_error(r, 400, "bad_parameter", message, "accepted", known);
 		return false;
 	}
@@ -123,7 +123,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 
 	if (!catalogue)
 		return -EIO;
-	options.n_vendors = argument_texts(a, "vendor", &options.vendors);
+	options.vendors.n = argument_texts(a, "vendor", &options.vendors.text);
 	if (!vendors_ok(catalogue, &options, r))
 		return 0;
 	pick_servers(catalogue, &sizing->demand, &options, arena, &picks);
