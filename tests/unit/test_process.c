@@ -85,12 +85,14 @@ static void io_needs_all_four(void **state)
 
 static void pss_is_in_bytes(void **state)
 {
+	static const char rollup[] = "00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n";
+	static const char other[] = "Pss_Dirty: 3 kB\n";
 	uint64_t pss;
 
 	(void)state;
-	assert_true(process_pss_parse(SCAN("00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n", 50), &pss));
+	assert_true(process_pss_parse(SCAN(rollup, sizeof rollup - 1), &pss));
 	assert_int_equal(pss, 3072);
-	assert_false(process_pss_parse(SCAN("Pss_Dirty: 3 kB\n", 16), &pss));
+	assert_false(process_pss_parse(SCAN(other, sizeof other - 1), &pss));
 }
 
 int main(void)
