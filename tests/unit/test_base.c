@@ -73,7 +73,7 @@ static void scan_stops_where_it_failed(void **state)
 {
 	struct scan s = SCAN("12 -7 18446744073709551616", 26);
 	uint64_t u;
-	int64_t i;
+	int64_t i = 0;
 
 	(void)state;
 	assert_true(scan_u64(&s, &u) && scan_i64(&s, &i));
