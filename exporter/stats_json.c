@@ -93,6 +93,9 @@ static struct spread spread_of(const double *value, size_t n)
 static json_t *spread_json(const double *value, size_t n)
 {
 	struct spread s = spread_of(value, n);
+
+	if (isnan(s.mean))
+		return json_null();
 	json_t *o = json_object();
 
 	json_put(o, "mean", json_num(s.mean));

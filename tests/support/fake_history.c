@@ -1,0 +1,55 @@
+/* A history in memory. */
+#include "tests/support/fake_history.h"
+
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+struct fake_history fake_history;
+
+int history_open(struct history **ret, const char *path, enum history_mode mode,
+	const struct columns *columns, struct err *notice, struct err *e)
+{
+	(void)columns;
+	(void)notice;
+	if (mode != HISTORY_READ || fake_history.open_code)
+		return err_system(e, fake_history.open_code, "open the history %s", path);
+	fake_history.open++;
+	*ret = (struct history *)(void *)&fake_history;
+	return 0;
+}
+
+void history_close(struct history *h)
+{
+	(void)h;
+	fake_history.open--;
+}
+
+int history_runs(struct history *h, const struct run_query *q, struct arena *arena, struct runs *ret,
+	struct err *e)
+{
+	const struct runs *all = &fake_history.runs;
+	struct runs found = {.run = arena_alloc(arena, (all->n + 1) * sizeof *found.run)};
+
+	(void)h;
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the runs");
+	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit); i++)
+		if (!q->job_name || strcmp(all->run[i].job_name, q->job_name) == 0)
+			found.run[found.n++] = all->run[i];
+	*ret = found;
+	return 0;
+}
+
+int history_jobs(
+	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e)
+{
+	(void)h;
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the jobs");
+	*ret = arena_alloc(arena, (fake_history.n_jobs + 1) * sizeof **ret);
+	if (fake_history.n_jobs)
+		memcpy(*ret, fake_history.jobs, fake_history.n_jobs * sizeof **ret);
+	*ret_n = fake_history.n_jobs;
+	return 0;
+}

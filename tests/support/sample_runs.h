@@ -1,0 +1,12 @@
+/*
+ * Runs of the job "etl/load" as a history gives them, newest first: one running, one failed, two successful, one of
+ * which lacks some columns. Times are fixed.
+ */
+#ifndef TESTS_SUPPORT_SAMPLE_RUNS_H
+#define TESTS_SUPPORT_SAMPLE_RUNS_H
+
+#include "recommender/run.h"
+
+struct runs sample_runs(void);
+
+#endif

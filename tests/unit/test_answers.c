@@ -1,0 +1,406 @@
+/* The JSON routes: the shape of each answer, and what is answered when there is nothing to answer. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/app.h"
+#include "exporter/jobs_json.h"
+#include "exporter/query.h"
+#include "exporter/recommend_json.h"
+#include "exporter/route.h"
+#include "exporter/run_json.h"
+#include "exporter/stats_json.h"
+#include "tests/support/fake_history.h"
+#include "tests/support/golden.h"
+#include "tests/support/sample_runs.h"
+
+static const struct job_row jobs[] = {
+	{"etl/load", 4, {[OUTCOME_RUNNING] = 1, [OUTCOME_SUCCEEDED] = 2, [OUTCOME_FAILED] = 1}, 1795250900,
+		OUTCOME_RUNNING},
+	{"etl/store", 70, {[OUTCOME_SUCCEEDED] = 60, [OUTCOME_OOM_KILLED] = 10}, 1795250000, OUTCOME_OOM_KILLED},
+	{"broken", 3, {[OUTCOME_FAILED] = 2, [OUTCOME_OOM_KILLED] = 1}, 1795240000, OUTCOME_FAILED},
+};
+
+static void golden_json(const char *name, json_t *take)
+{
+	struct buf b = BUF_MAX(1 << 20);
+
+	json_write(&b, take);
+	golden_check(name, buf_text(&b), b.len);
+	buf_done(&b);
+	json_decref(take);
+}
+
+static void runs_are_as_recorded(void **state)
+{
+	struct runs runs = sample_runs();
+
+	(void)state;
+	golden_json("runs.json", runs_json("etl/load", &runs));
+}
+
+static void jobs_are_as_recorded(void **state)
+{
+	(void)state;
+	golden_json("jobs.json", jobs_json(jobs, ARRAY_LEN(jobs)));
+}
+
+static void stats_are_as_recorded(void **state)
+{
+	struct runs runs = sample_runs();
+	struct arena arena = {0};
+	struct window w = window_of(&runs, 5, &arena);
+
+	(void)state;
+	golden_json("stats.json", stats_json("etl/load", &w, 1795251000));
+	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
+	arena_done(&arena);
+}
+
+static void the_window_holds_the_newest_successful_runs(void **state)
+{
+	static const enum outcome F = OUTCOME_FAILED, S = OUTCOME_SUCCEEDED, R = OUTCOME_RUNNING;
+	const struct {
+		enum outcome outcome[6];
+		size_t most, n, excluded;
+	} table[] = {
+		{{S, S, S, S, S, S}, 5, 5, 0},
+		{{F, S, F, S, F, S}, 2, 2, 2},  /* the last failure is older than the window */
+		{{F, F, S, F, F, F}, 5, 1, 2},  /* failures after the last success do not count */
+		{{R, R, S, R, S, F}, 5, 2, 0},  /* running is not failed */
+		{{F, F, F, F, F, F}, 5, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct run run[6] = {0};
+		struct runs all = {6, run};
+		struct arena arena = {0};
+
+		for (size_t k = 0; k < 6; k++)
+			run[k].outcome = table[i].outcome[k];
+		struct window w = window_of(&all, table[i].most, &arena);
+
+		assert_int_equal(w.n, table[i].n);
+		assert_int_equal(w.excluded, table[i].excluded);
+		arena_done(&arena);
+	}
+}
+
+static void recommendations_are_as_recorded(void **state)
+{
+	static const struct server server = {.vendor_id = "aws", .server_id = "t4g.nano",
+		.api_reference = "t4g.nano", .display_name = "t4g.nano", .family = "t4g",
+		.cpu_architecture = ARCHITECTURE_ARM64, .cpu_allocation = CPU_BURSTABLE, .vcpus = 2,
+		.memory_amount = 512, .gpu_manufacturer = "", .gpu_model = "", .gpu_memory_total = NAN,
+		.score = NAN, .min_price_ondemand = 0.0042, .min_price_spot = NAN};
+	struct pick pick = {.server = &server, .price = 0.0042, .forecast_cost = 0.0042 / 3600 * 10.5,
+		.forecast_duration_seconds = 10.5};
+	struct picks picks = {.n = 1, .pick = &pick, .fitting = 7,
+		.excluded = {[EXCLUDED_TOO_LITTLE_MEMORY] = 12}};
+	const struct catalogue catalogue = {.source = "built-in", .as_of = "", .n = 19, .server = &server};
+	struct sizing sizing = {.demand = {1.49, 167772160 * 1.2, 0, 0, NAN, 7.25}, .resources = {1, 256, 0, 0},
+		.runs = 2, .excluded = 1, .samples = 14, .first = 1795250600.125, .last = 1795250700,
+		.confidence = CONFIDENCE_LOW, .n_explain = 2,
+		.explain = {"cpu 1: the average of 2 runs is 1 core", "memory 256: the peak is 160 MiB"}};
+	struct recommendation r = {"etl/load", "baseline", 1795251000, &sizing, &catalogue, &picks};
+	json_t *document = recommend_json(&r);
+
+	(void)state;
+	/* The servers' fields are those of a table of the catalogue; the golden file is about the rest. */
+	json_t *first = json_array_get(json_object_get(document, "servers"), 0);
+
+	assert_string_equal(json_string_value(json_object_get(first, "cpu_architecture")), "arm64");
+	assert_string_equal(json_string_value(json_object_get(first, "cpu_allocation")), "Burstable");
+	assert_true(json_is_null(json_object_get(first, "score")));
+	assert_true(json_is_null(json_object_get(first, "gpu_model")));
+	assert_true(json_real_value(json_object_get(first, "forecast_cost")) == 0.0042 / 3600 * 10.5);
+	json_array_clear(json_object_get(document, "servers"));
+	golden_json("recommend.json", document);
+}
+
+static void resources_that_are_unknown_are_null(void **state)
+{
+	struct sizing sizing = {.demand = {NAN, NAN, NAN, NAN, NAN, NAN}};
+	struct catalogue catalogue = {.source = "x", .as_of = ""};
+	struct picks picks = {0};
+	struct recommendation r = {"x", "baseline", 0, &sizing, &catalogue, &picks};
+	json_t *o = recommend_json(&r), *resources = json_object_get(o, "resources");
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(resources, "cpu")));
+	assert_true(json_is_null(json_object_get(resources, "memory")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "demand"), "cpu_cores")));
+	json_decref(o);
+}
+
+/* ---- routes on a history ---- */
+
+static struct options options;
+static struct app app;
+
+static int fresh_history(void **state)
+{
+	(void)state;
+	options = (struct options){0};
+	app = APP_INIT;
+	app.options = &options;
+	app.history_path = "some/history.db";
+	fake_history = (struct fake_history){.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
+	return 0;
+}
+
+static int closed_history(void **state)
+{
+	(void)state;
+	assert_int_equal(fake_history.open, 0);
+	app_done(&app);
+	return 0;
+}
+
+static const struct route *route_of(const char *path)
+{
+	for (const struct route *const *r = all_routes; *r; r++)
+		if (strcmp((*r)->path, path) == 0)
+			return *r;
+	fail_msg("no route %s", path);
+	return NULL;
+}
+
+/* Asks with up to three pairs of name and value; the answer's code. */
+static int ask(const char *path, const char *const pairs[][2], struct reply *r, struct err *e)
+{
+	const struct route *route = route_of(path);
+	struct arguments a;
+
+	*r = (struct reply){.body = BUF_MAX(REPLY_BODY_MAX)};
+	arguments_begin(&a, route->parameters);
+	for (size_t i = 0; i < 3 && pairs[i][0]; i++)
+		assert_int_equal(arguments_add(&a, pairs[i][0], pairs[i][1], e), 0);
+	assert_int_equal(arguments_finish(&a, e), 0);
+	return route->answer(&app, &a, r, e);
+}
+
+static void routes_answer_in_their_shape(void **state)
+{
+	static const struct {
+		const char *path, *pairs[3][2], *words[4], *lacks;
+	} table[] = {
+		{"/jobs", {{NULL}}, {"\"etl/load\"", "\"etl/store\"", "\"broken\"", "\"oom_killed\": 10"}, NULL},
+		{"/jobs", {{"limit", "1"}}, {"\"etl/load\""}, "etl/store"},
+		{"/runs", {{"job_name", "etl/load"}}, {"0000000000004", "0000000000001"}, NULL},
+		{"/runs", {{"job_name", "etl/load"}, {"limit", "1"}}, {"0000000000004"}, "0000000000003"},
+		{"/stats", {{"job_name", "etl/load"}}, {"\"runs_analyzed\": 2", "\"runs_excluded\": 1"}, NULL},
+		{"/stats", {{"job_name", "etl/load"}, {"runs", "1"}}, {"\"runs_analyzed\": 1"}, "0000000000001"},
+		{"/stats", {{"job_name", "etl/load"}, {"format", "resource-tracker"}},
+			{"\"process_cpu_usage\": {\"mean\": 1, \"max\": 2}", "\"timestamp\""}, "runs_analyzed"},
+		{"/recommend", {{"job_name", "etl/load"}}, {"\"resources\"", "\"servers\"", "\"strategy\": \"baseline\""},
+			NULL},
+		{"/recommend", {{"job_name", "etl/load"}, {"limit", "1"}}, {"\"vendor_id\""}, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct reply r;
+		struct err e = {0};
+
+		assert_int_equal(ask(table[i].path, table[i].pairs, &r, &e), 0);
+		assert_int_equal(r.status, 200);
+		for (size_t k = 0; k < 4 && table[i].words[k]; k++)
+			if (!strstr(buf_text(&r.body), table[i].words[k]))
+				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k], buf_text(&r.body));
+		if (table[i].lacks)
+			assert_null(strstr(buf_text(&r.body), table[i].lacks));
+		buf_done(&r.body);
+	}
+}
+
+static void other_formats_are_bare_text(void **state)
+{
+	static const char *const pairs[3][2] = {{"job_name", "etl/load"}, {"format", "metaflow"}};
+	struct reply r;
+
+	(void)state;
+	/* They need no catalogue, so a broken one does not matter. */
+	options.catalogue_path = "/nonexistent.csv";
+	assert_int_equal(ask("/recommend", pairs, &r, NULL), 0);
+	assert_int_equal(r.status, 200);
+	assert_memory_equal(r.content_type, "text/plain", 10);
+	assert_memory_equal(buf_text(&r.body), "@resources(cpu=1, memory=", 25);
+	buf_done(&r.body);
+}
+
+static void what_is_not_known_is_said(void **state)
+{
+	static const struct {
+		const char *path, *job_name, *code, *words[4];
+	} table[] = {
+		{"/runs", "etl/laod", "unknown_job", {"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
+		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--"}},
+		{"/recommend", "%", "unknown_job", {"\\\"%\\\""}},
+		{"/stats", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
+		{"/recommend", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
+	};
+	static struct run broken[] = {
+		{.job_name = "broken", .outcome = OUTCOME_FAILED},
+		{.job_name = "broken", .outcome = OUTCOME_OOM_KILLED},
+		{.job_name = "broken", .outcome = OUTCOME_FAILED},
+	};
+
+	(void)state;
+	fake_history.runs = (struct runs){ARRAY_LEN(broken), broken};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *const pairs[3][2] = {{"job_name", table[i].job_name}};
+		struct reply r;
+		struct err e = {0};
+
+		assert_int_equal(ask(table[i].path, pairs, &r, &e), 0);
+		assert_int_equal(r.status, 404);
+		assert_non_null(strstr(buf_text(&r.body), table[i].code));
+		for (size_t k = 0; k < 4 && table[i].words[k]; k++)
+			if (!strstr(buf_text(&r.body), table[i].words[k]))
+				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k], buf_text(&r.body));
+		buf_done(&r.body);
+	}
+}
+
+static void a_history_that_is_not_there_is_named(void **state)
+{
+	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
+	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {{"job_name", "etl/load"}};
+
+	(void)state;
+	fake_history.open_code = -ENOENT;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct reply r;
+
+		assert_int_equal(ask(paths[i], i ? job : none, &r, NULL), 0);
+		assert_int_equal(r.status, 404);
+		assert_non_null(strstr(buf_text(&r.body), "no_history"));
+		assert_non_null(strstr(buf_text(&r.body), "some/history.db"));
+		buf_done(&r.body);
+	}
+}
+
+static void failures_of_the_history_are_passed_on(void **state)
+{
+	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
+	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {{"job_name", "etl/load"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(paths); i++) {
+		struct reply r;
+		struct err e = {0};
+
+		fake_history.open_code = i % 2 ? -EIO : 0;
+		fake_history.read_code = i % 2 ? 0 : -EIO;
+		assert_int_equal(ask(paths[i / 2], i / 2 ? job : none, &r, &e), -EIO);
+		assert_non_null(strstr(e.text, "Input/output error"));
+		buf_done(&r.body);
+	}
+}
+
+static void vendors_that_are_not_in_the_catalogue_are_refused(void **state)
+{
+	static const char *const pairs[3][2] = {{"job_name", "etl/load"}, {"vendor", "aws"}, {"vendor", "nobody"}};
+	struct reply r;
+
+	(void)state;
+	assert_int_equal(ask("/recommend", pairs, &r, NULL), 0);
+	assert_int_equal(r.status, 400);
+	assert_non_null(strstr(buf_text(&r.body), "vendor: \\\"nobody\\\""));
+	assert_non_null(strstr(buf_text(&r.body), "\"aws\", "));
+	buf_done(&r.body);
+}
+
+static void a_catalogue_that_cannot_be_read_is_named(void **state)
+{
+	static const char *const pairs[3][2] = {{"job_name", "etl/load"}};
+	static const struct {
+		const char *path, *words;
+	} table[] = {
+		{"/nonexistent/servers.csv", "No such file"},
+		{"/nonexistent/servers.txt", ".csv or .json"},
+		{"/dev/null.json", "/dev/null.json"},
+		{"csv", ".csv or .json"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct reply r;
+		struct err e = {0};
+
+		options.catalogue_path = table[i].path;
+		assert_true(ask("/recommend", pairs, &r, &e) < 0);
+		assert_non_null(strstr(e.text, table[i].path));
+		assert_non_null(strstr(e.text, table[i].words));
+		buf_done(&r.body);
+	}
+}
+
+static void the_catalogue_is_loaded_once(void **state)
+{
+	const struct catalogue *first = app_catalogue(&app, NULL);
+
+	(void)state;
+	assert_non_null(first);
+	assert_ptr_equal(app_catalogue(&app, NULL), first);
+}
+
+/* Every table of parameters: names that work as keys and flags, fallbacks that are accepted, help. */
+static void parameters_are_sound(void **state)
+{
+	(void)state;
+	for (const struct route *const *r = all_routes; *r; r++) {
+		struct arguments a;
+		size_t n = 0;
+
+		assert_non_null((*r)->help);
+		assert_non_null((*r)->command);
+		assert_int_equal((*r)->path[0], '/');
+		arguments_begin(&a, (*r)->parameters);
+		for (const struct parameter *p = (*r)->parameters; p->name; p++, n++) {
+			struct err e = {0};
+
+			assert_int_equal(strspn(p->name, "abcdefghijklmnopqrstuvwxyz_"), strlen(p->name));
+			assert_non_null(p->help);
+			assert_int_not_equal(p->help[strlen(p->help) - 1], '.');
+			assert_ptr_equal(parameter_find((*r)->parameters, p->name), p);
+			assert_true(p->kind != PARAMETER_CHOICE || p->choice(0));
+			assert_true(p->least <= p->most);
+			if (p->fallback)
+				assert_int_equal(arguments_add(&a, p->name, p->fallback, &e), 0);
+		}
+		assert_true(n < PARAMETERS_MAX);
+	}
+}
+
+#define ROUTE_TEST(f) cmocka_unit_test_setup_teardown(f, fresh_history, closed_history)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_are_as_recorded),
+		cmocka_unit_test(jobs_are_as_recorded),
+		cmocka_unit_test(stats_are_as_recorded),
+		cmocka_unit_test(the_window_holds_the_newest_successful_runs),
+		cmocka_unit_test(recommendations_are_as_recorded),
+		cmocka_unit_test(resources_that_are_unknown_are_null),
+		ROUTE_TEST(routes_answer_in_their_shape),
+		ROUTE_TEST(other_formats_are_bare_text),
+		ROUTE_TEST(what_is_not_known_is_said),
+		ROUTE_TEST(a_history_that_is_not_there_is_named),
+		ROUTE_TEST(failures_of_the_history_are_passed_on),
+		ROUTE_TEST(vendors_that_are_not_in_the_catalogue_are_refused),
+		ROUTE_TEST(a_catalogue_that_cannot_be_read_is_named),
+		ROUTE_TEST(the_catalogue_is_loaded_once),
+		cmocka_unit_test(parameters_are_sound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

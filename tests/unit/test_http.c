@@ -1,0 +1,552 @@
+/* exporter/http and exporter/listen: the site on real sockets, and clients that behave badly. */
+#include "tests/unit/test_main.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/http.h"
+#include "exporter/listen.h"
+#include "exporter/log.h"
+#include "exporter/route.h"
+#include "tests/support/fake_sampler.h"
+
+#define REPLY_MAX   (1u << 20)
+#define OM_1_ACCEPT "Accept: application/openmetrics-text;version=1.0.0\r\n"
+
+/* Nothing here is about routes. */
+const struct route *const all_routes[] = {NULL};
+
+/* ---- exporter/log.h ---- */
+
+static char logged[1024];
+
+void log_setup(const char *level, const char *format)
+{
+	(void)level;
+	(void)format;
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
+	size_t n = strlen(logged);
+	va_list args;
+
+	(void)level;
+	va_start(args, message);
+	const char *key = va_arg(args, const char *), *value = va_arg(args, const char *);
+
+	va_end(args);
+	snprintf(logged + n, sizeof logged - n, "%s %s=%s\n", message, key, value);
+}
+
+bool complaint_due(struct complaint *c)
+{
+	return c->times++ == 0;
+}
+
+bool complaint_over(struct complaint *c)
+{
+	bool said = c->times > 0;
+
+	c->times = 0;
+	return said;
+}
+
+/* ---- a server and its clients ---- */
+
+struct fixture {
+	struct options options;
+	struct app app;
+	struct http *http;
+	uint16_t port;
+};
+
+static uint16_t port_of(const char *address)
+{
+	return (uint16_t)strtoumax(strrchr(address, ':') + 1, NULL, 10);
+}
+
+static int begin(void **state)
+{
+	static const char *address[] = {"127.0.0.1:0"};
+	struct texts addresses = {1, address};
+	struct fixture *f = xcalloc(1, sizeof *f);
+	struct err e = {0};
+
+	f->options.telemetry_path = "/metrics";
+	f->options.sample_interval = 1;
+	f->options.max_connections = 512;
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->app.sampler = fake_sampler_new();
+	fake_sampler_tick(f->app.sampler);
+	logged[0] = '\0';
+	if (http_start(&f->http, &f->app, &addresses, &e) != 0)
+		fail_msg("%s", e.text);
+	f->port = port_of(http_address(f->http, 0));
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+
+	http_stop(f->http);
+	fake_sampler_free(f->app.sampler);
+	free(f);
+	return 0;
+}
+
+static int connect_to(uint16_t port)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct timeval patience = {.tv_sec = 30};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+	return fd;
+}
+
+/* Sends everything, as long as the server takes it. */
+static void send_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return;
+		data += n;
+		len -= (size_t)n;
+	}
+}
+
+/* Everything until the server closes. */
+static void receive_all(int fd, struct buf *out)
+{
+	char chunk[65536];
+	ssize_t n;
+
+	while ((n = recv(fd, chunk, sizeof chunk, 0)) > 0)
+		buf_add(out, chunk, (size_t)n);
+}
+
+/* One connection: the request as it is, then all that comes back. */
+static struct buf talk(struct fixture *f, const char *request, size_t len)
+{
+	struct buf reply = BUF_MAX(REPLY_MAX);
+	int fd = connect_to(f->port);
+
+	send_all(fd, request, len);
+	shutdown(fd, SHUT_WR);
+	receive_all(fd, &reply);
+	close(fd);
+	return reply;
+}
+
+static struct buf get(struct fixture *f, const char *method, const char *target, const char *headers)
+{
+	struct buf request = BUF_MAX(REPLY_MAX);
+
+	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n", method, target, headers);
+	struct buf reply = talk(f, buf_text(&request), request.len);
+
+	buf_done(&request);
+	return reply;
+}
+
+static int status_of(const struct buf *reply)
+{
+	const char *text = buf_text(reply);
+
+	return strncmp(text, "HTTP/1.", 7) == 0 ? (int)strtoumax(text + 9, NULL, 10) : 0;
+}
+
+static size_t times(const struct buf *b, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *p = buf_text(b); (p = strstr(p, text)); p += strlen(text))
+		n++;
+	return n;
+}
+
+static const char *body_of(const struct buf *reply)
+{
+	const char *blank = strstr(buf_text(reply), "\r\n\r\n");
+
+	return blank ? blank + 4 : "";
+}
+
+static void answers_have_their_headers(void **state)
+{
+	static const struct {
+		const char *method, *target, *headers;
+		int status;
+		const char *has[4], *lacks[3];
+	} table[] = {
+		{"GET", "/metrics", "", 200,
+			{"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n", "Vary: Accept, Accept-Encoding\r\n",
+				"X-Content-Type-Options: nosniff\r\n", "rightsize_cats{"},
+			{"Content-Encoding", "Allow", "\n# EOF"}},
+		{"GET", "/metrics", OM_1_ACCEPT, 200,
+			{"Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n", "\n# EOF\n"}, {NULL}},
+		{"GET", "/metrics", "Accept: junk;;q=\x01,\xff\r\n", 200, {"version=0.0.4"}, {NULL}},
+		/* this body is too small to be compressed */
+		{"GET", "/metrics", "Accept-Encoding: gzip\r\n", 200, {"rightsize_cats{"}, {"Content-Encoding"}},
+		{"HEAD", "/metrics", "", 200, {"Content-Length: "}, {"rightsize_cats"}},
+		{"GET", "/", "", 200, {"Content-Type: text/html", "Cache-Control: no-store\r\n"}, {"Vary"}},
+		{"GET", "/nothing", "", 404, {"Content-Type: application/json; charset=utf-8\r\n", "not_found"}, {"Vary"}},
+		{"GET", "/metrics%00x", "", 400, {"bad_path"}, {NULL}},
+		{"GET", "/metrics?collect[]=wolves", "", 400, {"wolves"}, {NULL}},
+		{"POST", "/metrics", "", 405, {"Allow: GET, HEAD\r\n", "method_not_allowed"}, {NULL}},
+		{"DELETE", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
+		{"BREW", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf reply = get(f, table[i].method, table[i].target, table[i].headers);
+
+		if (status_of(&reply) != table[i].status)
+			fail_msg("%s %s: %s", table[i].method, table[i].target, buf_text(&reply));
+		for (size_t k = 0; k < 4 && table[i].has[k]; k++)
+			if (!strstr(buf_text(&reply), table[i].has[k]))
+				fail_msg("%s lacks %s: %s", table[i].target, table[i].has[k], buf_text(&reply));
+		for (size_t k = 0; k < 3 && table[i].lacks[k]; k++)
+			if (strstr(buf_text(&reply), table[i].lacks[k]))
+				fail_msg("%s has %s: %s", table[i].target, table[i].lacks[k], buf_text(&reply));
+		buf_done(&reply);
+	}
+}
+
+static void head_has_no_body(void **state)
+{
+	struct buf reply = get(*state, "HEAD", "/metrics", "");
+
+	assert_string_equal(body_of(&reply), "");
+	buf_done(&reply);
+}
+
+static void old_and_hasty_clients_are_answered(void **state)
+{
+	static const struct {
+		const char *request;
+		size_t answers;
+	} table[] = {
+		{"GET /-/ready HTTP/1.0\r\n\r\n", 1},
+		{"GET http://a/-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 1},
+		/* three at once on one connection */
+		{"GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\nHEAD /-/ready HTTP/1.1\r\nHost: a\r\n\r\n"
+		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+			3},
+		/* the body of a GET means nothing, and what follows is still understood */
+		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+			2},
+		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+			2},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf reply = talk(f, table[i].request, strlen(table[i].request));
+
+		if (times(&reply, " 200 OK\r\n") != table[i].answers)
+			fail_msg("%s: %s", table[i].request, buf_text(&reply));
+		buf_done(&reply);
+	}
+}
+
+static void assert_serves(struct fixture *f)
+{
+	struct buf reply = get(f, "GET", "/metrics", "");
+
+	assert_int_equal(status_of(&reply), 200);
+	buf_done(&reply);
+}
+
+static void bad_requests_get_an_error_and_harm_nobody(void **state)
+{
+#define BYTES(text) text, sizeof(text) - 1
+	static const struct {
+		const char *request;
+		size_t len;
+		int status; /* 0: no answer is waited for, the client goes away */
+	} table[] = {
+		{BYTES(""), 0},
+		{BYTES("\r\n\r\n"), 0},
+		{BYTES("GET"), 0},
+		{BYTES("GET\r\n\r\n"), 0},
+		{BYTES("GET /metrics HTTP/1.1\r\nHo"), 0},
+		{BYTES("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), 0},
+		{BYTES("\0\0\0\0\0\0\0\0\r\n\r\n"), 0},
+		{BYTES("GET /metrics HTTP/9.9\r\nHost: a\r\n\r\n"), 505},
+		{BYTES("GET /metrics HTTP/1.1\r\n\r\n"), 400},
+		{BYTES("GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"), 400},
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx"), 405},
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n"), 405},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf reply = BUF_MAX(REPLY_MAX);
+		int fd = connect_to(f->port);
+
+		send_all(fd, table[i].request, table[i].len);
+		if (table[i].status)
+			receive_all(fd, &reply);
+		close(fd);
+		if (status_of(&reply) != table[i].status)
+			fail_msg("row %zu: %s", i, buf_text(&reply));
+		buf_done(&reply);
+		assert_serves(f);
+	}
+}
+
+static void what_is_too_large_is_refused(void **state)
+{
+	static const char *const formats[] = {"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n"};
+	struct fixture *f = *state;
+	AUTO(freep) char *large = xmalloc(100001);
+
+	memset(large, 'y', 100000);
+	large[100000] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+		struct buf request = BUF_MAX(REPLY_MAX);
+		char piece[100];
+		const char *gap = strstr(formats[i], "%s");
+
+		snprintf(piece, sizeof piece, "%.*s", (int)(gap - formats[i]), formats[i]);
+		buf_adds(&request, piece);
+		buf_adds(&request, large);
+		buf_adds(&request, gap + 2);
+		struct buf reply = talk(f, buf_text(&request), request.len);
+
+		/* The connection may be reset before the reply was read. */
+		assert_true(status_of(&reply) == 0 || status_of(&reply) >= 400);
+		buf_done(&reply);
+		buf_done(&request);
+		assert_serves(f);
+	}
+}
+
+static void many_parameters_are_refused(void **state)
+{
+	struct buf target = BUF_MAX(REPLY_MAX);
+
+	buf_adds(&target, "/metrics?name[]=a");
+	for (int i = 0; i < 200; i++)
+		buf_adds(&target, "&name[]=a");
+	struct buf reply = get(*state, "GET", buf_text(&target), "");
+
+	assert_int_equal(status_of(&reply), 400);
+	assert_non_null(strstr(buf_text(&reply), "more than 64 times"));
+	buf_done(&reply);
+	buf_done(&target);
+}
+
+static void slow_clients_do_not_stop_the_others(void **state)
+{
+	struct fixture *f = *state;
+	int slow[100];
+
+	for (size_t i = 0; i < ARRAY_LEN(slow); i++) {
+		slow[i] = connect_to(f->port);
+		send_all(slow[i], "GET /metr", i % 10);
+	}
+	assert_serves(f);
+	for (size_t i = 0; i < ARRAY_LEN(slow); i++)
+		close(slow[i]);
+	assert_serves(f);
+}
+
+/* ---- many at once ---- */
+
+struct scraper {
+	pthread_t thread;
+	struct fixture *f;
+	bool openmetrics;
+	int bad;
+};
+
+static void *scrape(void *context)
+{
+	struct scraper *s = context;
+
+	for (int i = 0; i < 20; i++) {
+		struct buf reply = get(s->f, "GET", "/metrics",
+			s->openmetrics ? OM_1_ACCEPT "X-Prometheus-Scrape-Timeout-Seconds: 10\r\n" : "");
+		bool whole = strstr(body_of(&reply), "collector=\"birds\"} 2\n") != NULL;
+		bool ended = strstr(body_of(&reply), "\n# EOF\n") != NULL;
+
+		s->bad += status_of(&reply) != 200 || !whole || ended != s->openmetrics;
+		buf_done(&reply);
+	}
+	return NULL;
+}
+
+static void scrapers_at_once_all_get_whole_answers(void **state)
+{
+	struct scraper scrapers[64];
+
+	for (size_t i = 0; i < ARRAY_LEN(scrapers); i++) {
+		scrapers[i] = (struct scraper){.f = *state, .openmetrics = i % 2};
+		assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(scrapers); i++) {
+		pthread_join(scrapers[i].thread, NULL);
+		assert_int_equal(scrapers[i].bad, 0);
+	}
+	struct fixture *f = *state;
+
+	/* The last of them, at the latest, told which snapshot it had; stopping waits for that. */
+	http_stop(f->http);
+	f->http = NULL;
+	assert_true(fake_sampler_scraped(f->app.sampler) > 0);
+	assert_true(fake_sampler_scraped(f->app.sampler) <= fake_sampler_generation(f->app.sampler));
+}
+
+static void a_client_that_leaves_was_not_served(void **state)
+{
+	struct fixture *f = *state;
+	struct linger reset = {1, 0};
+	static const char request[] = "GET /metrics HTTP/1.1\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n";
+	int fd = connect_to(f->port);
+
+	/* An incomplete request, and the connection is reset. */
+	send_all(fd, request, sizeof request - 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	close(fd);
+	assert_serves(f);
+	http_stop(f->http);
+	f->http = NULL;
+	assert_int_equal(fake_sampler_scraped(f->app.sampler), 0);
+}
+
+/* ---- addresses ---- */
+
+static void addresses_that_make_no_sense_are_refused(void **state)
+{
+	static const char *const table[] = {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80",
+		"[::1]", "[::1:80", "[]:80", "[127.0.0.1]:80", "127.0.0.1:-1", "127.0.0.1: 80", "127.0.0.1:80x",
+		"no such host.invalid:80", "127.0.0.1:999999999999999999999"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char bound[LISTEN_TEXT_MAX];
+		struct err e = {0};
+		int fd = -1;
+
+		if (listen_open(&fd, table[i], bound, &e) == 0)
+			fail_msg("%s was accepted", table[i]);
+		assert_int_equal(fd, -1);
+		assert_non_null(strstr(e.text, table[i]));
+	}
+}
+
+static void addresses_are_bound_and_told(void **state)
+{
+	static const struct {
+		const char *address, *bound;
+		bool v6;
+	} table[] = {
+		{"127.0.0.1:0", "127.0.0.1:", false},
+		{"[::1]:0", "[::1]:", true},
+		{"localhost:0", "127.0.0.1:", false},
+		{":0", "", false},
+	};
+	int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	bool v6 = probe >= 0 && bind(probe, (struct sockaddr *)&loopback, sizeof loopback) == 0;
+
+	(void)state;
+	if (probe >= 0)
+		close(probe);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char bound[LISTEN_TEXT_MAX];
+		struct err e = {0};
+		int fd;
+
+		if (table[i].v6 && !v6)
+			continue;
+		if (listen_open(&fd, table[i].address, bound, &e) != 0)
+			fail_msg("%s: %s", table[i].address, e.text);
+		assert_memory_equal(bound, table[i].bound, strlen(table[i].bound));
+		assert_true(port_of(bound) > 0);
+		close(fd);
+	}
+}
+
+static void an_address_in_use_is_named(void **state)
+{
+	struct fixture *f = *state;
+	const char *mine[] = {"127.0.0.1:0", http_address(f->http, 0)};
+	struct texts addresses = {2, mine};
+	struct http *second = NULL;
+	struct err e = {0};
+
+	assert_int_equal(http_start(&second, &f->app, &addresses, &e), -EADDRINUSE);
+	assert_null(second);
+	assert_non_null(strstr(e.text, mine[1]));
+	assert_non_null(strstr(e.text, "in use"));
+}
+
+static void several_addresses_are_served(void **state)
+{
+	struct fixture *f = *state;
+	const char *two[] = {"127.0.0.1:0", "127.0.0.1:0"};
+	struct texts addresses = {2, two};
+	struct http *second;
+
+	logged[0] = '\0';
+	assert_int_equal(http_start(&second, &f->app, &addresses, NULL), 0);
+	assert_null(http_address(second, 2));
+	uint16_t own = f->port;
+
+	for (size_t i = 0; i < 2; i++) {
+		assert_non_null(strstr(logged, http_address(second, i)));
+		f->port = port_of(http_address(second, i));
+		assert_serves(f);
+	}
+	f->port = own;
+	http_stop(second);
+}
+
+#define HTTP_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		HTTP_TEST(answers_have_their_headers),
+		HTTP_TEST(head_has_no_body),
+		HTTP_TEST(old_and_hasty_clients_are_answered),
+		HTTP_TEST(bad_requests_get_an_error_and_harm_nobody),
+		HTTP_TEST(what_is_too_large_is_refused),
+		HTTP_TEST(many_parameters_are_refused),
+		HTTP_TEST(slow_clients_do_not_stop_the_others),
+		HTTP_TEST(scrapers_at_once_all_get_whole_answers),
+		HTTP_TEST(a_client_that_leaves_was_not_served),
+		cmocka_unit_test(addresses_that_make_no_sense_are_refused),
+		cmocka_unit_test(addresses_are_bound_and_told),
+		HTTP_TEST(an_address_in_use_is_named),
+		HTTP_TEST(several_addresses_are_served),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

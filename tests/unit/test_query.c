@@ -1,0 +1,186 @@
+/* exporter/query: routes as commands. */
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/query.h"
+#include "tests/support/fake_history.h"
+#include "tests/support/sample_runs.h"
+
+#define OUTPUT_MAX   65536
+#define ARGUMENTS_MAX 8
+
+static const struct job_row jobs[] = {{"etl/load", 4, {0}, 1795250900, OUTCOME_RUNNING},
+	{"esc\x1b[2Jape", 1, {0}, 1795250000, OUTCOME_FAILED}};
+
+/* stdout and stderr in temporary files while a command runs. */
+struct capture {
+	FILE *file[2];
+	int kept[2];
+};
+
+static void capture_begin(struct capture *c)
+{
+	fflush(NULL);
+	for (int i = 0; i < 2; i++) {
+		c->file[i] = tmpfile();
+		c->kept[i] = dup(STDOUT_FILENO + i);
+		assert_non_null(c->file[i]);
+		assert_true(dup2(fileno(c->file[i]), STDOUT_FILENO + i) >= 0);
+	}
+}
+
+static void capture_end(struct capture *c, char text[2][OUTPUT_MAX])
+{
+	fflush(NULL);
+	for (int i = 0; i < 2; i++) {
+		dup2(c->kept[i], STDOUT_FILENO + i);
+		close(c->kept[i]);
+		rewind(c->file[i]);
+		text[i][fread(text[i], 1, OUTPUT_MAX - 1, c->file[i])] = '\0';
+		fclose(c->file[i]);
+	}
+}
+
+static int ask(const char *command, const char *const *arguments, char text[2][OUTPUT_MAX])
+{
+	struct options options = {0};
+	struct app app = APP_INIT;
+	char *argv[ARGUMENTS_MAX + 1] = {0};
+	struct capture c;
+	int argc = 0;
+
+	fake_history = (struct fake_history){.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
+	app.options = &options;
+	app.history_path = "some/history.db";
+	for (; argc < ARGUMENTS_MAX && arguments[argc]; argc++)
+		argv[argc] = xstrdup(arguments[argc]);
+	capture_begin(&c);
+	int code = query_main(&app, query_route(command), argc, argv);
+
+	capture_end(&c, text);
+	while (argc)
+		free(argv[--argc]);
+	app_done(&app);
+	return code;
+}
+
+static void commands_answer_or_say_why_not(void **state)
+{
+	static const struct {
+		const char *command, *arguments[ARGUMENTS_MAX];
+		int code;
+		const char *out, *err[4]; /* NULL: nothing there */
+	} table[] = {
+		{"jobs", {NULL}, 0, "\"etl/load\"", {NULL}},
+		{"runs", {"--job-name", "etl/load"}, 0, "\"run_id\": \"0000000000004\"", {NULL}},
+		{"runs", {"--job-name=etl/load", "--limit=1"}, 0, "\"runs\": [", {NULL}},
+		{"stats", {"--job_name=etl/load", "--runs", "1"}, 0, "\"runs_analyzed\": 1", {NULL}},
+		{"recommend", {"--job-name=etl/load", "--format=metaflow"}, 0, "@resources(", {NULL}},
+		{"runs", {NULL}, 2, NULL, {"--job-name is missing", "--help"}},
+		{"runs", {"--job-name"}, 2, NULL, {"--job-name needs a value"}},
+		{"runs", {"--job-name="}, 2, NULL, {"--job-name: \"\" is not accepted"}},
+		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL, {"--limit: \"many\"", "1 to 10000"}},
+		{"runs", {"--job-name=a", "--job-name=b"}, 2, NULL, {"--job-name was given more than once"}},
+		{"runs", {"--colour=red"}, 2, NULL, {"colour", "--job-name"}},
+		{"runs", {"etl/load"}, 2, NULL, {"\"etl/load\" is not a flag"}},
+		{"runs", {"--"}, 2, NULL, {"\"--\" is not a flag"}},
+		{"recommend", {"--job-name=etl/load", "--vendor=nobody"}, 2, NULL, {"nobody", "accepted:", "  aws"}},
+		{"stats", {"--job-name=etl/laod"}, 1, NULL,
+			{"rightsize-exporter stats: no job \"etl/laod\"", "did you mean:", "  etl/load\n", "  esc?[2Jape\n"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char text[2][OUTPUT_MAX];
+
+		if (ask(table[i].command, table[i].arguments, text) != table[i].code)
+			fail_msg("%s, row %zu: %s", table[i].command, i, text[1]);
+		if (table[i].out)
+			assert_non_null(strstr(text[0], table[i].out));
+		else
+			assert_string_equal(text[0], "");
+		if (!table[i].err[0])
+			assert_string_equal(text[1], "");
+		for (size_t k = 0; k < 4 && table[i].err[k]; k++)
+			if (!strstr(text[1], table[i].err[k]))
+				fail_msg("row %zu lacks \"%s\": %s", i, table[i].err[k], text[1]);
+	}
+}
+
+static void arguments_of_the_route_come_to_the_front(void **state)
+{
+	static const struct {
+		const char *in[ARGUMENTS_MAX], *out[ARGUMENTS_MAX];
+		int n;
+	} table[] = {
+		{{NULL}, {NULL}, 0},
+		{{"--log.level=debug", "--job-name", "x", "--history.path", "h", "--limit=3"},
+			{"--job-name", "x", "--limit=3", "--log.level=debug", "--history.path", "h"}, 3},
+		{{"--job-name=x", "--job-name"}, {"--job-name=x", "--job-name"}, 2},
+		{{"--history.path", "h", "--", "--job-name", "x"}, {"--history.path", "h", "--", "--job-name", "x"}, 0},
+		{{"word", "--job-name", "--limit"}, {"--job-name", "--limit", "word"}, 2},
+		{{"--nothing", "-x", "--"}, {"--nothing", "-x", "--"}, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char texts[ARGUMENTS_MAX][32], *argv[ARGUMENTS_MAX];
+		int argc = 0;
+
+		for (; argc < ARGUMENTS_MAX && table[i].in[argc]; argc++) {
+			snprintf(texts[argc], sizeof texts[argc], "%s", table[i].in[argc]);
+			argv[argc] = texts[argc];
+		}
+		assert_int_equal(query_split(query_route("runs"), argc, argv), table[i].n);
+		for (int k = 0; k < argc; k++)
+			assert_string_equal(argv[k], table[i].out[k]);
+	}
+}
+
+static void unknown_words_are_no_commands(void **state)
+{
+	(void)state;
+	assert_null(query_route(""));
+	assert_null(query_route("/runs"));
+	assert_string_equal(query_route("recommend")->path, "/recommend");
+}
+
+static void help_names_every_parameter_as_a_flag(void **state)
+{
+	(void)state;
+	for (const struct route *const *r = all_routes; *r; r++) {
+		struct buf b = BUF_MAX(65536);
+
+		query_help(&b, *r);
+		for (const struct parameter *p = (*r)->parameters; p->name; p++)
+			assert_non_null(strstr(buf_text(&b), p->help));
+		assert_null(strstr(buf_text(&b), "--job_name"));
+		for (const char *line = buf_text(&b); *line; line += strcspn(line, "\n") + 1)
+			assert_true(strcspn(line, "\n") <= 120);
+		buf_done(&b);
+	}
+	struct buf b = BUF_MAX(65536);
+
+	query_help(&b, query_route("runs"));
+	const char *first = "  --job-name=VALUE  (required)\n      Name of the job: text of 1 to 199 bytes";
+
+	assert_memory_equal(buf_text(&b), first, strlen(first));
+	buf_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands_answer_or_say_why_not),
+		cmocka_unit_test(arguments_of_the_route_come_to_the_front),
+		cmocka_unit_test(unknown_words_are_no_commands),
+		cmocka_unit_test(help_names_every_parameter_as_a_flag),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* exporter/self and exporter/http_count: the exporter's own metrics. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/http_count.h"
+#include "exporter/self.h"
+#include "exporter/version.h"
+#include "tests/support/test_tree.h"
+
+static const struct collector *const collectors[] = {&collector_self, NULL};
+
+/* Reads once through proc; the caller drops the snapshot and frees the pool. */
+static struct snapshot *collect(struct tree *proc, struct snapshot_pool **pool)
+{
+	static char scratch[HOST_SCRATCH_SIZE];
+	struct host host = {
+		.proc = proc,
+		.now = {{1}, {1795250712500000000}},
+		.ticks_per_second = 100,
+		.page_size = 4096,
+		.scratch = scratch,
+		.scratch_size = sizeof scratch,
+	};
+	void *self = NULL;
+
+	*pool = snapshot_pool_new(collectors);
+	struct snapshot *s = snapshot_take(*pool);
+
+	assert_int_equal(collector_self.start(&self, &host, NULL), 0);
+	assert_int_equal(collector_self.collect(self, &host, &s->blocks[0], NULL), 0);
+	collector_self.stop(self);
+	return s;
+}
+
+static const struct point *first_point(const struct snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < collector_self.n_metrics; i++)
+		if (strcmp(collector_self.metrics[i].name, name) == 0)
+			return s->blocks[0].points[i].first;
+	fail_msg("no metric %s", name);
+	return NULL;
+}
+
+/* NaN when the metric has no point. */
+static double value(const struct snapshot *s, const char *name)
+{
+	const struct point *p = first_point(s, name);
+
+	return p ? p->value : NAN;
+}
+
+static void what_proc_tells_is_read(void **state)
+{
+	struct tree *proc = memory_tree();
+	struct snapshot_pool *pool;
+
+	(void)state;
+	memory_tree_text(proc, "stat", "cpu 1 2 3\nbtime 1795000000\nprocesses 5\n");
+	memory_tree_text(proc, "self/stat",
+		"77 (a) b) c) S 1 77 77 0 -1 4194560 100 0 0 0 10 20 0 0 20 0 7 0 12345 9000000 500 18446744073709551615");
+	memory_tree_text(proc, "self/statm", "2000 500 300 10 0 100 0\n");
+	memory_tree_text(proc, "self/fd/0", "");
+	memory_tree_text(proc, "self/fd/1", "");
+	memory_tree_text(proc, "self/fd/17", "");
+	struct snapshot *s = collect(proc, &pool);
+
+	assert_true(value(s, "process_threads") == 7);
+	assert_true(value(s, "process_start_time_seconds") == 1795000000 + 123.45);
+	assert_true(value(s, "process_virtual_memory_bytes") == 2000 * 4096);
+	assert_true(value(s, "process_resident_memory_bytes") == 500 * 4096);
+	assert_true(value(s, "process_open_fds") == 3);
+	assert_true(value(s, "rightsize_snapshot_timestamp_seconds") == 1795250712.5);
+	assert_true(value(s, "process_cpu_seconds") > 0);
+	assert_true(value(s, "process_max_fds") > 0);
+	assert_true(value(s, "process_virtual_memory_max_bytes") > 0);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	tree_free(proc);
+}
+
+static void what_cannot_be_read_is_absent(void **state)
+{
+	static const char *const broken[] = {"", "77", "77 (", "77 (x)", "77 (x) S 1 2 3", ")", "77 (x) S 1 77 77 0 -1 x"};
+	static const char *const absent[] = {"process_threads", "process_start_time_seconds",
+		"process_virtual_memory_bytes", "process_resident_memory_bytes", "process_open_fds"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+		struct tree *proc = memory_tree();
+		struct snapshot_pool *pool;
+
+		memory_tree_text(proc, "stat", i % 2 ? "btime\n" : "btime 1795000000\n");
+		memory_tree_text(proc, "self/stat", broken[i]);
+		memory_tree_text(proc, "self/statm", i % 2 ? "2000" : "x y");
+		struct snapshot *s = collect(proc, &pool);
+
+		for (size_t k = 0; k < ARRAY_LEN(absent); k++)
+			assert_true(isnan(value(s, absent[k])));
+		assert_true(value(s, "process_cpu_seconds") > 0);
+		shared_drop(&s->shared);
+		snapshot_pool_free(pool);
+		tree_free(proc);
+	}
+}
+
+static void reads_that_fail_harm_nothing(void **state)
+{
+	struct tree *proc;
+
+	(void)state;
+	assert_int_equal(tree_open(&proc, "/proc", NULL), 0);
+	for (int n = 0;; n++) {
+		int countdown = n;
+		struct tree *failing = failing_tree(proc, &countdown, -EIO);
+		struct snapshot_pool *pool;
+		struct snapshot *s = collect(failing, &pool);
+		bool untouched = countdown >= 0;
+
+		assert_true(value(s, "process_cpu_seconds") > 0);
+		if (untouched)
+			assert_true(value(s, "process_threads") >= 1 && value(s, "process_open_fds") >= 3);
+		shared_drop(&s->shared);
+		snapshot_pool_free(pool);
+		tree_free(failing);
+		if (untouched)
+			break;
+	}
+	tree_free(proc);
+}
+
+static void build_info_is_complete(void **state)
+{
+	struct tree *proc = memory_tree();
+	struct snapshot_pool *pool;
+	struct snapshot *s = collect(proc, &pool);
+	const struct point *p = first_point(s, "rightsize_build");
+
+	(void)state;
+	assert_true(p->value == 1);
+	assert_string_equal(p->labels[0], version.version);
+	for (int i = 0; i < 6; i++)
+		assert_true(p->labels[i][0] != '\0');
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	tree_free(proc);
+}
+
+static void requests_are_counted_by_path_and_code(void **state)
+{
+	struct tree *proc = memory_tree();
+	struct snapshot_pool *pool;
+	unsigned found = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		http_count("/metrics", 200);
+	http_count("/metrics", 400);
+	http_count("other", 404);
+	http_count("other", 418); /* a code that we do not give counts as 500 */
+	struct snapshot *s = collect(proc, &pool);
+
+	for (const struct point *p = first_point(s, "rightsize_http_requests"); p; p = p->next) {
+		static const struct {
+			const char *handler, *code;
+			double n;
+		} expected[] = {{"/metrics", "200", 3}, {"/metrics", "400", 1}, {"other", "404", 1}, {"other", "500", 1}};
+
+		for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+			if (strcmp(p->labels[0], expected[i].handler) == 0 &&
+				strcmp(p->labels[1], expected[i].code) == 0) {
+				assert_true(p->value == expected[i].n);
+				found |= 1U << i;
+			}
+	}
+	assert_int_equal(found, 15);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	tree_free(proc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_proc_tells_is_read),
+		cmocka_unit_test(what_cannot_be_read_is_absent),
+		cmocka_unit_test(reads_that_fail_harm_nothing),
+		cmocka_unit_test(build_info_is_complete),
+		cmocka_unit_test(requests_are_counted_by_path_and_code),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,409 @@
+/* exporter/site and exporter/scrape: requests to answers, without sockets. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/route.h"
+#include "exporter/sampler.h"
+#include "exporter/site.h"
+#include "tests/support/fake_sampler.h"
+
+#define TEXT "text/plain; version=0.0.4; charset=utf-8"
+#define OM_1 "application/openmetrics-text; version=1.0.0"
+
+/* ---- routes of this test, in place of the real ones ---- */
+
+static const struct parameter echo_parameters[] = {
+	{.name = "text", .kind = PARAMETER_TEXT, .required = true, .least = 1, .most = 100, .help = "A text"}, {0}};
+
+static int echo(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)app;
+	(void)e;
+	r->content_type = "text/plain; charset=utf-8";
+	buf_adds(&r->body, argument_text(a, "text"));
+	return 0;
+}
+
+static const struct parameter no_parameters[] = {{0}};
+
+static int broken(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)app;
+	(void)a;
+	buf_adds(&r->body, "half an answer");
+	return err_set(e, -EIO, "the disk is on fire");
+}
+
+static int flood(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)app;
+	(void)a;
+	(void)e;
+	r->body.max = 100;
+	buf_addf(&r->body, "%200d", 1);
+	return 0;
+}
+
+static const struct route route_echo = {"/echo", NULL, "Says it again", echo_parameters, echo};
+static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, broken};
+static const struct route route_flood = {"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
+const struct route *const all_routes[] = {&route_echo, &route_fail, &route_flood, NULL};
+
+/* ---- a site with a fake sampler ---- */
+
+struct fixture {
+	struct options options;
+	struct app app;
+	struct site *site;
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+
+	f->options.telemetry_path = "/metrics";
+	f->options.sample_interval = 1;
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->app.sampler = fake_sampler_new();
+	f->site = site_new(&f->app);
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+
+	site_free(f->site);
+	fake_sampler_free(f->app.sampler);
+	free(f);
+	return 0;
+}
+
+struct asked {
+	const char *target, *method, *accept, *accept_encoding, *scrape_timeout;
+};
+
+static struct answer ask(struct fixture *f, struct asked q)
+{
+	AUTO(freep) char *target = xstrdup(q.target);
+	struct request r = {q.method ? q.method : "GET", target, q.accept, q.accept_encoding, q.scrape_timeout};
+	struct answer a;
+
+	site_answer(f->site, &r, &a);
+	assert_non_null(a.body);
+	return a;
+}
+
+static void done(struct answer *a)
+{
+	shared_drop(&a->body->shared);
+}
+
+static bool holds(const struct answer *a, const char *text)
+{
+	return memmem(a->body->data, a->body->len, text, strlen(text)) != NULL;
+}
+
+static void paths_lead_to_their_pages(void **state)
+{
+	static const struct {
+		struct asked q;
+		int status;
+		const char *handler, *content_type, *holds;
+	} table[] = {
+		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "<a href=\"/metrics\">"},
+		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "too much &#38; &#60;more&#62;"},
+		{{.target = "/?x=1"}, 200, "/", "text/html; charset=utf-8", "rightsize-exporter"},
+		{{.target = "/-/healthy"}, 200, "/-/healthy", "text/plain", "healthy"},
+		{{.target = "/-/ready"}, 200, "/-/ready", "text/plain", "ready"},
+		{{.target = "/metrics"}, 200, "/metrics", TEXT, "rightsize_cats{"},
+		{{.target = "/metrics", .method = "HEAD"}, 200, "/metrics", TEXT, "rightsize_cats{"},
+		{{.target = "http://a:1/metrics"}, 200, "/metrics", TEXT, "rightsize_cats{"},
+		{{.target = "/echo?text=a%20b"}, 200, "/echo", "text/plain", "a b"},
+		{{.target = "/echo"}, 400, "/echo", "application/json", "text is missing"},
+		{{.target = "/echo?text=%f"}, 400, "/echo", "application/json", "hexadecimal"},
+		{{.target = "/echo?text=a&x=b"}, 400, "/echo", "application/json", "not a parameter"},
+		{{.target = "/fail"}, 500, "/fail", "application/json", "the disk is on fire"},
+		{{.target = "/flood"}, 500, "/flood", "application/json", "too_large"},
+		{{.target = "/metrics/"}, 404, "other", "application/json", "/metrics/; known are /metrics, /echo"},
+		{{.target = "//metrics"}, 404, "other", "application/json", "not_found"},
+		{{.target = "/../metrics"}, 404, "other", "application/json", "not_found"},
+		{{.target = "/nothing%0a%22"}, 404, "other", "application/json", "/nothing\\u000a\\\""},
+		{{.target = ""}, 404, "other", "application/json", "not_found"},
+		{{.target = "*"}, 404, "other", "application/json", "not_found"},
+		{{.target = "/metrics%00"}, 400, "other", "application/json", "%00"},
+		{{.target = "/\xff"}, 400, "other", "application/json", "UTF-8"},
+		{{.target = "/metrics", .method = "POST"}, 405, "other", "application/json", "GET"},
+		{{.target = "/\xff", .method = "TRACE"}, 405, "other", "application/json", "HEAD"},
+		{{.target = "/", .method = "get"}, 405, "other", "application/json", "GET"},
+	};
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = ask(f, table[i].q);
+
+		if (a.status != table[i].status || !holds(&a, table[i].holds))
+			fail_msg("%s: %d %.*s", table[i].q.target, a.status, (int)a.body->len, a.body->data);
+		assert_string_equal(a.handler, table[i].handler);
+		assert_memory_equal(a.content_type, table[i].content_type, strlen(table[i].content_type));
+		assert_int_equal(a.allow != NULL, a.status == 405);
+		done(&a);
+	}
+}
+
+static void metrics_can_be_moved(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.telemetry_path = "/";
+	fake_sampler_tick(f->app.sampler);
+	struct answer a = ask(f, (struct asked){.target = "/"});
+
+	assert_string_equal(a.content_type, TEXT);
+	done(&a);
+	a = ask(f, (struct asked){.target = "/metrics"});
+	assert_int_equal(a.status, 404);
+	done(&a);
+}
+
+static void metrics_come_in_the_format_that_is_asked_for(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	struct answer text = ask(f, (struct asked){.target = "/metrics"});
+	struct answer om = ask(f, (struct asked){.target = "/metrics",
+					  .accept = "application/openmetrics-text;version=1.0.0"});
+
+	assert_true(text.negotiated && om.negotiated);
+	assert_false(holds(&text, "# EOF\n"));
+	assert_memory_equal(om.content_type, OM_1, strlen(OM_1));
+	assert_memory_equal(om.body->data + om.body->len - 6, "# EOF\n", 6);
+	done(&text);
+	done(&om);
+}
+
+static void filters_are_checked(void **state)
+{
+	static const struct {
+		const char *target;
+		int status;
+		const char *holds, *lacks;
+	} table[] = {
+		{"/metrics?collect[]=dogs", 200, "rightsize_dog_info", "rightsize_cats"},
+		{"/metrics?collect%5B%5D=dogs&collect[]=cats", 200, "rightsize_cats", NULL},
+		{"/metrics?collect=dogs", 200, "rightsize_dog_info", "rightsize_cats"},
+		{"/metrics?exclude[]=dogs", 200, "rightsize_cats", "rightsize_dog"},
+		{"/metrics?name[]=rightsize_cats", 200, "rightsize_cats", "rightsize_dog"},
+		{"/metrics?name[]=nothing", 200, "", "rightsize"},
+		{"/metrics?collect[]=wolves", 400, "collect[]: \\\"wolves\\\"", NULL},
+		{"/metrics?collect[]=wolves", 400, "cats, dogs, birds, fish", NULL},
+		{"/metrics?collect[]=dogs&exclude[]=wolves", 400, "not both", NULL},
+		{"/metrics?exclude[]=wolves", 400, "exclude[]: \\\"wolves\\\"", NULL},
+		{"/metrics?collect[]=", 400, "collect", NULL},
+		{"/metrics?colect[]=dogs", 400, "colect", NULL},
+	};
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = ask(f, (struct asked){.target = table[i].target});
+
+		if (a.status != table[i].status || !holds(&a, table[i].holds))
+			fail_msg("%s: %d %.*s", table[i].target, a.status, (int)a.body->len, a.body->data);
+		assert_false(table[i].lacks && holds(&a, table[i].lacks));
+		done(&a);
+	}
+}
+
+static void scrapes_of_one_snapshot_share_a_body(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	fake_sampler_hang(f->app.sampler, 0);
+	struct answer first = ask(f, (struct asked){.target = "/metrics"});
+	struct answer second = ask(f, (struct asked){.target = "/metrics", .accept = "*/*"});
+	struct answer filtered = ask(f, (struct asked){.target = "/metrics?exclude[]=fish"});
+
+	assert_ptr_equal(first.body, second.body);
+	assert_ptr_not_equal(first.body, filtered.body);
+	fake_sampler_tick(f->app.sampler);
+	struct answer later = ask(f, (struct asked){.target = "/metrics"});
+
+	assert_ptr_not_equal(first.body, later.body);
+	assert_true(later.body->generation > first.body->generation);
+	/* The old one stays whole for those who still send it. */
+	assert_true(holds(&first, "rightsize_cats{"));
+	done(&first);
+	done(&second);
+	done(&filtered);
+	done(&later);
+}
+
+static void assert_unzips_to(const struct body *small, const struct body *plain)
+{
+	AUTO(freep) char *out = xmalloc(plain->len);
+	z_stream z = {.next_in = (Bytef *)small->data, .avail_in = (uInt)small->len, .next_out = (Bytef *)out,
+		.avail_out = (uInt)plain->len};
+
+	assert_int_equal(inflateInit2(&z, 31), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(z.total_out, plain->len);
+	assert_memory_equal(out, plain->data, plain->len);
+	inflateEnd(&z);
+}
+
+static void large_bodies_are_compressed_and_small_ones_not(void **state)
+{
+	struct buf text = BUF_MAX(1 << 20);
+
+	(void)state;
+	for (int i = 0; i < 4096; i++)
+		buf_addc(&text, (char)('a' + i % 20));
+	struct body *large = body_new(&text);
+
+	buf_adds(&text, "short");
+	struct body *small = body_new(&text), *zipped = body_gzip(large);
+
+	assert_non_null(zipped);
+	assert_true(zipped->gzip && !large->gzip);
+	assert_true(zipped->len < large->len / 10);
+	assert_unzips_to(zipped, large);
+	assert_null(body_gzip(small));
+	shared_drop(&zipped->shared);
+	shared_drop(&small->shared);
+	shared_drop(&large->shared);
+}
+
+static void readiness_needs_a_sample(void **state)
+{
+	struct fixture *f = *state;
+	struct answer a = ask(f, (struct asked){.target = "/-/ready"});
+
+	assert_int_equal(a.status, 503);
+	done(&a);
+	a = ask(f, (struct asked){.target = "/metrics"});
+	assert_int_equal(a.status, 503);
+	assert_true(holds(&a, "no_sample"));
+	done(&a);
+	/* It has just started: that is no illness. */
+	a = ask(f, (struct asked){.target = "/-/healthy"});
+	assert_int_equal(a.status, 200);
+	done(&a);
+	fake_sampler_tick(f->app.sampler);
+	a = ask(f, (struct asked){.target = "/-/ready"});
+	assert_int_equal(a.status, 200);
+	done(&a);
+}
+
+static void health_ends_after_ten_intervals(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	fake_sampler_hang(f->app.sampler, 9.9);
+	struct answer a = ask(f, (struct asked){.target = "/-/healthy"});
+
+	assert_int_equal(a.status, 200);
+	done(&a);
+	fake_sampler_hang(f->app.sampler, 10.1);
+	a = ask(f, (struct asked){.target = "/-/healthy"});
+	assert_int_equal(a.status, 503);
+	assert_true(holds(&a, "10.1 seconds"));
+	done(&a);
+}
+
+static void scrapes_wait_as_long_as_the_scraper_does(void **state)
+{
+	static const struct {
+		const char *timeout;
+		double wait;
+	} table[] = {{NULL, 5}, {"10", 5}, {"3", 2.5}, {"0.2", 0.1}, {"1e9", 5}, {"-1", 5}, {"nan", 5}, {"", 5}};
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = ask(f, (struct asked){.target = "/metrics", .scrape_timeout = table[i].timeout});
+
+		assert_true(fake_sampler_wait(f->app.sampler) == table[i].wait);
+		assert_int_equal(a.status, 200);
+		done(&a);
+	}
+}
+
+static void a_sampler_that_hangs_delays_only_the_first(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	fake_sampler_hang(f->app.sampler, 60);
+	struct answer a = ask(f, (struct asked){.target = "/metrics"});
+
+	/* Old values are better than none; /-/healthy tells. */
+	assert_int_equal(a.status, 200);
+	assert_true(fake_sampler_wait(f->app.sampler) == 5);
+	done(&a);
+	a = ask(f, (struct asked){.target = "/metrics"});
+	assert_true(fake_sampler_wait(f->app.sampler) < 0.2);
+	done(&a);
+	fake_sampler_tick(f->app.sampler);
+	a = ask(f, (struct asked){.target = "/metrics"});
+	assert_true(fake_sampler_wait(f->app.sampler) == 5);
+	done(&a);
+}
+
+static void only_whole_scrapes_by_scrapers_are_reported(void **state)
+{
+	static const struct {
+		struct asked q;
+		bool reported;
+	} table[] = {
+		{{.target = "/metrics", .scrape_timeout = "10"}, true},
+		{{.target = "/metrics"}, false}, /* a person with curl */
+		{{.target = "/metrics", .scrape_timeout = "10", .method = "HEAD"}, false},
+		{{.target = "/metrics?collect[]=cats", .scrape_timeout = "10"}, false},
+		{{.target = "/metrics?collect[]=wolves", .scrape_timeout = "10"}, false},
+		{{.target = "/", .scrape_timeout = "10"}, false},
+	};
+	struct fixture *f = *state;
+
+	fake_sampler_tick(f->app.sampler);
+	fake_sampler_hang(f->app.sampler, 0);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = ask(f, table[i].q);
+
+		assert_int_equal(a.scraped, table[i].reported ? fake_sampler_generation(f->app.sampler) : 0);
+		done(&a);
+	}
+}
+
+#define SITE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SITE_TEST(paths_lead_to_their_pages),
+		SITE_TEST(metrics_can_be_moved),
+		SITE_TEST(metrics_come_in_the_format_that_is_asked_for),
+		SITE_TEST(filters_are_checked),
+		SITE_TEST(scrapes_of_one_snapshot_share_a_body),
+		cmocka_unit_test(large_bodies_are_compressed_and_small_ones_not),
+		SITE_TEST(readiness_needs_a_sample),
+		SITE_TEST(health_ends_after_ten_intervals),
+		SITE_TEST(scrapes_wait_as_long_as_the_scraper_does),
+		SITE_TEST(a_sampler_that_hangs_delays_only_the_first),
+		SITE_TEST(only_whole_scrapes_by_scrapers_are_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
