@@ -45,9 +45,10 @@ static int note(struct reading *r, int code)
 #define CALL(r, field, ...)                                                                        \
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) : (int)NVML_NO_FUNCTION)
 
-static double scaled(int code, unsigned value, double unit)
+/* By address: it is read after the call, wherever the call stands among the arguments. */
+static double scaled(int code, const unsigned *value, double unit)
 {
-	return code == NVML_OK ? (double)value * unit : NAN;
+	return code == NVML_OK ? (double)*value * unit : NAN;
 }
 
 static void read_clocks(struct reading *r, void *handle, struct gpu_device *d)
@@ -56,7 +57,7 @@ static void read_clocks(struct reading *r, void *handle, struct gpu_device *d)
 	unsigned u = 0;
 
 	for (unsigned i = 0; i < NVML_CLOCKS; i++)
-		d->clock_hz[i] = scaled(CALL(r, clock, handle, i, &u), u, 1e6);
+		d->clock_hz[i] = scaled(CALL(r, clock, handle, i, &u), &u, 1e6);
 	if (CALL(r, throttle, handle, &bits) == NVML_OK) {
 		d->throttle_known = true;
 		d->throttle = bits;
@@ -82,9 +83,9 @@ static void read_numbers(struct reading *r, void *handle, struct gpu_device *d)
 		d->value[GPU_MEMORY_USED] = (double)used;
 		d->value[GPU_MEMORY_TOTAL] = (double)total;
 	}
-	d->value[GPU_POWER] = scaled(CALL(r, power, handle, &u), u, 1e-3);
-	d->value[GPU_POWER_LIMIT] = scaled(CALL(r, power_limit, handle, &u), u, 1e-3);
-	d->value[GPU_TEMPERATURE] = scaled(CALL(r, temperature, handle, 0, &u), u, 1);
+	d->value[GPU_POWER] = scaled(CALL(r, power, handle, &u), &u, 1e-3);
+	d->value[GPU_POWER_LIMIT] = scaled(CALL(r, power_limit, handle, &u), &u, 1e-3);
+	d->value[GPU_TEMPERATURE] = scaled(CALL(r, temperature, handle, 0, &u), &u, 1);
 	if (CALL(r, energy, handle, &mj) == NVML_OK)
 		d->value[GPU_ENERGY] = (double)mj / 1e3;
 	read_clocks(r, handle, d);
