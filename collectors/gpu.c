@@ -73,7 +73,8 @@ struct attributed {
 
 struct gpus {
 	struct jobs *lent_to;
-	struct gpu_nvml *nvml; /* NULL = no library */
+	bool has_library;
+	struct gpu_nvml *nvml; /* NULL = no library, or its driver was not loaded so far */
 	struct gpu_drm *drm;   /* NULL = no such GPU */
 	struct drm_users *drm_users;
 	struct gpu_sum sum;
@@ -126,13 +127,33 @@ static void attribute(struct gpus *g, const struct host *h)
 		qsort(g->attributed, g->n_attributed, sizeof *g->attributed, by_pid);
 }
 
+/*
+ * The library is started when its driver is there, now or later. Started without, it would load the driver and
+ * make device nodes, and that is not for an exporter to do.
+ */
+static bool driver_is_loaded(const struct host *h)
+{
+	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||
+		(h->root && tree_size(h->root, "dev/dxg") >= 0); /* Tegra; Windows' subsystem */
+}
+
+static int start_nvml(struct gpus *g, const struct host *h, struct err *e)
+{
+	if (!g->has_library || !driver_is_loaded(h))
+		return -ENOENT;
+	g->nvml_code = -EINPROGRESS;
+	return gpu_nvml_start(&g->nvml, NVML_LIBRARY, e);
+}
+
 static void take_news(struct gpus *g, const struct host *h)
 {
 	const struct nvml_table *t = NULL;
 
+	g->nvml_error = (struct err){0};
+	if (!g->nvml)
+		g->nvml_code = start_nvml(g, h, &g->nvml_error);
 	if (!g->nvml)
 		return;
-	g->nvml_error = (struct err){0};
 	g->nvml_code = gpu_nvml_table(g->nvml, h->now.mono, &t, &g->nvml_error);
 	if (t && t == g->table) { /* the same as at the tick before, held already */
 		nvml_table_drop(t);
@@ -172,7 +193,7 @@ static void add_nvml(struct gpus *g, const struct host *h, const struct member *
 
 static bool nvml_is_there(const struct gpus *g)
 {
-	return g->nvml && g->nvml_code != -ENOENT;
+	return g->nvml_code != -ENOENT;
 }
 
 /* Does the driver keep from us who uses some GPU, or who that is? */
@@ -271,7 +292,7 @@ static int gpu_collect(void *state, const struct host *host, struct block *out, 
 
 	take_news(g, host);
 	/* It has just been started: no news is no failure. */
-	bool quiet = !g->nvml || g->nvml_code == -ENOENT || g->nvml_code == -EAGAIN;
+	bool quiet = g->nvml_code == -ENOENT || g->nvml_code == -EINPROGRESS;
 
 	if (!quiet && !g->table)
 		return err_set(e, g->nvml_code, "%s", g->nvml_error.text);
@@ -317,18 +338,35 @@ static void gpu_stop(void *state)
 	free(g);
 }
 
+static bool has_library(void)
+{
+	struct nvml n;
+	int code = nvml_open(&n, NVML_LIBRARY);
+
+	if (code == 0)
+		nvml_close(&n);
+	return code == 0;
+}
+
 static int gpu_start(void **ret, const struct host *host, struct err *e)
 {
 	struct gpus *g = xcalloc(1, sizeof *g);
-	int nvml = gpu_nvml_start(&g->nvml, NVML_LIBRARY, e);
 	int drm = gpu_drm_open(&g->drm, host);
 
-	if (nvml < 0 && (nvml != -ENOENT || drm < 0)) {
+	g->has_library = has_library();
+	if (!g->has_library && drm < 0) {
 		gpu_stop(g);
-		return nvml;
+		return -ENOENT;
 	}
+	g->nvml_code = start_nvml(g, host, e);
+	if (g->nvml_code < 0 && g->nvml_code != -ENOENT) {
+		int code = g->nvml_code;
+
+		gpu_stop(g);
+		return code;
+	}
+	g->nvml_code = g->nvml ? -EINPROGRESS : -ENOENT;
 	g->drm_users = g->drm ? drm_users_new() : NULL;
-	g->nvml_code = -EAGAIN;
 	g->lent_to = host->jobs;
 	if (host->jobs)
 		jobs_watch_gpus(host->jobs, g);

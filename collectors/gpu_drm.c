@@ -61,9 +61,11 @@ struct gpu_drm {
  * Not GPUs to count here: nvidia's are known from NVML, and the others have no hardware of their own. Displays
  * without an engine (ast, mgag200, ...) have no render node, and are left out by that.
  */
-static const char *const other_drivers[] = {"nvidia", "virtio_gpu", "virtio-pci", "vgem", "vkms"};
+static const char *const other_drivers[] = {
+	"nvidia", "nvidia-drm", "virtio_gpu", "virtio-pci", "vgem", "vkms",
+};
 
-static bool is_other(const char *driver)
+bool gpu_drm_leaves_out(const char *driver)
 {
 	for (size_t i = 0; i < ARRAY_LEN(other_drivers); i++)
 		if (strcmp(driver, other_drivers[i]) == 0)
@@ -155,7 +157,7 @@ static int look_at_card(void *context, const char *name)
 	*c = (struct card){0};
 	text_copy(name, c->fixed.gpu, sizeof c->fixed.gpu);
 	read_uevent(c, s->h);
-	if (is_other(c->fixed.driver))
+	if (gpu_drm_leaves_out(c->fixed.driver))
 		return 0;
 	read_text(s->h, c, "product_name", c->fixed.name, sizeof c->fixed.name);
 	read_text(s->h, c, "unique_id", c->fixed.uuid, sizeof c->fixed.uuid);

@@ -50,4 +50,7 @@ void drm_users_look(struct drm_users *u, const struct gpu_drm *d, const struct h
 /* The number of the GPU with this PCI address, or else of this driver when only one has it; SIZE_MAX = none. */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
+/* Is it known from elsewhere what clients of this driver use, or no GPU at all? */
+bool gpu_drm_leaves_out(const char *driver);
+
 #endif

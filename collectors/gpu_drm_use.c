@@ -42,7 +42,8 @@ struct user {
 	pid_t pid;
 	uint64_t start_ticks, tick; /* tick: when it was last asked for */
 	struct mono searched;
-	bool ever_searched, refused;
+	bool ever_searched;
+	bool unknown;  /* some descriptor could not be seen, or leads to a GPU that is not known */
 	bool computes; /* has /dev/kfd open: AMD's compute queues are in no engine's time */
 	uint64_t open_fds; /* when it was searched */
 	size_t n, room;
@@ -110,15 +111,17 @@ struct found {
 	struct user before;
 };
 
-/* Reads one descriptor; false when it is no client of a GPU that is looked at. */
-static bool read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
+/* 0; -ENOENT when it is closed, or no client of a GPU; another negative errno when it cannot be read. */
+static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "%d/fdinfo/%d", (int)pid, fd);
 	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
 
-	return n > 0 && drm_fdinfo_parse(SCAN(h->scratch, n), ret);
+	if (n < 0)
+		return process_gone((int)n) ? -ENOENT : (int)n;
+	return drm_fdinfo_parse(SCAN(h->scratch, n), ret) ? 0 : -ENOENT;
 }
 
 static bool same_client(const struct client *c, size_t device, const struct drm_fdinfo *f)
@@ -135,12 +138,18 @@ static int look_at_fd(void *context, int fd, const char *target)
 
 	if (strcmp(target, "/dev/kfd") == 0)
 		p->computes = true;
-	if (strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX || !read_fd(s->h, p->pid, fd, &f))
+	if (strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
 		return 0;
+	int code = read_fd(s->h, p->pid, fd, &f);
+
+	if (code)
+		return code == -ENOENT ? 0 : code;
 	size_t device = gpu_drm_find(s->d, f.pci, f.driver);
 
-	if (device == SIZE_MAX)
+	if (device == SIZE_MAX) {
+		p->unknown = p->unknown || !gpu_drm_leaves_out(f.driver);
 		return 0;
+	}
 	for (size_t i = 0; i < p->n; i++)
 		if (same_client(&p->client[i], device, &f))
 			return 0; /* a second descriptor of it */
@@ -169,11 +178,11 @@ static void search(struct drm_users *u, const struct gpu_drm *d, const struct ho
 
 	p->n = p->room = 0;
 	p->client = NULL;
-	p->computes = false;
+	p->computes = p->unknown = false;
 	int code = process_fds(h, p->pid, &u->links_left, look_at_fd, &s);
 
 	free(s.before.client);
-	p->refused = process_refused(code);
+	p->unknown = p->unknown || (code < 0 && !process_gone(code));
 	p->ever_searched = true;
 	p->searched = h->now.mono;
 	p->open_fds = m->open_fds;
@@ -201,12 +210,12 @@ static bool read_due(const struct client *c, const struct host *h, const struct 
 	return m->ran || isnan(c->utilization) || c->utilization > 0 || age >= READ_IDLE_SECONDS;
 }
 
-/* False when the descriptor leads elsewhere now. */
+/* False when the descriptor leads elsewhere now, or cannot be read. */
 static bool read_client(struct client *c, const struct host *h, const struct user *p)
 {
 	struct drm_fdinfo f;
 
-	if (!read_fd(h, p->pid, c->fd, &f) || f.has_client_id != c->last.has_client_id ||
+	if (read_fd(h, p->pid, c->fd, &f) < 0 || f.has_client_id != c->last.has_client_id ||
 		f.client_id != c->last.client_id)
 		return false;
 	c->utilization =
@@ -266,10 +275,7 @@ void drm_users_look(struct drm_users *u, const struct gpu_drm *d, const struct h
 	p->tick = u->tick;
 	if (search_due(p, h, m) && u->links_left)
 		search(u, d, h, p, m);
-	if (!p->ever_searched || p->refused) {
-		sum->unknown = true;
-		return;
-	}
+	sum->unknown = sum->unknown || !p->ever_searched || p->unknown;
 	for (size_t i = 0; i < p->n; i++)
 		if (read_due(&p->client[i], h, m))
 			moved = !read_client(&p->client[i], h, p) || moved;

@@ -243,7 +243,7 @@ int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table 
 		return 0;
 	}
 	nvml_table_drop(t);
-	return t || age > NVML_STALE_SECONDS ? silent(w, age, e) : -EAGAIN;
+	return t || age > NVML_STALE_SECONDS ? silent(w, age, e) : -EINPROGRESS;
 }
 
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds)

@@ -40,7 +40,7 @@ struct gpu_nvml;
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
 /*
- * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EAGAIN: it was started a
+ * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EINPROGRESS: it was started a
  * moment ago and has not answered yet. Others, with a message: it does not answer, or answers with an error.
  */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e);

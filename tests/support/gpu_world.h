@@ -23,6 +23,9 @@ struct gpu_world {
 struct gpu_world *gpu_world_new(void);
 void gpu_world_free(struct gpu_world *w);
 
+/* NVIDIA's driver is loaded; the fake library says what it finds. */
+void gpu_world_nvidia(struct gpu_world *w);
+
 /* A process that is in /proc; children is its list, "11 12 " or "". */
 void gpu_world_process(struct gpu_world *w, int pid, int ppid, const char *children);
 /* A descriptor of it; fdinfo NULL = has no such file. */

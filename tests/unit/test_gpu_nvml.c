@@ -22,6 +22,7 @@ static struct gpu_world *host_world(const char *scenario)
 	struct gpu_world *w = gpu_world_new();
 
 	fake_nvml_play(scenario);
+	gpu_world_nvidia(w);
 	w->host.own_pid_namespace = true;
 	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026531836]");
 	return w;
@@ -346,6 +347,24 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 	}
 }
 
+static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
+{
+	struct gpu_world *w = gpu_world_new();
+
+	(void)state;
+	fake_nvml_play("");
+	assert_int_equal(gpu_world_start(w), 0);
+	assert_true(gpus_wait(w->state, PATIENCE));
+	assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
+	assert_string_equal(w->err.text, "");
+	assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 0);
+	gpu_world_nvidia(w);
+	gpu_world_tick(w, 1);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	gpu_world_free(w);
+}
+
 static void a_driver_of_another_version_is_said_in_words(void **state)
 {
 	struct gpu_world *w = host_world("init=18");
@@ -393,6 +412,7 @@ int main(void)
 		cmocka_unit_test(stopping_does_not_wait_for_a_hanging_call),
 		cmocka_unit_test(a_library_that_has_not_answered_yet_is_quiet),
 		cmocka_unit_test(without_a_driver_or_a_gpu_there_is_nothing),
+		cmocka_unit_test(a_driver_that_is_not_loaded_is_left_alone_until_it_is),
 		cmocka_unit_test(a_driver_of_another_version_is_said_in_words),
 		cmocka_unit_test(a_process_younger_than_the_table_is_a_stranger),
 	};
