@@ -1,4 +1,7 @@
-/* Parsing a DRM descriptor's fdinfo. Any process can be the other end of it, so every value may be anything. */
+/*
+ * Parsing a DRM descriptor's fdinfo. Any process can be the other end of it, so every value may be
+ * anything.
+ */
 #include "collectors/drm_fdinfo.h"
 
 #include <math.h>
@@ -7,7 +10,9 @@
 /* Regions of one client that are told apart; later ones are left out. */
 #define REGIONS_MAX 16
 
-/* How the bytes of a region were told; the better one wins: resident is what lies there right now. */
+/*
+ * How the bytes of a region were told; the better one wins: resident is what lies there right now.
+ */
 enum told { TOLD_NOT, TOLD_TOTAL, TOLD_MEMORY, TOLD_RESIDENT };
 
 struct region {
@@ -57,7 +62,10 @@ static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
 	struct slice name;
 	struct drm_engine *e;
 
-	/* The longer prefix first: "drm-engine-capacity-video" is no engine called "capacity-video". */
+	/*
+	 * The longer prefix first: "drm-engine-capacity-video" is no engine called
+	 * "capacity-video".
+	 */
 	if (after_prefix(key, "drm-engine-capacity-", &name)) {
 		e = engine_named(f, name);
 		if (e && value > 0)
@@ -128,7 +136,10 @@ static void take_region(struct regions *r, struct slice key, uint64_t value, str
 	}
 }
 
-/* Regions of the GPU's own memory: "vram" (amdgpu), "vram0" (xe), "local0" (i915); others are the system's. */
+/*
+ * Regions of the GPU's own memory: "vram" (amdgpu), "vram0" (xe), "local0" (i915); others are the
+ * system's.
+ */
 static void sum_vram(struct drm_fdinfo *f, const struct regions *r)
 {
 	f->vram_known = r->n > 0;
@@ -205,7 +216,8 @@ double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, 
 		keep_larger(&e->busy_ns, b->busy_ns);
 		keep_larger(&e->cycles, b->cycles);
 		if (e->has_cycles && e->total_cycles > b->total_cycles)
-			busy = (double)(e->cycles - b->cycles) / (double)(e->total_cycles - b->total_cycles);
+			busy = (double)(e->cycles - b->cycles) /
+			       (double)(e->total_cycles - b->total_cycles);
 		else if (e->has_ns && seconds > 0)
 			busy = (double)(e->busy_ns - b->busy_ns) / 1e9 / seconds;
 		busy /= (double)e->capacity;

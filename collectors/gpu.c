@@ -1,4 +1,7 @@
-/* The gpu collector: all sources as one table of devices, its points, and the join with runs by pid. */
+/*
+ * The gpu collector: all sources as one table of devices, its points, and the join with runs by
+ * pid.
+ */
 #include "collectors/gpu.h"
 
 #include <errno.h>
@@ -51,7 +54,10 @@ static const char *const ecc_names[NVML_ECC_TYPES] = {
 	[NVML_ECC_UNCORRECTED] = "uncorrected",
 };
 
-/* Bits of nvmlDeviceGetCurrentClocksEventReasons; idle and the user's own settings are no throttling. */
+/*
+ * Bits of nvmlDeviceGetCurrentClocksEventReasons; idle and the user's own settings are no
+ * throttling.
+ */
 static const struct {
 	uint64_t bit;
 	const char *name;
@@ -128,13 +134,13 @@ static void attribute(struct gpus *g, const struct host *h)
 }
 
 /*
- * The library is started when its driver is there, now or later. Started without, it would load the driver and
- * make device nodes, and that is not for an exporter to do.
+ * The library is started when its driver is there, now or later. Started without, it would load the
+ * driver and make device nodes, and that is not for an exporter to do.
  */
 static bool driver_is_loaded(const struct host *h)
 {
 	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||
-		(h->root && tree_size(h->root, "dev/dxg") >= 0); /* Tegra; Windows' subsystem */
+	       (h->root && tree_size(h->root, "dev/dxg") >= 0); /* Tegra; Windows' subsystem */
 }
 
 static int start_nvml(struct gpus *g, const struct host *h, struct err *e)
@@ -253,7 +259,8 @@ static void add_device(const struct gpu_device *d, struct block *out)
 {
 	for (unsigned i = 0; i < GPU_N_VALUES; i++)
 		POINT(out, i, d->value[i], d->gpu);
-	POINT(out, GPU_DESCRIPTION, 1, d->gpu, d->name, d->uuid, d->pci, d->driver, d->driver_version);
+	POINT(out, GPU_DESCRIPTION, 1, d->gpu, d->name, d->uuid, d->pci, d->driver,
+		d->driver_version);
 	for (size_t i = 0; i < NVML_CLOCKS; i++)
 		POINT(out, GPU_CLOCK, d->clock_hz[i], d->gpu, clock_names[i]);
 	for (size_t i = 0; i < NVML_ECC_TYPES; i++)

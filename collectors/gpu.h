@@ -1,8 +1,9 @@
 /*
  * GPUs: what each of them does, and which run uses how much of which.
  *
- * The gpu collector owns the state and lends it to the jobs (jobs_watch_gpus), which ask what the processes of a
- * run use. One thread (the sampler); NVML is asked by a thread of its own (collectors/gpu_nvml.h).
+ * The gpu collector owns the state and lends it to the jobs (jobs_watch_gpus), which ask what the
+ * processes of a run use. One thread (the sampler); NVML is asked by a thread of its own
+ * (collectors/gpu_nvml.h).
  */
 #ifndef COLLECTORS_GPU_H
 #define COLLECTORS_GPU_H
@@ -15,8 +16,8 @@ struct process_tree;
 
 /* What a run uses of all GPUs together. NaN = unknown, also on a machine without GPUs. */
 struct gpu_use {
-	double gpus;       /* how many: it holds a context there, or has work on it */
-	double usage;      /* sum of the parts of the time that they work for it */
+	double gpus;  /* how many: it holds a context there, or has work on it */
+	double usage; /* sum of the parts of the time that they work for it */
 	double vram_bytes;
 };
 

@@ -1,5 +1,6 @@
 /*
- * One GPU as every source describes it (NVML, or a DRM driver's sysfs), and who uses how much of which.
+ * One GPU as every source describes it (NVML, or a DRM driver's sysfs), and who uses how much of
+ * which.
  */
 #ifndef COLLECTORS_GPU_DEVICE_H
 #define COLLECTORS_GPU_DEVICE_H
@@ -42,7 +43,7 @@ X(GPU_PROCESSES, .name = "rightsize_gpu_processes", .labels = {"gpu"}, \
 enum gpu_value { GPU_VALUES(METRIC_ID) GPU_N_VALUES };
 
 struct gpu_device {
-	char gpu[16];  /* the label: "0" as nvidia-smi counts, or "card0" */
+	char gpu[16]; /* the label: "0" as nvidia-smi counts, or "card0" */
 	char name[96], uuid[96], pci[32], driver[32], driver_version[80]; /* "" = unknown */
 	double value[GPU_N_VALUES];
 	double clock_hz[NVML_CLOCKS];
@@ -68,17 +69,22 @@ double gpu_add_known(double a, double b);
 
 /* What a run uses of one GPU. */
 struct gpu_share {
-	bool used; /* it holds a context, or had work there */
+	bool used;                      /* it holds a context, or had work there */
 	double utilization, vram_bytes; /* NaN = unknown */
 };
 
-/* A DRM client: a process may reach one through several descriptors, and share it with its children. */
+/*
+ * A DRM client: a process may reach one through several descriptors, and share it with its
+ * children.
+ */
 struct gpu_client {
 	size_t device;
 	uint64_t id;
 };
 
-/* What the processes of a run use of all GPUs together; made anew for each run, the room is kept. */
+/*
+ * What the processes of a run use of all GPUs together; made anew for each run, the room is kept.
+ */
 struct gpu_sum {
 	size_t n_shares, shares_room;
 	struct gpu_share *share; /* by device */

@@ -24,8 +24,9 @@ struct source {
 #define CLOCK(id) offsetof(struct gpu_device, clock_hz[id])
 
 /*
- * Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and in the kernel's
- * Documentation/ABI/testing sysfs-driver-intel-{i915,xe}-hwmon. The first that can be read wins.
+ * Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and in the
+ * kernel's Documentation/ABI/testing sysfs-driver-intel-{i915,xe}-hwmon. The first that can be read
+ * wins.
  */
 static const struct source sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},
@@ -48,7 +49,7 @@ static const struct source sources[] = {
 
 struct card {
 	struct gpu_device fixed;
-	char hwmon[PATH_SIZE]; /* "" = none */
+	char hwmon[PATH_SIZE];            /* "" = none */
 	bool missing[ARRAY_LEN(sources)]; /* this driver has no such file */
 };
 
@@ -58,11 +59,17 @@ struct gpu_drm {
 };
 
 /*
- * Not GPUs to count here: nvidia's are known from NVML, and the others have no hardware of their own. Displays
- * without an engine (ast, mgag200, ...) have no render node, and are left out by that.
+ * Not GPUs to count here: nvidia's are known from NVML, and the others have no hardware of their
+ * own. Displays without an engine (ast, mgag200, ...) have no render node, and are left out by
+ * that.
  */
 static const char *const other_drivers[] = {
-	"nvidia", "nvidia-drm", "virtio_gpu", "virtio-pci", "vgem", "vkms",
+	"nvidia",
+	"nvidia-drm",
+	"virtio_gpu",
+	"virtio-pci",
+	"vgem",
+	"vkms",
 };
 
 bool gpu_drm_leaves_out(const char *driver)
@@ -115,7 +122,8 @@ static void read_uevent(struct card *c, const struct host *h)
 }
 
 /* The first line of a file, without blanks at its ends. */
-static void read_text(const struct host *h, const struct card *c, const char *file, char *out, size_t size)
+static void read_text(
+	const struct host *h, const struct card *c, const char *file, char *out, size_t size)
 {
 	char path[PATH_SIZE];
 	struct scan line;
@@ -146,8 +154,9 @@ static int look_at_card(void *context, const char *name)
 	char path[PATH_SIZE];
 
 	/* "card0", but not its connectors, "card0-HDMI-A-1". */
-	if (s->d->n == DRM_GPUS_MAX || !scan_literal(&number, "card") || !scan_u64(&number, &ignored) ||
-		!scan_end(&number) || strlen(name) >= sizeof s->d->card[0].fixed.gpu)
+	if (s->d->n == DRM_GPUS_MAX || !scan_literal(&number, "card") ||
+		!scan_u64(&number, &ignored) || !scan_end(&number) ||
+		strlen(name) >= sizeof s->d->card[0].fixed.gpu)
 		return 0;
 	snprintf(path, sizeof path, "class/drm/%s/device/drm", name);
 	if (tree_list(s->h->sys, path, is_render_node, NULL) <= 0)

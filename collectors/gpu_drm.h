@@ -1,6 +1,6 @@
 /*
- * GPUs of AMD, Intel and any other kernel DRM driver but NVIDIA's own: totals from sysfs, and what a process
- * uses from /proc/PID/fdinfo.
+ * GPUs of AMD, Intel and any other kernel DRM driver but NVIDIA's own: totals from sysfs, and what
+ * a process uses from /proc/PID/fdinfo.
  *
  * One thread (the sampler).
  */
@@ -41,13 +41,17 @@ void drm_users_free(struct drm_users *u);
 void drm_users_begin(struct drm_users *u);
 
 /*
- * Adds what one process uses to the sum; the first of these GPUs is number first in it. Its descriptors are
- * searched when it is new, or when it ran and may have others now; after that only the found ones are read.
+ * Adds what one process uses to the sum; the first of these GPUs is number first in it. Its
+ * descriptors are searched when it is new, or when it ran and may have others now; after that only
+ * the found ones are read.
  */
 void drm_users_look(struct drm_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);
 
-/* The number of the GPU with this PCI address, or else of this driver when only one has it; SIZE_MAX = none. */
+/*
+ * The number of the GPU with this PCI address, or else of this driver when only one has it;
+ * SIZE_MAX = none.
+ */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
 /* Is it known from elsewhere what clients of this driver use, or no GPU at all? */

@@ -1,4 +1,7 @@
-/* Which process uses which DRM device, and how much: the descriptors are searched rarely, and read often. */
+/*
+ * Which process uses which DRM device, and how much: the descriptors are searched rarely, and read
+ * often.
+ */
 #include <errno.h>
 #include <math.h>
 #include <search.h>
@@ -15,19 +18,21 @@
 #define CLIENTS_MAX 64
 
 /*
- * A client that has a device open does not use it yet: ROCm opens all there are. One that was never given work
- * and has less memory there than this does not count.
+ * A client that has a device open does not use it yet: ROCm opens all there are. One that was never
+ * given work and has less memory there than this does not count.
  */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Descriptors are searched again: when their number changed, when the process ran, when it slept. */
+/*
+ * Descriptors are searched again: when their number changed, when the process ran, when it slept.
+ */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
 /* An idle client of a sleeping process is read again after this long. */
-#define READ_IDLE_SECONDS      5
+#define READ_IDLE_SECONDS 5
 /* Shorter than this no utilization can be told; two scrapes may follow each other at once. */
-#define READ_AGAIN_SECONDS     0.5
+#define READ_AGAIN_SECONDS 0.5
 
 struct client {
 	int fd;
@@ -111,7 +116,10 @@ struct found {
 	struct user before;
 };
 
-/* 0; -ENOENT when it is closed, or no client of a GPU; another negative errno when it cannot be read. */
+/*
+ * 0; -ENOENT when it is closed, or no client of a GPU; another negative errno when it cannot be
+ * read.
+ */
 static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
 {
 	char path[64];
@@ -127,7 +135,7 @@ static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *r
 static bool same_client(const struct client *c, size_t device, const struct drm_fdinfo *f)
 {
 	return c->device == device && c->last.has_client_id && f->has_client_id &&
-		c->last.client_id == f->client_id;
+	       c->last.client_id == f->client_id;
 }
 
 static int look_at_fd(void *context, int fd, const char *target)
@@ -156,14 +164,18 @@ static int look_at_fd(void *context, int fd, const char *target)
 	GROW(p->client, p->n, p->room);
 	struct client *c = &p->client[p->n++];
 
-	*c = (struct client){.fd = fd, .device = device, .last = f, .read_at = s->h->now.mono,
+	*c = (struct client){.fd = fd,
+		.device = device,
+		.last = f,
+		.read_at = s->h->now.mono,
 		.utilization = NAN};
 	/* Known before: its last reading is the one to compare with. */
 	for (size_t i = 0; i < s->before.n; i++) {
 		const struct client *b = &s->before.client[i];
 
-		if (same_client(b, device, &f) || (b->fd == fd && b->device == device &&
-							  !f.has_client_id && !b->last.has_client_id)) {
+		if (same_client(b, device, &f) ||
+			(b->fd == fd && b->device == device && !f.has_client_id &&
+				!b->last.has_client_id)) {
 			*c = *b;
 			c->fd = fd;
 		}
@@ -171,8 +183,8 @@ static int look_at_fd(void *context, int fd, const char *target)
 	return 0;
 }
 
-static void search(struct drm_users *u, const struct gpu_drm *d, const struct host *h, struct user *p,
-	const struct member *m)
+static void search(struct drm_users *u, const struct gpu_drm *d, const struct host *h,
+	struct user *p, const struct member *m)
 {
 	struct found s = {.d = d, .h = h, .user = p, .before = *p};
 

@@ -12,9 +12,9 @@
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 /* After this long with nothing but errors the library is started anew. */
-#define RESTART_SECONDS    60.0
+#define RESTART_SECONDS 60.0
 /* How long stopping waits for a call to return. */
-#define STOP_SECONDS       1.0
+#define STOP_SECONDS 1.0
 
 enum state {
 	STARTING,
@@ -61,7 +61,7 @@ static void worker_free(struct gpu_nvml *w)
 
 /* ---- the thread ---- */
 
-struct session { /* between init and shutdown of the library */
+struct session {           /* between init and shutdown of the library */
 	bool open, worked; /* worked: a GPU answered once */
 	struct mono last_answer;
 	struct nvml_gpu *gpu;
@@ -73,7 +73,8 @@ static void set_state(struct gpu_nvml *w, enum state state, int code)
 	pthread_mutex_lock(&w->lock);
 	w->state = state;
 	if (state == FAILED)
-		err_set(&w->failure, -EIO, "start NVML: error %d: %s", code, nvml_words(&w->nvml, code));
+		err_set(&w->failure, -EIO, "start NVML: error %d: %s", code,
+			nvml_words(&w->nvml, code));
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -109,7 +110,8 @@ static bool session_open(struct gpu_nvml *w, struct session *s)
 		return true;
 	}
 	/* Asking again would have the library try to load the driver each time. */
-	bool absent = !s->worked && (code == NVML_OK || code == NVML_NO_DRIVER || code == NVML_NOT_FOUND);
+	bool absent =
+		!s->worked && (code == NVML_OK || code == NVML_NO_DRIVER || code == NVML_NOT_FOUND);
 
 	set_state(w, absent ? ABSENT : FAILED, code);
 	return !absent;
@@ -223,7 +225,8 @@ static int silent(struct gpu_nvml *w, double seconds, struct err *e)
 		atomic_load(&w->progress.device), call ? call : "between two calls");
 }
 
-int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e)
+int gpu_nvml_table(
+	struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e)
 {
 	pthread_mutex_lock(&w->lock);
 	enum state state = w->state;

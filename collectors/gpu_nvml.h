@@ -1,8 +1,9 @@
 /*
- * What NVIDIA's driver says about its GPUs and their users, read by a thread of its own: a call that hangs or
- * fails costs a gap in the numbers and nothing else.
+ * What NVIDIA's driver says about its GPUs and their users, read by a thread of its own: a call
+ * that hangs or fails costs a gap in the numbers and nothing else.
  *
- * The thread publishes a table about once a second. Any thread may look at the latest one; none waits for NVML.
+ * The thread publishes a table about once a second. Any thread may look at the latest one; none
+ * waits for NVML.
  */
 #ifndef COLLECTORS_GPU_NVML_H
 #define COLLECTORS_GPU_NVML_H
@@ -40,16 +41,21 @@ struct gpu_nvml;
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
 /*
- * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EINPROGRESS: it was started a
- * moment ago and has not answered yet. Others, with a message: it does not answer, or answers with an error.
+ * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EINPROGRESS: it
+ * was started a moment ago and has not answered yet. Others, with a message: it does not answer, or
+ * answers with an error.
  */
-int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e);
+int gpu_nvml_table(
+	struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e);
 void nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
 /* Asks for a new table and waits until it is there; false after so many seconds. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
 
-/* Returns within about a second, even when a call hangs: the thread then goes when that call returns. */
+/*
+ * Returns within about a second, even when a call hangs: the thread then goes when that call
+ * returns.
+ */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
 /* ---- collectors/gpu_nvml_read.c: used by the thread ---- */
@@ -66,7 +72,8 @@ struct nvml_gpu {
 };
 
 /* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */
-int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n);
+int nvml_find_gpus(
+	const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n);
 
 /* Reads all numbers of all GPUs. */
 struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *progress,

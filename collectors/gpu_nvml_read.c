@@ -1,4 +1,7 @@
-/* One pass over all NVIDIA GPUs: what each call gives, in base units; what one does not give is unknown. */
+/*
+ * One pass over all NVIDIA GPUs: what each call gives, in base units; what one does not give is
+ * unknown.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +16,8 @@
 #define SLICES_MAX 64
 
 /*
- * Per-process samples are taken this far back: the driver makes one in up to a second, and keeps many seconds
- * of them, which are slow to search.
+ * Per-process samples are taken this far back: the driver makes one in up to a second, and keeps
+ * many seconds of them, which are slow to search.
  */
 #define SAMPLES_WINDOW_US 2500000
 
@@ -43,7 +46,8 @@ static int note(struct reading *r, int code)
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (what)), note((r), (expression))))
 
 #define CALL(r, field, ...)                                                                        \
-	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) : (int)NVML_NO_FUNCTION)
+	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__))                       \
+			  : (int)NVML_NO_FUNCTION)
 
 /* By address: it is read after the call, wherever the call stands among the arguments. */
 static double scaled(int code, const unsigned *value, double unit)
@@ -94,7 +98,8 @@ static void read_numbers(struct reading *r, void *handle, struct gpu_device *d)
 /* Lists who uses the GPU or slice; false when nobody may know. */
 static bool list_users(struct reading *r, void *handle)
 {
-	static const char *const calls[] = {"compute processes", "graphics processes", "MPS processes"};
+	static const char *const calls[] = {
+		"compute processes", "graphics processes", "MPS processes"};
 	bool known = false;
 
 	for (unsigned kind = 0; kind < NVML_KINDS; kind++) {
@@ -168,7 +173,8 @@ static void read_users(struct reading *r, void *handle, size_t device)
 		const struct nvml_process *p = &r->processes.process[i];
 
 		GROW(t->user, t->n_users, t->users_room);
-		t->user[t->n_users++] = (struct nvml_user){device, p->pid, p->utilization, p->vram_bytes};
+		t->user[t->n_users++] =
+			(struct nvml_user){device, p->pid, p->utilization, p->vram_bytes};
 	}
 }
 
@@ -235,7 +241,8 @@ static void pci_text(const struct nvml_pci *pci, char *out, size_t size)
 	snprintf(out, size, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
 }
 
-int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n)
+int nvml_find_gpus(
+	const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n)
 {
 	struct reading r = {.nvml = n, .progress = progress};
 	char version[sizeof((struct gpu_device *)0)->driver_version] = "";

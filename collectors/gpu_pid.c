@@ -10,7 +10,10 @@
 #include "collectors/process.h"
 #include "collectors/process_fds.h"
 
-/* The initial PID namespace has this inode number on every Linux (PROC_PID_INIT_INO, include/linux/proc_ns.h). */
+/*
+ * The initial PID namespace has this inode number on every Linux (PROC_PID_INIT_INO,
+ * include/linux/proc_ns.h).
+ */
 #define INITIAL_NAMESPACE "pid:[4026531836]"
 
 /* Descriptors of one process that are looked at. */
@@ -23,7 +26,7 @@ static bool is_initial_namespace(const struct host *h)
 	char link[64];
 
 	return h->own_pid_namespace && tree_link(h->proc, "self/ns/pid", link, sizeof link) > 0 &&
-		strcmp(link, INITIAL_NAMESPACE) == 0;
+	       strcmp(link, INITIAL_NAMESPACE) == 0;
 }
 
 static int is_nvidia(void *context, int fd, const char *target)
@@ -74,7 +77,9 @@ static void keep_wanted(struct gpu_pids *m, const uint32_t *driver_pid, size_t n
 		m->map[i].wanted = false;
 	known = m->n;
 	for (size_t i = 0; i < n; i++) {
-		/* The sorted part is searched; what is new is appended, as often as it is listed. */
+		/*
+		 * The sorted part is searched; what is new is appended, as often as it is listed.
+		 */
 		struct gpu_pids sorted = {.n = known, .map = m->map};
 		struct gpu_pid *p = find(&sorted, driver_pid[i]);
 
@@ -122,7 +127,8 @@ static void look_at(void *context, pid_t pid)
 		if (!scan_u64(&line, &number))
 			return;
 		while (scan_u64(&line, &number)) {
-			struct gpu_pid *p = number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
+			struct gpu_pid *p =
+				number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
 
 			if (p && !p->pid && has_nvidia_open(h, pid))
 				p->pid = pid;
@@ -137,8 +143,8 @@ static bool search_due(const struct gpu_pids *m, const struct host *h)
 
 	for (size_t i = 0; i < m->n; i++)
 		missing = missing || !m->map[i].pid;
-	return missing && (!m->ever_searched ||
-		mono_seconds_between(m->searched, h->now.mono) >= GPU_PID_SEARCH_SECONDS);
+	return missing && (!m->ever_searched || mono_seconds_between(m->searched, h->now.mono) >=
+							GPU_PID_SEARCH_SECONDS);
 }
 
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n)
@@ -155,7 +161,8 @@ void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *d
 	for (size_t i = 0; i < m->n; i++) {
 		struct gpu_pid *p = &m->map[i];
 
-		if (!p->pid && p->driver_pid <= INT32_MAX && has_nvidia_open(h, (pid_t)p->driver_pid))
+		if (!p->pid && p->driver_pid <= INT32_MAX &&
+			has_nvidia_open(h, (pid_t)p->driver_pid))
 			p->pid = (pid_t)p->driver_pid;
 	}
 	if (!search_due(m, h))

@@ -1,10 +1,11 @@
 /*
- * Whose process NVML means. The driver gives pids of the initial PID namespace, or, in newer versions, of the
- * namespace of whoever asks; runs have those of host->proc. Three cases:
+ * Whose process NVML means. The driver gives pids of the initial PID namespace, or, in newer
+ * versions, of the namespace of whoever asks; runs have those of host->proc. Three cases:
  *
  * - This process lives in the initial namespace and host->proc shows it: the numbers are the same.
- * - Else the process of the same number is taken when it has an NVIDIA device open; otherwise one that has, and
- *   that bears the number in a namespace within that of host->proc (NSpid in /proc/PID/status).
+ * - Else the process of the same number is taken when it has an NVIDIA device open; otherwise one
+ * that has, and that bears the number in a namespace within that of host->proc (NSpid in
+ * /proc/PID/status).
  * - None does: the number stays unattributed. Nothing is guessed.
  *
  * One thread (the sampler).
@@ -37,10 +38,11 @@ struct gpu_pids { /* zeroed is empty */
 #define GPU_PID_SEARCH_SECONDS 60
 
 /*
- * Brings the map up to date for these numbers: what is known stays, what is no longer asked for goes. Uses
- * host->scratch.
+ * Brings the map up to date for these numbers: what is known stays, what is no longer asked for
+ * goes. Uses host->scratch.
  */
-void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n);
+void gpu_pids_update(
+	struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n);
 
 /* 0 = unattributed. */
 pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid);

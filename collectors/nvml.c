@@ -1,4 +1,7 @@
-/* Finding the functions of NVIDIA's library, and the calls whose records differ from driver to driver. */
+/*
+ * Finding the functions of NVIDIA's library, and the calls whose records differ from driver to
+ * driver.
+ */
 #include "collectors/nvml.h"
 
 #include <dlfcn.h>
@@ -109,7 +112,7 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 /* What no driver writes by chance over a whole record. */
 #define PATTERN 0xA5
 /* Records of room that the library is not told about: shows who writes more than was asked for. */
-#define SPARE   4
+#define SPARE 4
 /* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)
 
@@ -127,7 +130,10 @@ static void add_process(struct nvml_processes *p, uint32_t pid, double vram_byte
 
 		if (known->pid != pid)
 			continue;
-		/* With a compute and a graphics context it is listed twice, each time with all its memory. */
+		/*
+		 * With a compute and a graphics context it is listed twice, each time with all its
+		 * memory.
+		 */
 		if (isnan(known->vram_bytes) || vram_bytes > known->vram_bytes)
 			known->vram_bytes = vram_bytes;
 		return;
@@ -228,7 +234,8 @@ static void take_records(struct nvml_processes *p, size_t n, size_t size)
 	}
 }
 
-int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p)
+int nvml_list_processes(
+	const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p)
 {
 	int code = NVML_NO_FUNCTION;
 
@@ -257,8 +264,8 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 /* ---- utilization ---- */
 
 /* The newest sample of each process. */
-static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
-	struct nvml_processes *p)
+static void take_samples(
+	const struct nvml_sample *sample, size_t n, uint64_t since_us, struct nvml_processes *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		struct nvml_process *process = &p->process[i];
@@ -276,7 +283,8 @@ static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t si
 	}
 }
 
-int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p)
+int nvml_read_utilization(
+	const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p)
 {
 	unsigned room = 128;
 

@@ -1,6 +1,7 @@
 /*
- * NVIDIA's management library, loaded when the program runs: nothing of NVIDIA's is needed to build. The
- * declarations are our own, after the API reference (https://docs.nvidia.com/deploy/nvml-api/).
+ * NVIDIA's management library, loaded when the program runs: nothing of NVIDIA's is needed to
+ * build. The declarations are our own, after the API reference
+ * (https://docs.nvidia.com/deploy/nvml-api/).
  *
  * Every call may take seconds, or never return, when a driver is in trouble: only the thread of
  * collectors/gpu_nvml.c makes them.
@@ -28,7 +29,13 @@ enum nvml_code { /* nvmlReturn_t; others are possible */
 	NVML_UNKNOWN = 999,
 };
 
-enum nvml_clock { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEMORY, NVML_CLOCK_VIDEO, NVML_CLOCKS };
+enum nvml_clock {
+	NVML_CLOCK_GRAPHICS,
+	NVML_CLOCK_SM,
+	NVML_CLOCK_MEMORY,
+	NVML_CLOCK_VIDEO,
+	NVML_CLOCKS
+};
 enum nvml_ecc { NVML_ECC_CORRECTED, NVML_ECC_UNCORRECTED, NVML_ECC_TYPES };
 enum nvml_kind { NVML_COMPUTE, NVML_GRAPHICS, NVML_MPS, NVML_KINDS };
 
@@ -111,7 +118,10 @@ void nvml_close(struct nvml *n);
 /* What the code means, in the library's own words. */
 const char *nvml_words(const struct nvml *n, int code);
 
-/* Used memory is what was allocated, without what the driver keeps for itself when that is told apart. */
+/*
+ * Used memory is what was allocated, without what the driver keeps for itself when that is told
+ * apart.
+ */
 int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total);
 
 struct nvml_process {
@@ -135,15 +145,19 @@ void nvml_processes_done(struct nvml_processes *p);
 /*
  * Adds the processes that hold a context of this kind on the device, each pid once.
  *
- * The size of a record is not what the version of the call promises: some drivers of the 535 series wrote 32
- * bytes instead of 24 through _v3. It is found from what was written; when that leaves doubt, _v2 is asked.
+ * The size of a record is not what the version of the call promises: some drivers of the 535 series
+ * wrote 32 bytes instead of 24 through _v3. It is found from what was written; when that leaves
+ * doubt, _v2 is asked.
  */
-int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p);
+int nvml_list_processes(
+	const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p);
 
 /*
- * Sets the utilization of those that worked on the device since then (microseconds since the Unix epoch), and
- * 0 of the others. since_us must not be 0: the driver then searches all it has kept, which takes long.
+ * Sets the utilization of those that worked on the device since then (microseconds since the Unix
+ * epoch), and 0 of the others. since_us must not be 0: the driver then searches all it has kept,
+ * which takes long.
  */
-int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p);
+int nvml_read_utilization(
+	const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p);
 
 #endif

@@ -1,4 +1,7 @@
-/* Any bytes as the fdinfo of a DRM descriptor: two readings in one input, separated by the first NUL. */
+/*
+ * Any bytes as the fdinfo of a DRM descriptor: two readings in one input, separated by the first
+ * NUL.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

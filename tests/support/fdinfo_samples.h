@@ -1,4 +1,7 @@
-/* /proc/PID/fdinfo/FD of DRM descriptors, as each driver lays it out; %llu stand for what a test moves. */
+/*
+ * /proc/PID/fdinfo/FD of DRM descriptors, as each driver lays it out; %llu stand for what a test
+ * moves.
+ */
 #ifndef TESTS_SUPPORT_FDINFO_SAMPLES_H
 #define TESTS_SUPPORT_FDINFO_SAMPLES_H
 
@@ -27,7 +30,8 @@
 	"drm-total-local0:\t%llu MiB\ndrm-shared-local0:\t0\ndrm-active-local0:\t0\n"              \
 	"drm-resident-local0:\t%llu MiB\ndrm-total-stolen-local0:\t0\n"                            \
 	"drm-engine-render:\t%llu ns\ndrm-engine-copy:\t0 ns\n"                                    \
-	"drm-engine-video:\t%llu ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 ns\n"
+	"drm-engine-video:\t%llu ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 " \
+	"ns\n"
 
 /* xe: cycles out of cycles instead of time; four compute engines. */
 #define FDINFO_XE                                                                                  \

@@ -3,7 +3,8 @@
  *
  *	gpu_look [PID [READINGS]]
  *
- * prints its points, and what the process tree of PID uses, once a second. Exit code 2: there is no GPU.
+ * prints its points, and what the process tree of PID uses, once a second. Exit code 2: there is no
+ *GPU.
  *
  *	gpu_look --library
  *
@@ -38,10 +39,12 @@ static void print_points(const struct block *b)
 
 static void print_run(const struct snapshot *s)
 {
-	static const enum run_metric ids[] = {RUN_GPUS_USED, RUN_GPU_USAGE, RUN_VRAM_BYTES, RUN_VRAM_PEAK_BYTES};
+	static const enum run_metric ids[] = {
+		RUN_GPUS_USED, RUN_GPU_USAGE, RUN_VRAM_BYTES, RUN_VRAM_PEAK_BYTES};
 
 	for (size_t i = 0; s->n_runs && i < sizeof ids / sizeof ids[0]; i++)
-		printf("%s%s=%.15g", i ? " " : "run: ", run_metrics[ids[i]].column, s->runs[0].value[ids[i]]);
+		printf("%s%s=%.15g", i ? " " : "run: ", run_metrics[ids[i]].column,
+			s->runs[0].value[ids[i]]);
 	if (s->n_runs)
 		printf("\n");
 }
@@ -93,7 +96,8 @@ static int ask_library(void)
 	int code = gpu_nvml_table(n, now_read().mono, &t, &e);
 
 	if (code == 0) {
-		printf("%zu GPUs, %zu slices, %zu processes\n", t->n_devices, t->n_slices, t->n_users);
+		printf("%zu GPUs, %zu slices, %zu processes\n", t->n_devices, t->n_slices,
+			t->n_users);
 		nvml_table_drop(t);
 	}
 	gpu_nvml_stop(n);
@@ -123,7 +127,8 @@ int main(int argc, char **argv)
 	if (code == 0)
 		code = tree_open(&h.sys, "/sys", &e);
 	if (code == 0 && argc > 1) {
-		struct run_spec spec = {.run_id = "r1", .job_name = "look", .pid = (pid_t)number(argv[1])};
+		struct run_spec spec = {
+			.run_id = "r1", .job_name = "look", .pid = (pid_t)number(argv[1])};
 
 		code = jobs_follow(h.jobs, &h, &spec, &e);
 	}

@@ -1,6 +1,6 @@
 /*
- * A machine in memory with one job, and the gpu collector on it: processes of a run, their descriptors, and
- * whatever the test puts into /proc and /sys.
+ * A machine in memory with one job, and the gpu collector on it: processes of a run, their
+ * descriptors, and whatever the test puts into /proc and /sys.
  */
 #ifndef TESTS_SUPPORT_GPU_WORLD_H
 #define TESTS_SUPPORT_GPU_WORLD_H

@@ -48,11 +48,14 @@ static void memory_is_the_resident_part_on_the_gpu(void **state)
 	} cases[] = {
 		{FDINFO_AMDGPU_REGIONS, true, 256 * MIB},
 		{FDINFO_INTEGRATED, true, 0},
-		{"drm-driver:\tx\ndrm-total-vram0:\t3 MiB\ndrm-resident-vram1:\t5\n", true, 3 * MIB + 5},
+		{"drm-driver:\tx\ndrm-total-vram0:\t3 MiB\ndrm-resident-vram1:\t5\n", true,
+			3 * MIB + 5},
 		{"drm-driver:\tx\ndrm-resident-vram:\t5\ndrm-total-vram:\t9\n", true, 5},
 		{"drm-driver:\tx\ndrm-engine-gfx:\t5 ns\n", false, 0},
 		{"drm-driver:\tx\ndrm-resident-vram:\t18446744073709551615 KiB\n", false, 0},
-		{"drm-driver:\tx\ndrm-resident-vram0:\t18446744073709551615\ndrm-resident-vram1:\t1\n", false, 0},
+		{"drm-driver:\tx\ndrm-resident-vram0:\t18446744073709551615\ndrm-resident-vram1:"
+		 "\t1\n",
+			false, 0},
 		{"drm-driver:\tx\ndrm-resident-:\t5\n", false, 0},
 	};
 
@@ -114,8 +117,9 @@ static void utilization_is_of_the_busiest_engine(void **state)
 			"drm-engine-a:\t1000000000 ns\ndrm-engine-capacity-a:\t2\n", 1, 0.5},
 		{"drm-engine-a:\t0 ns\ndrm-engine-capacity-a:\t0\n",
 			"drm-engine-a:\t500000000 ns\ndrm-engine-capacity-a:\t0\n", 1, 0.5},
-		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t5000000000 ns\n", 1, 1}, /* more than there was */
-		{"drm-engine-a:\t900 ns\n", "drm-engine-a:\t100 ns\n", 1, 0},      /* fell */
+		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t5000000000 ns\n", 1,
+			1}, /* more than there was */
+		{"drm-engine-a:\t900 ns\n", "drm-engine-a:\t100 ns\n", 1, 0}, /* fell */
 		{"drm-engine-a:\t900 ns\n", "drm-engine-b:\t100 ns\n", 1, NAN},
 		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t500 ns\n", 0, NAN},
 		{"drm-driver:\tx\n", "drm-driver:\tx\n", 1, NAN},
@@ -124,7 +128,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		{"drm-cycles-a:\t0\ndrm-total-cycles-a:\t1000\n",
 			"drm-cycles-a:\t30\ndrm-total-cycles-a:\t1000\n", 1, NAN},
 		{"drm-cycles-a:\t0\ndrm-total-cycles-a:\t0\ndrm-engine-capacity-a:\t4\n",
-			"drm-cycles-a:\t200\ndrm-total-cycles-a:\t100\ndrm-engine-capacity-a:\t4\n", 1, 0.5},
+			"drm-cycles-a:\t200\ndrm-total-cycles-a:\t100\ndrm-engine-capacity-a:\t4\n",
+			1, 0.5},
 		/* Cycles without a total are a frequency's business: the time counts (panfrost). */
 		{"drm-engine-a:\t0 ns\ndrm-cycles-a:\t0\n",
 			"drm-engine-a:\t100000000 ns\ndrm-cycles-a:\t99999\n", 1, 0.1},
@@ -135,7 +140,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		struct drm_fdinfo before = parsed(cases[i].before), now = parsed(cases[i].now);
 		double u = drm_utilization(&before, &now, cases[i].seconds);
 
-		if (isnan(cases[i].utilization) ? !isnan(u) : !(fabs(u - cases[i].utilization) < 1e-9))
+		if (isnan(cases[i].utilization) ? !isnan(u)
+						: !(fabs(u - cases[i].utilization) < 1e-9))
 			fail_msg("case %zu: %g, not %g", i, u, cases[i].utilization);
 	}
 }
@@ -171,7 +177,9 @@ static void other_descriptors_are_no_clients(void **state)
 
 static void hostile_text_stays_within_bounds(void **state)
 {
-	char text[8192] = "drm-driver:\txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ndrm-client-id:\t-1\n";
+	char text[8192] =
+		"drm-driver:\txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ndrm-client-"
+		"id:\t-1\n";
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
@@ -196,8 +204,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The fuzz target on samples with some bytes changed; the same ones each time. */
 static void changed_bytes_do_no_harm(void **state)
 {
-	static const char *const samples[] = {FDINFO_AMDGPU, FDINFO_AMDGPU_REGIONS, FDINFO_I915, FDINFO_XE,
-		FDINFO_INTEGRATED};
+	static const char *const samples[] = {
+		FDINFO_AMDGPU, FDINFO_AMDGPU_REGIONS, FDINFO_I915, FDINFO_XE, FDINFO_INTEGRATED};
 	uint64_t random = 88172645463325252ULL;
 	uint8_t text[2048];
 

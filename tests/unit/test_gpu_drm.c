@@ -61,15 +61,23 @@ static void amdgpu_totals_come_from_sysfs(void **state)
 	sys_file(w, "card1", "device/mem_busy_percent", "nonsense\n");
 	start(w);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card1"), 0.37, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "card1"), 1073741824, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card1"), 68702699520, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card1"), 0.37, 1e-9);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "card1"), 1073741824, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card1"), 68702699520, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_power_watts", "card1"), 41, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_power_limit_watts", "card1"), 300, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card1"), -5, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"), 8e8, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu",
-		"card1|AMD Instinct MI210|d5c2ac2a7c2a1a4d|0000:03:00.0|amdgpu|"), 1, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_power_limit_watts", "card1"), 300, 1e-9);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card1"), -5, 1e-9);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"), 8e8, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu",
+			"card1|AMD Instinct MI210|d5c2ac2a7c2a1a4d|0000:03:00.0|amdgpu|"),
+		1, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 1, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_busy_ratio", "card1")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_energy_joules", "card1")));
@@ -90,11 +98,15 @@ static void intel_gives_what_it_has(void **state)
 	sys_file(w, "card1", "gt_act_freq_mhz", "350\n");
 	start(w);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card0"), 12884901888, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card0"), 12884901888, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_energy_joules", "card0"), 5, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card0"), 45, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card0|graphics"), 1200e6, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"), 350e6, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card0"), 45, 1e-9);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_clock_hertz", "card0|graphics"), 1200e6, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"), 350e6, 0);
 	/* Neither tells whether it works: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
@@ -165,7 +177,10 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 	}
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.5, 1e-9);
-	/* The descriptor that was read is closed: the other one leads to the same client, and no rate is lost. */
+	/*
+	 * The descriptor that was read is closed: the other one leads to the same client, and no
+	 * rate is lost.
+	 */
 	memory_tree_remove(w->proc, "100/fd/5");
 	memory_tree_remove(w->proc, "100/fdinfo/5");
 	memory_tree_remove(w->proc, "101/fd/5");
@@ -191,7 +206,8 @@ static void every_driver_is_read(void **state)
 	gpu_world_process(w, 100, 1, "");
 	snprintf(text, sizeof text, FDINFO_I915, 42ULL, 100ULL, 100ULL, 1000000000ULL, 0ULL);
 	gpu_world_fd(w, 100, 3, "/dev/dri/renderD128", text);
-	snprintf(text, sizeof text, FDINFO_XE, 42ULL, 51200ULL, 51200ULL, 0ULL, 1000ULL, 100ULL, 1000ULL);
+	snprintf(text, sizeof text, FDINFO_XE, 42ULL, 51200ULL, 51200ULL, 0ULL, 1000ULL, 100ULL,
+		1000ULL);
 	gpu_world_fd(w, 100, 4, "/dev/dri/renderD129", text);
 	/* Open, but never used: this GPU is not the run's. */
 	put_amdgpu(w, 100, 5, 42, 1, 0);
@@ -202,7 +218,8 @@ static void every_driver_is_read(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 150 * MIB, 0);
 	snprintf(text, sizeof text, FDINFO_I915, 42ULL, 100ULL, 100ULL, 1200000000ULL, 0ULL);
 	gpu_world_fd(w, 100, 3, "/dev/dri/renderD128", text);
-	snprintf(text, sizeof text, FDINFO_XE, 42ULL, 51200ULL, 51200ULL, 0ULL, 2000ULL, 1700ULL, 2000ULL);
+	snprintf(text, sizeof text, FDINFO_XE, 42ULL, 51200ULL, 51200ULL, 0ULL, 2000ULL, 1700ULL,
+		2000ULL);
 	gpu_world_fd(w, 100, 4, "/dev/dri/renderD129", text);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.2 + 0.4, 1e-9);
@@ -339,7 +356,9 @@ static void nvidia_and_others_add_up(void **state)
 	gpu_world_free(w);
 }
 
-/* Every read fails in turn, in each way: nothing crashes, leaks or is called 0 that was not seen. */
+/*
+ * Every read fails in turn, in each way: nothing crashes, leaks or is called 0 that was not seen.
+ */
 static void a_read_that_fails_is_a_gap(void **state)
 {
 	static const int codes[] = {-EACCES, -ENOENT, -ESRCH, -EIO};
@@ -367,11 +386,15 @@ static void a_read_that_fails_is_a_gap(void **state)
 				assert_true(code == 0 || code == -ENOENT);
 				double vram = gpu_world_run(w, RUN_VRAM_BYTES);
 
-				/* What is gone uses nothing; what cannot be read may use anything. */
+				/*
+				 * What is gone uses nothing; what cannot be read may use anything.
+				 */
 				bool may_be_gone = codes[c] == -ENOENT || codes[c] == -ESRCH;
 
-				assert_true(isnan(vram) || vram == 500 * MIB || (may_be_gone && vram == 0));
-				double busy = gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0");
+				assert_true(isnan(vram) || vram == 500 * MIB ||
+					    (may_be_gone && vram == 0));
+				double busy = gpu_world_value(
+					w, "rightsize_gpu_utilization_ratio", "card0");
 
 				assert_true(isnan(busy) || fabs(busy - 0.37) < 1e-9);
 			}

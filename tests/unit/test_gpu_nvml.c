@@ -1,4 +1,6 @@
-/* NVIDIA GPUs through the collector: a fake library, a job in memory, and calls that fail or hang. */
+/*
+ * NVIDIA GPUs through the collector: a fake library, a job in memory, and calls that fail or hang.
+ */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -16,7 +18,10 @@
 /* Nothing waits this long unless something is broken. */
 #define PATIENCE 60
 
-/* A world where host->proc shows the initial PID namespace, which is ours: the driver's pids are those of /proc. */
+/*
+ * A world where host->proc shows the initial PID namespace, which is ours: the driver's pids are
+ * those of /proc.
+ */
 static struct gpu_world *host_world(const char *scenario)
 {
 	struct gpu_world *w = gpu_world_new();
@@ -72,16 +77,17 @@ static void one_gpu_gives_every_number(void **state)
 		double value = gpu_world_value(w, cases[i].name, cases[i].labels);
 
 		if (!(fabs(value - cases[i].value) <= 1e-9))
-			fail_msg("%s{%s} is %.17g, not %.17g", cases[i].name, cases[i].labels, value,
-				cases[i].value);
+			fail_msg("%s{%s} is %.17g, not %.17g", cases[i].name, cases[i].labels,
+				value, cases[i].value);
 	}
 	gpu_world_free(w);
 }
 
 static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 {
-	struct gpu_world *w = host_world("gpus=8 processes=0:100:512:40:c,1:100:256:20:c,7:101:1024:100:c,"
-					 "7:100:100:0:c,2:999:4096:90:c,3:100:10:0:m");
+	struct gpu_world *w =
+		host_world("gpus=8 processes=0:100:512:40:c,1:100:256:20:c,7:101:1024:100:c,"
+			   "7:100:100:0:c,2:999:4096:90:c,3:100:10:0:m");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "101 ");
@@ -89,7 +95,8 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 4, 0); /* 0, 1, 7 and, by MPS, 3; not 2 */
+	assert_double_equal(
+		gpu_world_run(w, RUN_GPUS_USED), 4, 0); /* 0, 1, 7 and, by MPS, 3; not 2 */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "7"), 0.75, 1e-9);
@@ -130,16 +137,21 @@ static void a_run_without_gpu_work_uses_none(void **state)
 
 static void slices_are_told_apart(void **state)
 {
-	struct gpu_world *w = host_world("gpus=2 mig=0 processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
+	struct gpu_world *w = host_world(
+		"gpus=2 mig=0 processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig", "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0"), 1, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"), 2 * GIB, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"), 10 * GIB, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig",
+				    "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0"),
+		1, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"), 2 * GIB, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"), 10 * GIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "0"), 2, 0);
 	/* Of a GPU that is split up the driver tells no utilization: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
@@ -162,7 +174,8 @@ static void a_call_that_fails_costs_its_number(void **state)
 		{"nvmlDeviceGetTotalEnergyConsumption", "rightsize_gpu_energy_joules", "0"},
 		{"nvmlDeviceGetTemperature", "rightsize_gpu_temperature_celsius", "0"},
 		{"nvmlDeviceGetClockInfo", "rightsize_gpu_clock_hertz", "0|sm"},
-		{"nvmlDeviceGetCurrentClocksThrottleReasons", "rightsize_gpu_throttled", "0|power_cap"},
+		{"nvmlDeviceGetCurrentClocksThrottleReasons", "rightsize_gpu_throttled",
+			"0|power_cap"},
 		{"nvmlDeviceGetTotalEccErrors", "rightsize_gpu_ecc_errors", "0|corrected"},
 	};
 	static const int codes[] = {NVML_NOT_SUPPORTED, NVML_NO_PERMISSION, NVML_UNKNOWN};
@@ -187,8 +200,9 @@ static void a_call_that_fails_costs_its_number(void **state)
 
 static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 {
-	struct gpu_world *w = host_world("gpus=2 processes=0:100:512:40:c fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
-					 "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
+	struct gpu_world *w = host_world(
+		"gpus=2 processes=0:100:512:40:c fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
+		"nvmlDeviceGetGraphicsRunningProcesses_v3:4");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -282,8 +296,8 @@ static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 
 static void stopping_does_not_wait_for_a_hanging_call(void **state)
 {
-	static const char *const calls[] = {"nvmlInit_v2", "nvmlDeviceGetUUID", "nvmlDeviceGetUtilizationRates",
-		"nvmlShutdown"};
+	static const char *const calls[] = {"nvmlInit_v2", "nvmlDeviceGetUUID",
+		"nvmlDeviceGetUtilizationRates", "nvmlShutdown"};
 	char scenario[64];
 
 	(void)state;

@@ -16,7 +16,8 @@ static void process(struct gpu_world *w, int pid, const char *ns_pids, const cha
 	char path[64], text[128];
 
 	snprintf(path, sizeof path, "%d/status", pid);
-	snprintf(text, sizeof text, "Name:\ttrain\nPid:\t%d\nNSpid:\t%s\nThreads:\t1\n", pid, ns_pids);
+	snprintf(text, sizeof text, "Name:\ttrain\nPid:\t%d\nNSpid:\t%s\nThreads:\t1\n", pid,
+		ns_pids);
 	gpu_world_process(w, pid, 1, "");
 	memory_tree_text(w->proc, path, text);
 	gpu_world_fd(w, pid, 0, "/dev/null", NULL);
@@ -56,14 +57,14 @@ static void a_number_is_taken_on_evidence_only(void **state)
 		uint32_t driver_pid;
 		pid_t pid;
 	} cases[] = {
-		{"50", "/dev/nvidia0", 50, 50},          /* the same number, and a GPU open */
+		{"50", "/dev/nvidia0", 50, 50}, /* the same number, and a GPU open */
 		{"50", "/dev/nvidia-uvm", 50, 50},
-		{"50", NULL, 50, 0},                     /* the same number by chance */
+		{"50", NULL, 50, 0}, /* the same number by chance */
 		{"50", "/dev/nvme0", 50, 0},
-		{"50\t7", "/dev/nvidiactl", 7, 50},      /* the number further in */
+		{"50\t7", "/dev/nvidiactl", 7, 50}, /* the number further in */
 		{"50\t7\t1", "/dev/nvidia3", 1, 50},
 		{"50\t7", NULL, 7, 0},
-		{"50\t7", "/dev/nvidia0", 8, 0},         /* nobody's */
+		{"50\t7", "/dev/nvidia0", 8, 0}, /* nobody's */
 		{"50\t7", "/dev/nvidia0", 4000000000, 0},
 	};
 
