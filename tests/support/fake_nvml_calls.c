@@ -302,7 +302,7 @@ int nvmlDeviceGetTotalEccErrors(
 	return fake_leave(0);
 }
 
-/* Of each process an old sample, a wrong one and the right one, in this order. */
+/* Of each process the right sample, a wrong one and an old one, in this order. */
 int nvmlDeviceGetProcessUtilization(
 	void *device, struct sample *samples, unsigned *count, unsigned long long since)
 {
@@ -325,11 +325,11 @@ int nvmlDeviceGetProcessUtilization(
 	n = 0;
 	for (const char *at = fake_value("processes"); fake_next_process(&at, &p);)
 		if (p.gpu == d->gpu && p.percent) {
-			samples[n++] = (struct sample){.pid = p.pid, .at_us = since + 1, .sm = 99};
-			samples[n++] =
-				(struct sample){.pid = p.pid, .at_us = since + 9, .sm = 4000000};
 			samples[n++] =
 				(struct sample){.pid = p.pid, .at_us = since + 5, .sm = p.percent};
+			samples[n++] =
+				(struct sample){.pid = p.pid, .at_us = since + 9, .sm = 4000000};
+			samples[n++] = (struct sample){.pid = p.pid, .at_us = since + 1, .sm = 99};
 		}
 	return fake_leave(0);
 }

@@ -253,6 +253,21 @@ static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 	gpu_world_free(w);
 }
 
+static void half_a_reading_is_none(void **state)
+{
+	struct gpu_world *w = host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 0, 0);
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "0")));
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	gpu_world_free(w);
+}
+
 static void a_gpu_lost_from_the_start_is_down(void **state)
 {
 	struct gpu_world *w = host_world("gpus=2 fail=nvmlDeviceGetHandleByIndex:15");
@@ -421,6 +436,7 @@ int main(void)
 		cmocka_unit_test(who_may_not_see_the_processes_does_not_call_a_run_idle),
 		cmocka_unit_test(utilization_of_processes_may_be_unknown_alone),
 		cmocka_unit_test(a_lost_gpu_is_down_and_the_others_go_on),
+		cmocka_unit_test(half_a_reading_is_none),
 		cmocka_unit_test(a_gpu_lost_from_the_start_is_down),
 		cmocka_unit_test(a_hanging_call_costs_a_gap_and_no_more),
 		cmocka_unit_test(stopping_does_not_wait_for_a_hanging_call),

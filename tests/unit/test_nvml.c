@@ -62,6 +62,9 @@ static void v2_is_asked_only_when_v3_leaves_doubt(void **state)
 	(void)state;
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
 	assert_int_equal(fake_nvml_calls("nvmlDeviceGetComputeRunningProcesses_v2"), 0);
+	fake_nvml_play("records=32 processes=0:100:1:0:c,0:101:2:0:c");
+	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
+	assert_int_equal(fake_nvml_calls("nvmlDeviceGetComputeRunningProcesses_v2"), 0);
 	fake_nvml_play("records=cleared processes=0:100:1:0:c,0:101:2:0:c");
 	p.n = 0;
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
