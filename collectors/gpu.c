@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/gpu_drm.h"
 #include "collectors/gpu_nvml.h"
 #include "collectors/gpu_pid.h"
+#include "collectors/gpu_users.h"
 #include "collectors/jobs.h"
 #include "collectors/process_tree.h"
 
@@ -82,7 +82,7 @@ struct gpus {
 	bool has_library;
 	struct gpu_nvml *nvml; /* NULL = no library, or its driver was not loaded so far */
 	struct gpu_drm *drm;   /* NULL = no such GPU */
-	struct drm_users *drm_users;
+	struct gpu_users *users;
 	struct gpu_sum sum;
 
 	/* The news of NVML of this tick. */
@@ -175,26 +175,27 @@ void gpus_begin(struct gpus *g, const struct host *h)
 	if (!g)
 		return;
 	take_news(g, h);
-	if (g->drm)
-		drm_users_begin(g->drm_users);
+	gpu_users_begin(g->users);
 }
 
-static void add_nvml(struct gpus *g, const struct host *h, const struct member *m)
+/* False when NVML does not list it. */
+static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};
 	const struct attributed *end = g->attributed + g->n_attributed, *p;
 	double born = (double)m->start_ticks / (double)h->ticks_per_second;
 
 	if (g->n_attributed == 0)
-		return;
+		return false;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
 	/* A process that was born after the table was made is not the one that it tells of. */
 	if (!p || born > (double)g->table->at.ns / 1e9)
-		return;
+		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)
 		p--;
 	for (; p < end && p->pid == m->pid; p++)
 		gpu_sum_add(&g->sum, p->device, p->utilization, p->vram_bytes);
+	return true;
 }
 
 static bool nvml_is_there(const struct gpus *g)
@@ -235,9 +236,15 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 {
 	const struct gpu_use unknown = {NAN, NAN, NAN};
 
-	if (!g || !(nvml_is_there(g) || g->drm) || (nvml_is_there(g) && !g->table))
+	if (!g)
+		return unknown;
+	bool nvml = nvml_is_there(g);
+
+	if ((!nvml && !g->drm) || (nvml && !g->table))
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
+	/* Within a container's PID namespace older drivers list no process at all. */
+	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));
 	for (size_t i = 0; i < t->n; i++) {
@@ -245,9 +252,13 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 
 		if (m->reaper || m->zombie)
 			continue;
-		add_nvml(g, h, m);
-		if (g->drm)
-			drm_users_look(g->drm_users, g->drm, h, m, first_drm, &g->sum);
+		bool listed = nvml && add_nvml(g, h, m);
+
+		if (!g->drm && !check)
+			continue;
+		bool opened = gpu_users_look(g->users, g->drm, h, m, first_drm, &g->sum);
+
+		g->sum.unknown = g->sum.unknown || (check && opened && !listed);
 	}
 	g->sum.unknown = g->sum.unknown || nvml_hides(g);
 	return add_up(&g->sum);
@@ -337,7 +348,7 @@ static void gpu_stop(void *state)
 	nvml_table_drop(g->table);
 	gpu_nvml_stop(g->nvml);
 	gpu_drm_close(g->drm);
-	drm_users_free(g->drm_users);
+	gpu_users_free(g->users);
 	gpu_pids_done(&g->pids);
 	gpu_sum_done(&g->sum);
 	free(g->attributed);
@@ -373,7 +384,7 @@ static int gpu_start(void **ret, const struct host *host, struct err *e)
 		return code;
 	}
 	g->nvml_code = g->nvml ? -EINPROGRESS : -ENOENT;
-	g->drm_users = g->drm ? drm_users_new() : NULL;
+	g->users = gpu_users_new();
 	g->lent_to = host->jobs;
 	if (host->jobs)
 		jobs_watch_gpus(host->jobs, g);

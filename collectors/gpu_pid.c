@@ -147,15 +147,20 @@ static bool search_due(const struct gpu_pids *m, const struct host *h)
 							GPU_PID_SEARCH_SECONDS);
 }
 
-void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n)
+bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h)
 {
-	struct search search = {m, h};
-
 	if (!m->asked_namespace) {
 		m->asked_namespace = true;
 		m->same_numbers = is_initial_namespace(h);
 	}
-	if (m->same_numbers)
+	return m->same_numbers;
+}
+
+void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n)
+{
+	struct search search = {m, h};
+
+	if (gpu_pids_are_same(m, h))
 		return;
 	keep_wanted(m, driver_pid, n);
 	for (size_t i = 0; i < m->n; i++) {

@@ -44,6 +44,9 @@ struct gpu_pids { /* zeroed is empty */
 void gpu_pids_update(
 	struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n);
 
+/* Is it the first of the three cases? */
+bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);
+
 /* 0 = unattributed. */
 pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid);
 

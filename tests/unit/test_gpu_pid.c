@@ -146,6 +146,27 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	gpu_world_free(w);
 }
 
+/* Older drivers list nobody to who asks from within a container. */
+static void a_process_that_nvml_hides_is_not_called_idle(void **state)
+{
+	struct gpu_world *w = gpu_world_new();
+
+	(void)state;
+	fake_nvml_play("");
+	gpu_world_nvidia(w);
+	process(w, 50, "50", NULL);
+	gpu_world_follow(w, 50);
+	assert_int_equal(gpu_world_start(w), 0);
+	assert_true(gpus_wait(w->state, 60));
+	assert_int_equal(gpu_world_tick(w, 1), 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	gpu_world_fd(w, 50, 7, "/dev/nvidia0", NULL);
+	assert_int_equal(gpu_world_tick(w, 5), 0);
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
+	gpu_world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +175,7 @@ int main(void)
 		cmocka_unit_test(somebody_elses_process_stays_unattributed),
 		cmocka_unit_test(all_of_proc_is_searched_rarely),
 		cmocka_unit_test(a_run_in_a_container_is_found_or_said_to_be_unknown),
+		cmocka_unit_test(a_process_that_nvml_hides_is_not_called_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
-/*
- * Which process uses which DRM device, and how much: the descriptors are searched rarely, and read
- * often.
- */
+/* The descriptors of processes that lead to GPUs: searched rarely, and read often. */
+#include "collectors/gpu_users.h"
+
 #include <errno.h>
 #include <math.h>
 #include <search.h>
@@ -11,7 +10,6 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/drm_fdinfo.h"
-#include "collectors/gpu_drm.h"
 #include "collectors/process_fds.h"
 
 /* Most clients of one process. */
@@ -49,13 +47,14 @@ struct user {
 	struct mono searched;
 	bool ever_searched;
 	bool unknown;  /* some descriptor could not be seen, or leads to a GPU that is not known */
+	bool nvidia;   /* has an NVIDIA device open */
 	bool computes; /* has /dev/kfd open: AMD's compute queues are in no engine's time */
 	uint64_t open_fds; /* when it was searched */
 	size_t n, room;
 	struct client *client;
 };
 
-struct drm_users {
+struct gpu_users {
 	void *by_pid; /* tsearch(3) of struct user */
 	struct user *all;
 	uint64_t tick;
@@ -69,15 +68,15 @@ static int by_pid(const void *a, const void *b)
 	return (p->pid > q->pid) - (p->pid < q->pid);
 }
 
-struct drm_users *drm_users_new(void)
+struct gpu_users *gpu_users_new(void)
 {
-	struct drm_users *u = xcalloc(1, sizeof *u);
+	struct gpu_users *u = xcalloc(1, sizeof *u);
 
-	u->links_left = DRM_LINKS_PER_TICK;
+	u->links_left = GPU_LINKS_PER_TICK;
 	return u;
 }
 
-static void forget(struct drm_users *u, struct user **place)
+static void forget(struct gpu_users *u, struct user **place)
 {
 	struct user *p = *place;
 
@@ -87,7 +86,7 @@ static void forget(struct drm_users *u, struct user **place)
 	free(p);
 }
 
-void drm_users_free(struct drm_users *u)
+void gpu_users_free(struct gpu_users *u)
 {
 	if (!u)
 		return;
@@ -96,7 +95,7 @@ void drm_users_free(struct drm_users *u)
 	free(u);
 }
 
-void drm_users_begin(struct drm_users *u)
+void gpu_users_begin(struct gpu_users *u)
 {
 	for (struct user **p = &u->all; *p;)
 		if ((*p)->tick < u->tick)
@@ -104,7 +103,7 @@ void drm_users_begin(struct drm_users *u)
 		else
 			p = &(*p)->next;
 	u->tick++;
-	u->links_left = DRM_LINKS_PER_TICK;
+	u->links_left = GPU_LINKS_PER_TICK;
 }
 
 /* ---- searching ---- */
@@ -146,6 +145,10 @@ static int look_at_fd(void *context, int fd, const char *target)
 
 	if (strcmp(target, "/dev/kfd") == 0)
 		p->computes = true;
+	if (strncmp(target, "/dev/nvidia", 11) == 0)
+		p->nvidia = true;
+	if (!s->d)
+		return 0;
 	if (strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
 		return 0;
 	int code = read_fd(s->h, p->pid, fd, &f);
@@ -183,14 +186,14 @@ static int look_at_fd(void *context, int fd, const char *target)
 	return 0;
 }
 
-static void search(struct drm_users *u, const struct gpu_drm *d, const struct host *h,
+static void search(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	struct user *p, const struct member *m)
 {
 	struct found s = {.d = d, .h = h, .user = p, .before = *p};
 
 	p->n = p->room = 0;
 	p->client = NULL;
-	p->computes = p->unknown = false;
+	p->computes = p->nvidia = p->unknown = false;
 	int code = process_fds(h, p->pid, &u->links_left, look_at_fd, &s);
 
 	free(s.before.client);
@@ -254,7 +257,7 @@ static void add_client(const struct client *c, size_t first, struct gpu_sum *sum
 
 /* ---- one process ---- */
 
-static struct user *user_of(struct drm_users *u, const struct member *m)
+static struct user *user_of(struct gpu_users *u, const struct member *m)
 {
 	struct user key = {.pid = m->pid}, *p;
 	void *found = tfind(&key, &u->by_pid, by_pid);
@@ -278,7 +281,7 @@ static struct user *user_of(struct drm_users *u, const struct member *m)
 	return p;
 }
 
-void drm_users_look(struct drm_users *u, const struct gpu_drm *d, const struct host *h,
+bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum)
 {
 	struct user *p = user_of(u, m);
@@ -295,4 +298,5 @@ void drm_users_look(struct drm_users *u, const struct gpu_drm *d, const struct h
 		search(u, d, h, p, m);
 	for (size_t i = 0; i < p->n; i++)
 		add_client(&p->client[i], first, sum);
+	return p->nvidia;
 }
