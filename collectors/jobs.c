@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/gpu.h"
 #include "collectors/process_tree.h"
 
 /* clang-format off */
@@ -63,6 +64,7 @@ struct jobs {
 	size_t n_jobs, jobs_room;
 	struct job **job;
 	uint64_t uses;
+	struct gpus *gpus; /* borrowed; NULL = nothing is known of GPUs */
 };
 
 struct jobs *jobs_new(void)
@@ -95,6 +97,11 @@ static struct tracked *find_run(const struct jobs *j, const char *run_id)
 		if (strcmp(j->run[i]->run_id, run_id) == 0)
 			return j->run[i];
 	return NULL;
+}
+
+void jobs_watch_gpus(struct jobs *j, struct gpus *gpus)
+{
+	j->gpus = gpus;
 }
 
 bool jobs_follows(const struct jobs *j, const char *run_id)
@@ -273,7 +280,19 @@ static void take_final(struct tracked *t)
 	}
 }
 
-static void look_at_run(struct tracked *t, const struct host *h)
+static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h)
+{
+	struct gpu_use use = gpus_of_run(gpus, h, &t->tree);
+	double *peak = &t->value[RUN_VRAM_PEAK_BYTES];
+
+	t->value[RUN_GPUS_USED] = use.gpus;
+	t->value[RUN_GPU_USAGE] = use.usage;
+	t->value[RUN_VRAM_BYTES] = use.vram_bytes;
+	if (isnan(*peak) || use.vram_bytes > *peak)
+		*peak = use.vram_bytes;
+}
+
+static void look_at_run(struct tracked *t, struct gpus *gpus, const struct host *h)
 {
 	struct tree_now now;
 
@@ -282,6 +301,7 @@ static void look_at_run(struct tracked *t, const struct host *h)
 	size_t alive = process_tree_look(&t->tree, h, &now);
 
 	take_reading(t, h, &now);
+	take_gpus(t, alive ? gpus : NULL, h);
 	t->ended = t->concluded || (alive == 0 && !t->awaits_conclusion);
 	if (t->concluded)
 		take_final(t);
@@ -297,10 +317,11 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 {
 	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
 
+	gpus_begin(j->gpus, host);
 	for (size_t i = 0; i < j->n_runs; i++) {
 		struct tracked *t = j->run[i];
 
-		look_at_run(t, host);
+		look_at_run(t, j->gpus, host);
 		text_copy(t->run_id, r[i].run_id,
 			sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));

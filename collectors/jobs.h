@@ -15,6 +15,7 @@
 #include "collectors/runs.h"
 
 struct jobs;
+struct gpus; /* collectors/gpu.h */
 
 /* Most runs followed at the same time, and most processes of all runs together. */
 #define JOBS_RUNS_MAX      1000
@@ -49,6 +50,9 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	enum final_kind kind);
 
 bool jobs_follows(const struct jobs *j, const char *run_id);
+
+/* Where to ask who uses which GPU; borrowed until it is NULL again. */
+void jobs_watch_gpus(struct jobs *j, struct gpus *gpus);
 
 /* How many runs of a job have ever ended with this outcome, as the history counts them. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);

@@ -60,6 +60,14 @@ X(RUN_OPEN_FDS, SUM, "rightsize_job_open_fds", NULL, GAUGE, VALUE, "open_fds", \
   "Open file descriptors of the job's processes that may be read") \
 X(RUN_UNREADABLE_PROCESSES, SUM, "rightsize_job_unreadable_processes", NULL, GAUGE, VALUE, "unreadable_processes", \
   "Processes of the job whose I/O, descriptors or PSS this exporter may not read") \
+X(RUN_GPUS_USED, SUM, "rightsize_job_gpus_used", NULL, GAUGE, VALUE, "gpus_used", \
+  "GPUs on which the job's processes hold a context or have work; absent where that cannot be told") \
+X(RUN_GPU_USAGE, SUM, "rightsize_job_gpu_usage", NULL, GAUGE, VALUE, "gpu_usage", \
+  "GPUs that the job keeps busy: the sum over GPUs of the part of the time that they work for it") \
+X(RUN_VRAM_BYTES, SUM, "rightsize_job_vram_bytes", "bytes", GAUGE, VALUE, "vram_bytes", \
+  "GPU memory of the job's processes, as the driver accounts it") \
+X(RUN_VRAM_PEAK_BYTES, MAX, "rightsize_job_vram_peak_bytes", "bytes", GAUGE, PEAK, "vram_peak_bytes", \
+  "Most GPU memory that the processes of the run were seen to have at once") \
 X(RUN_START_TIME_SECONDS, MIN, "rightsize_job_start_time_seconds", "seconds", GAUGE, NONE, NULL, \
   "Start of the job's oldest active run since the Unix epoch") \
 X(RUN_DURATION_SECONDS, MAX, "rightsize_job_duration_seconds", "seconds", GAUGE, NONE, NULL, \

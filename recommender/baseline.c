@@ -23,7 +23,7 @@ static double duration(const struct run *r)
  * busy. */
 static double gpus_used(const struct run *r)
 {
-	double used = run_peak(r, "gpu_used");
+	double used = run_peak(r, "gpus_used");
 
 	return isnan(used) ? ceil(run_peak(r, "gpu_usage")) : used;
 }

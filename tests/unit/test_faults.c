@@ -138,6 +138,12 @@ static void every_call_may_fail(void **state)
 }
 
 /* The sweep would prove nothing if the machines of the fixtures had nothing to show. */
+/* They need processes or devices that no fixture has, and are swept in tests of their own. */
+static bool has_tests_of_its_own(const struct collector *c)
+{
+	return strcmp(c->name, "jobs") == 0 || strcmp(c->name, "gpu") == 0;
+}
+
 static void the_machines_show_something(void **state)
 {
 	(void)state;
@@ -149,7 +155,7 @@ static void the_machines_show_something(void **state)
 
 			most = points > most ? points : most;
 		}
-		if (most == 0 && strcmp(all_collectors[i]->name, "jobs") != 0)
+		if (most == 0 && !has_tests_of_its_own(all_collectors[i]))
 			fail_msg("no fixture has anything for collector %s",
 				all_collectors[i]->name);
 	}

@@ -230,10 +230,10 @@ static void baseline_counts_gpus_that_were_used(void **state)
 
 	(void)state;
 	r = test_run_succeeded(&t, 1, GIB);
-	test_run_column(r, "gpu_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
+	test_run_column(r, "gpus_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
 	test_run_column(r, "gpu_usage", 0.6, 0.8);
 	test_run_column(r, "vram_bytes", 6 * GIB, 8 * GIB);
-	test_run_column(test_run_succeeded(&t, 1, GIB), "gpu_used", 0, 0);
+	test_run_column(test_run_succeeded(&t, 1, GIB), "gpus_used", 0, 0);
 	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
 	assert_int_equal(s.resources.gpu, 2);
 	assert_int_equal(s.resources.vram, 10240);

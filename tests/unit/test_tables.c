@@ -110,7 +110,7 @@ static const char *help_fault(const struct metric *m)
 		return "the help is more than one line of plain text";
 	if (ends_with(m->help, ".") || strstr(m->help, ". "))
 		return "the help is not one sentence without a full stop";
-	return m->help[0] < 'A' || m->help[0] > 'Z' ? "the help does not begin with a capital"
+	return m->help[0] >= 'a' && m->help[0] <= 'z' ? "the help begins with a small letter"
 						    : NULL;
 }
 

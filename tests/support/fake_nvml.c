@@ -1,0 +1,211 @@
+/* The scenario that our libnvidia-ml.so.1 plays. */
+#include "tests/support/fake_nvml.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fake_nvml_play.h"
+
+#define NAMES_MAX 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static char scenario[2048];
+static bool played, released;
+static unsigned scene;   /* number of the scenario, and one more when hanging ends */
+static unsigned hanging; /* calls, in this scene */
+static struct {
+	const char *name;
+	unsigned n;
+} calls[NAMES_MAX];
+
+/* ---- the scenario ---- */
+
+/* The value of a key, up to a space; NULL when it is not there. */
+const char *fake_value(const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = scenario; p; p = strchr(p, ' ')) {
+		p += *p == ' ';
+		if (strncmp(p, key, n) == 0 && p[n] == '=')
+			return p + n + 1;
+	}
+	return NULL;
+}
+
+static unsigned number(const char **text)
+{
+	unsigned v = 0;
+
+	while (**text >= '0' && **text <= '9')
+		v = v * 10 + (unsigned)(*(*text)++ - '0');
+	return v;
+}
+
+int fake_number(const char *key, int missing)
+{
+	const char *text = fake_value(key);
+
+	return text ? (int)number(&text) : missing;
+}
+
+bool fake_value_is(const char *key, const char *word)
+{
+	const char *text = fake_value(key);
+	size_t n = strlen(word);
+
+	return text && strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ' ');
+}
+
+/* The code in "NAME:CODE,NAME:CODE"; 0 when the name is not there. */
+static int failure_of(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = fake_value("fail"); p && *p != ' ' && *p != '\0';) {
+		if (strncmp(p, name, n) == 0 && p[n] == ':') {
+			p += n + 1;
+			return (int)number(&p);
+		}
+		p += strcspn(p, ", ");
+		p += *p == ',';
+	}
+	return 0;
+}
+
+bool fake_next_process(const char **at, struct process *ret)
+{
+	const char *p = *at;
+	struct process entry = {.slice = -1};
+
+	if (!p || *p == ' ' || *p == '\0')
+		return false;
+	entry.gpu = (int)number(&p);
+	if (*p == '.') {
+		p++;
+		entry.slice = (int)number(&p);
+	}
+	p += *p == ':';
+	entry.pid = number(&p);
+	p += *p == ':';
+	entry.mib = number(&p);
+	p += *p == ':';
+	entry.percent = number(&p);
+	p += *p == ':';
+	entry.kind = *p;
+	p += strcspn(p, ", ");
+	p += *p == ',';
+	*at = p;
+	*ret = entry;
+	return true;
+}
+
+static unsigned calls_of(const char *name)
+{
+	for (size_t i = 0; i < NAMES_MAX && calls[i].name; i++)
+		if (strcmp(calls[i].name, name) == 0)
+			return calls[i].n;
+	return 0;
+}
+
+/* ---- what the tests do ---- */
+
+void fake_nvml_play(const char *text)
+{
+	pthread_mutex_lock(&lock);
+	snprintf(scenario, sizeof scenario, "%s", text);
+	played = true;
+	scene++;
+	hanging = 0;
+	released = false;
+	pthread_cond_broadcast(&changed);
+	memset(calls, 0, sizeof calls);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_nvml_await_hang(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!hanging)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_nvml_await_call(const char *name)
+{
+	pthread_mutex_lock(&lock);
+	while (calls_of(name) == 0)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_nvml_release(void)
+{
+	pthread_mutex_lock(&lock);
+	scene++;
+	hanging = 0;
+	released = true;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned fake_nvml_calls(const char *name)
+{
+	pthread_mutex_lock(&lock);
+	unsigned n = calls_of(name);
+
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* ---- what every function begins with ---- */
+
+static void count_call(const char *name)
+{
+	size_t i = 0;
+
+	while (i < NAMES_MAX - 1 && calls[i].name && strcmp(calls[i].name, name) != 0)
+		i++;
+	calls[i].name = name;
+	calls[i].n++;
+	pthread_cond_broadcast(&changed);
+}
+
+int fake_enter(const char *name, const struct device *d)
+{
+	pthread_mutex_lock(&lock);
+	count_call(name);
+	if (!released && fake_value_is("hang", name)) {
+		unsigned mine = scene;
+
+		hanging++;
+		pthread_cond_broadcast(&changed);
+		while (scene == mine)
+			pthread_cond_wait(&changed, &lock);
+	}
+	int code = failure_of(name);
+
+	if (code == 0 && d && d->gpu == fake_number("lost", -1))
+		code = 15;
+	return code;
+}
+
+int fake_leave(int code)
+{
+	pthread_mutex_unlock(&lock);
+	return code;
+}
+
+void fake_read_environment(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!played) {
+		const char *text = getenv("RIGHTSIZE_FAKE_NVML");
+
+		snprintf(scenario, sizeof scenario, "%s", text ? text : "");
+	}
+	pthread_mutex_unlock(&lock);
+}

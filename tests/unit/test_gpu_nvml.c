@@ -1,0 +1,451 @@
+/*
+ * NVIDIA GPUs through the collector: a fake library, a job in memory, and calls that fail or hang.
+ */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/gpu_nvml.h"
+#include "tests/support/fake_nvml.h"
+#include "tests/support/gpu_world.h"
+
+#define MIB 1048576.0
+#define GIB (1024 * MIB)
+
+/* Nothing waits this long unless something is broken. */
+#define PATIENCE 60
+
+/*
+ * A world where host->proc shows the initial PID namespace, which is ours: the driver's pids are
+ * those of /proc.
+ */
+static struct gpu_world *host_world(const char *scenario)
+{
+	struct gpu_world *w = gpu_world_new();
+
+	fake_nvml_play(scenario);
+	gpu_world_nvidia(w);
+	w->host.own_pid_namespace = true;
+	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026531836]");
+	return w;
+}
+
+static void news(struct gpu_world *w, double seconds)
+{
+	assert_true(gpus_wait(w->state, PATIENCE));
+	assert_int_equal(gpu_world_tick(w, seconds), 0);
+}
+
+static void one_gpu_gives_every_number(void **state)
+{
+	static const struct {
+		const char *name, *labels;
+		double value;
+	} cases[] = {
+		{"rightsize_gpu_up", "0", 1},
+		{"rightsize_gpu_utilization_ratio", "0", 0.05},
+		{"rightsize_gpu_memory_busy_ratio", "0", 0},
+		{"rightsize_gpu_memory_used_bytes", "0", GIB},
+		{"rightsize_gpu_memory_total_bytes", "0", 80 * GIB},
+		{"rightsize_gpu_power_watts", "0", 100.5},
+		{"rightsize_gpu_power_limit_watts", "0", 700},
+		{"rightsize_gpu_energy_joules", "0", 123456.789},
+		{"rightsize_gpu_temperature_celsius", "0", 40},
+		{"rightsize_gpu_processes", "0", 0},
+		{"rightsize_gpu", "0|Fake GPU 0|GPU-fake-0--1|0000:3b:00.0|nvidia|999.10", 1},
+		{"rightsize_gpu_clock_hertz", "0|graphics", 1000e6},
+		{"rightsize_gpu_clock_hertz", "0|sm", 1001e6},
+		{"rightsize_gpu_clock_hertz", "0|memory", 1002e6},
+		{"rightsize_gpu_clock_hertz", "0|video", 1003e6},
+		{"rightsize_gpu_throttled", "0|power_cap", 1},
+		{"rightsize_gpu_throttled", "0|hardware_thermal", 1},
+		{"rightsize_gpu_throttled", "0|power_brake", 0},
+		{"rightsize_gpu_ecc_errors", "0|corrected", 2},
+		{"rightsize_gpu_ecc_errors", "0|uncorrected", 0},
+		{"rightsize_gpus_used", "", 1},
+		{"rightsize_gpu_unattributed_processes", "", 0},
+	};
+	struct gpu_world *w = host_world("");
+
+	(void)state;
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		double value = gpu_world_value(w, cases[i].name, cases[i].labels);
+
+		if (!(fabs(value - cases[i].value) <= 1e-9))
+			fail_msg("%s{%s} is %.17g, not %.17g", cases[i].name, cases[i].labels,
+				value, cases[i].value);
+	}
+	gpu_world_free(w);
+}
+
+static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
+{
+	struct gpu_world *w =
+		host_world("gpus=8 processes=0:100:512:40:c,1:100:256:20:c,7:101:1024:100:c,"
+			   "7:100:100:0:c,2:999:4096:90:c,3:100:10:0:m");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "101 ");
+	gpu_world_process(w, 101, 100, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(
+		gpu_world_run(w, RUN_GPUS_USED), 4, 0); /* 0, 1, 7 and, by MPS, 3; not 2 */
+	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "7"), 0.75, 1e-9);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "7"), 2, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 8, 0);
+	/* Less memory later, and its child is gone: the peak stays. */
+	gpu_world_gone(w, 101);
+	gpu_world_process(w, 100, 1, "");
+	fake_nvml_play("gpus=8 processes=0:100:512:40:c,7:101:1024:100:c");
+	news(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 1902 * MIB, 0);
+	/* The run is over: what it uses is unknown, what it used is not. */
+	gpu_world_gone(w, 100);
+	news(w, 1);
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
+	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 1902 * MIB, 0);
+	gpu_world_free(w);
+}
+
+static void a_run_without_gpu_work_uses_none(void **state)
+{
+	struct gpu_world *w = host_world("processes=0:999:512:40:c");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0, 0);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 0, 0);
+	gpu_world_free(w);
+}
+
+static void slices_are_told_apart(void **state)
+{
+	struct gpu_world *w = host_world(
+		"gpus=2 mig=0 processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig",
+				    "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0"),
+		1, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"), 2 * GIB, 0);
+	assert_double_equal(
+		gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"), 10 * GIB, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "0"), 2, 0);
+	/* Of a GPU that is split up the driver tells no utilization: unknown, not idle. */
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "1"), 0.15, 1e-9);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 2, 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
+	gpu_world_free(w);
+}
+
+/* Each call fails in each way in turn: its number is absent, and only that. */
+static void a_call_that_fails_costs_its_number(void **state)
+{
+	static const struct {
+		const char *call, *name, *labels;
+	} cases[] = {
+		{"nvmlDeviceGetUtilizationRates", "rightsize_gpu_utilization_ratio", "0"},
+		{"nvmlDeviceGetPowerUsage", "rightsize_gpu_power_watts", "0"},
+		{"nvmlDeviceGetEnforcedPowerLimit", "rightsize_gpu_power_limit_watts", "0"},
+		{"nvmlDeviceGetTotalEnergyConsumption", "rightsize_gpu_energy_joules", "0"},
+		{"nvmlDeviceGetTemperature", "rightsize_gpu_temperature_celsius", "0"},
+		{"nvmlDeviceGetClockInfo", "rightsize_gpu_clock_hertz", "0|sm"},
+		{"nvmlDeviceGetCurrentClocksThrottleReasons", "rightsize_gpu_throttled",
+			"0|power_cap"},
+		{"nvmlDeviceGetTotalEccErrors", "rightsize_gpu_ecc_errors", "0|corrected"},
+	};
+	static const int codes[] = {NVML_NOT_SUPPORTED, NVML_NO_PERMISSION, NVML_UNKNOWN};
+	struct gpu_world *w = host_world("");
+	char scenario[128];
+
+	(void)state;
+	assert_int_equal(gpu_world_start(w), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (size_t k = 0; k < sizeof codes / sizeof codes[0]; k++) {
+			snprintf(scenario, sizeof scenario, "fail=%s:%d", cases[i].call, codes[k]);
+			fake_nvml_play(scenario);
+			news(w, 0.001);
+			for (size_t other = 0; other < sizeof cases / sizeof cases[0]; other++)
+				assert_int_equal(isnan(gpu_world_value(w, cases[other].name,
+							 cases[other].labels)),
+					other == i);
+			assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+		}
+	gpu_world_free(w);
+}
+
+static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
+{
+	struct gpu_world *w = host_world(
+		"gpus=2 processes=0:100:512:40:c fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
+		"nvmlDeviceGetGraphicsRunningProcesses_v3:4");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_processes", "0")));
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
+	assert_true(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)));
+	gpu_world_free(w);
+}
+
+static void utilization_of_processes_may_be_unknown_alone(void **state)
+{
+	struct gpu_world *w =
+		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetProcessUtilization:3");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
+	gpu_world_free(w);
+}
+
+static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
+{
+	struct gpu_world *w = host_world("gpus=3 processes=0:100:512:40:c,1:100:512:40:c");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 2, 0);
+	fake_nvml_play("gpus=3 lost=1 processes=0:100:512:40:c,1:100:512:40:c");
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "1"), 0, 0);
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "1")));
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_processes", "1")));
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "2"), 1, 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+	gpu_world_free(w);
+}
+
+static void half_a_reading_is_none(void **state)
+{
+	struct gpu_world *w = host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 0, 0);
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "0")));
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	gpu_world_free(w);
+}
+
+static void a_gpu_lost_from_the_start_is_down(void **state)
+{
+	struct gpu_world *w = host_world("gpus=2 fail=nvmlDeviceGetHandleByIndex:15");
+
+	(void)state;
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "1"), 0, 0);
+	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
+	gpu_world_free(w);
+}
+
+static void a_hanging_call_costs_a_gap_and_no_more(void **state)
+{
+	struct gpu_world *w = host_world("processes=0:100:512:40:c");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	fake_nvml_play("hang=nvmlDeviceGetTemperature processes=0:100:256:40:c");
+	assert_false(gpus_wait(w->state, 0));
+	fake_nvml_await_hang();
+	/* For a while the last table will do. */
+	assert_int_equal(gpu_world_tick(w, 1), 0);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
+	assert_int_equal(gpu_world_tick(w, NVML_STALE_SECONDS + 1), -ETIMEDOUT);
+	assert_non_null(strstr(w->err.text, "temperature"));
+	assert_non_null(strstr(w->err.text, "GPU 0"));
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 512 * MIB, 0);
+	/* It returns, and all is well again. */
+	fake_nvml_release();
+	w->host.now = now_read();
+	news(w, 0);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 256 * MIB, 0);
+	gpu_world_free(w);
+}
+
+static void stopping_does_not_wait_for_a_hanging_call(void **state)
+{
+	static const char *const calls[] = {"nvmlInit_v2", "nvmlDeviceGetUUID",
+		"nvmlDeviceGetUtilizationRates", "nvmlShutdown"};
+	char scenario[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		struct gpu_nvml *n;
+		struct err e = {0};
+
+		snprintf(scenario, sizeof scenario, "hang=%s", calls[i]);
+		fake_nvml_play(scenario);
+		assert_int_equal(gpu_nvml_start(&n, NVML_LIBRARY, &e), 0);
+		if (strcmp(calls[i], "nvmlShutdown") != 0)
+			fake_nvml_await_hang();
+		gpu_nvml_stop(n);
+		/* The thread is still in there, and frees what is its own when it comes out. */
+		fake_nvml_release();
+		fake_nvml_await_call("nvmlShutdown");
+	}
+}
+
+static void a_library_that_has_not_answered_yet_is_quiet(void **state)
+{
+	struct gpu_world *w = host_world("hang=nvmlInit_v2");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	fake_nvml_await_hang();
+	assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
+	assert_string_equal(w->err.text, "");
+	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+	assert_int_equal(gpu_world_tick(w, NVML_STALE_SECONDS + 1), -ETIMEDOUT);
+	assert_non_null(strstr(w->err.text, "init"));
+	fake_nvml_release();
+	w->host.now = now_read();
+	news(w, 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	gpu_world_free(w);
+}
+
+static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
+{
+	static const char *const scenarios[] = {"init=9", "gpus=0"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+		struct gpu_world *w = host_world(scenarios[i]);
+
+		gpu_world_process(w, 100, 1, "");
+		gpu_world_follow(w, 100);
+		assert_int_equal(gpu_world_start(w), 0);
+		assert_true(gpus_wait(w->state, PATIENCE));
+		assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
+		assert_string_equal(w->err.text, "");
+		assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+		assert_true(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)));
+		/* Nobody asks again and again for a driver that is not there. */
+		assert_true(gpus_wait(w->state, PATIENCE));
+		assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 1);
+		gpu_world_free(w);
+	}
+}
+
+static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
+{
+	struct gpu_world *w = gpu_world_new();
+
+	(void)state;
+	fake_nvml_play("");
+	assert_int_equal(gpu_world_start(w), 0);
+	assert_true(gpus_wait(w->state, PATIENCE));
+	assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
+	assert_string_equal(w->err.text, "");
+	assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 0);
+	gpu_world_nvidia(w);
+	gpu_world_tick(w, 1);
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	gpu_world_free(w);
+}
+
+static void a_driver_of_another_version_is_said_in_words(void **state)
+{
+	struct gpu_world *w = host_world("init=18");
+
+	(void)state;
+	assert_int_equal(gpu_world_start(w), 0);
+	assert_true(gpus_wait(w->state, PATIENCE));
+	assert_int_equal(gpu_world_tick(w, 1), -EIO);
+	assert_non_null(strstr(w->err.text, "version mismatch"));
+	/* It may be put right while we run. */
+	fake_nvml_play("");
+	news(w, 1);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	gpu_world_free(w);
+}
+
+static void a_process_younger_than_the_table_is_a_stranger(void **state)
+{
+	struct gpu_world *w = host_world("processes=0:100:512:40:c");
+
+	(void)state;
+	gpu_world_process(w, 100, 1, "");
+	memory_tree_text(w->proc, "100/stat",
+		"100 (train) S 1 1 1 0 -1 0 9 0 0 0 5 5 0 0 20 0 1 0 99999999999 1000000 100 0\n");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	gpu_world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_gpu_gives_every_number),
+		cmocka_unit_test(a_run_gets_what_its_processes_use_of_eight_gpus),
+		cmocka_unit_test(a_run_without_gpu_work_uses_none),
+		cmocka_unit_test(slices_are_told_apart),
+		cmocka_unit_test(a_call_that_fails_costs_its_number),
+		cmocka_unit_test(who_may_not_see_the_processes_does_not_call_a_run_idle),
+		cmocka_unit_test(utilization_of_processes_may_be_unknown_alone),
+		cmocka_unit_test(a_lost_gpu_is_down_and_the_others_go_on),
+		cmocka_unit_test(half_a_reading_is_none),
+		cmocka_unit_test(a_gpu_lost_from_the_start_is_down),
+		cmocka_unit_test(a_hanging_call_costs_a_gap_and_no_more),
+		cmocka_unit_test(stopping_does_not_wait_for_a_hanging_call),
+		cmocka_unit_test(a_library_that_has_not_answered_yet_is_quiet),
+		cmocka_unit_test(without_a_driver_or_a_gpu_there_is_nothing),
+		cmocka_unit_test(a_driver_that_is_not_loaded_is_left_alone_until_it_is),
+		cmocka_unit_test(a_driver_of_another_version_is_said_in_words),
+		cmocka_unit_test(a_process_younger_than_the_table_is_a_stranger),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
