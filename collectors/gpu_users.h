@@ -26,7 +26,7 @@ void gpu_users_begin(struct gpu_users *u);
  * be NULL. Its descriptors are searched when it is new, or when it ran and may have others now;
  * after that only the found ones are read.
  *
- * Returns whether it has an NVIDIA device open; what for, only NVML can tell.
+ * Returns whether it has opened what CUDA works through; what it does there only NVML can tell.
  */
 bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);
