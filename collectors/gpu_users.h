@@ -11,7 +11,7 @@
 #include "collectors/process_member.h"
 
 /* What looking at processes may cost in one tick: links of descriptors that are read. */
-#define GPU_LINKS_PER_TICK 4096
+#define GPU_LINKS_PER_TICK 2048
 
 struct gpu_users;
 

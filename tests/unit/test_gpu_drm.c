@@ -314,7 +314,7 @@ static void searching_is_rationed(void **state)
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	for (int pid = 101; pid <= 150; pid++) {
+	for (int pid = 101; pid <= 125; pid++) {
 		size_t len = strlen(list);
 
 		snprintf(list + len, sizeof list - len, "%d ", pid);
@@ -341,7 +341,7 @@ static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "");
 	put_amdgpu(w, 100, 0, 42, 500, 1000);
-	for (int fd = 1; fd < 4200; fd++)
+	for (int fd = 1; fd < 2100; fd++)
 		gpu_world_fd(w, 100, fd, "/dev/null", NULL);
 	gpu_world_follow(w, 100);
 	start(w);
