@@ -168,6 +168,13 @@ static void take_news(struct gpus *g, const struct host *h)
 	nvml_table_drop(g->table);
 	g->table = t;
 	attribute(g, h);
+	/* Its driver was unloaded, to be replaced perhaps: we neither stand in the way nor
+	 * complain. */
+	if (g->nvml_code < 0 && g->nvml_code != -EINPROGRESS && !driver_is_loaded(h)) {
+		gpu_nvml_stop(g->nvml);
+		g->nvml = NULL;
+		g->nvml_code = -ENOENT;
+	}
 }
 
 void gpus_begin(struct gpus *g, const struct host *h)

@@ -61,7 +61,7 @@ static void worker_free(struct gpu_nvml *w)
 
 /* ---- the thread ---- */
 
-struct session {           /* between init and shutdown of the library */
+struct connection {        /* between init and shutdown of the library */
 	bool open, worked; /* worked: a GPU answered once */
 	struct mono last_answer;
 	struct nvml_gpu *gpu;
@@ -70,15 +70,18 @@ struct session {           /* between init and shutdown of the library */
 
 static void set_state(struct gpu_nvml *w, enum state state, int code)
 {
+	struct err failure = {0};
+
+	if (state == FAILED)
+		err_set(&failure, -EIO, "start NVML: error %d: %s", code,
+			nvml_words(&w->nvml, code));
 	pthread_mutex_lock(&w->lock);
 	w->state = state;
-	if (state == FAILED)
-		err_set(&w->failure, -EIO, "start NVML: error %d: %s", code,
-			nvml_words(&w->nvml, code));
+	w->failure = failure;
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void session_close(struct gpu_nvml *w, struct session *s)
+static void connection_close(struct gpu_nvml *w, struct connection *s)
 {
 	if (!s->open)
 		return;
@@ -92,7 +95,7 @@ static void session_close(struct gpu_nvml *w, struct session *s)
 }
 
 /* False when there is nothing to work with and never will be. */
-static bool session_open(struct gpu_nvml *w, struct session *s)
+static bool connection_open(struct gpu_nvml *w, struct connection *s)
 {
 	atomic_store(&w->progress.call, "init");
 	int code = w->nvml.init();
@@ -102,7 +105,7 @@ static bool session_open(struct gpu_nvml *w, struct session *s)
 		s->last_answer = now_read().mono;
 		code = nvml_find_gpus(&w->nvml, &w->progress, &s->gpu, &s->n_gpus);
 		if (code != NVML_OK || s->n_gpus == 0)
-			session_close(w, s);
+			connection_close(w, s);
 	}
 	atomic_store(&w->progress.call, NULL);
 	if (s->open) {
@@ -117,7 +120,7 @@ static bool session_open(struct gpu_nvml *w, struct session *s)
 	return !absent;
 }
 
-static void session_read(struct gpu_nvml *w, struct session *s)
+static void connection_read(struct gpu_nvml *w, struct connection *s)
 {
 	struct nvml_table *t = nvml_read_table(&w->nvml, &w->progress, s->gpu, s->n_gpus);
 
@@ -130,7 +133,7 @@ static void session_read(struct gpu_nvml *w, struct session *s)
 
 	latest_set(&w->latest, &t->shared);
 	if (silent)
-		session_close(w, s);
+		connection_close(w, s);
 }
 
 /* Waits for the next turn; false when it is time to end. Called with the lock held. */
@@ -147,7 +150,7 @@ static bool next_turn(struct gpu_nvml *w, double pause)
 static void *work(void *context)
 {
 	struct gpu_nvml *w = context;
-	struct session s = {0};
+	struct connection s = {0};
 	bool going = true;
 
 	while (going) {
@@ -160,11 +163,11 @@ static void *work(void *context)
 		bool refused = false;
 
 		if (!s.open) {
-			going = session_open(w, &s);
+			going = connection_open(w, &s);
 			refused = !s.open;
 		}
 		if (s.open)
-			session_read(w, &s);
+			connection_read(w, &s);
 
 		double spent = mono_seconds_between(begin, now_read().mono);
 		double pause = spent * 9 > PAUSE_MOST_SECONDS ? PAUSE_MOST_SECONDS : spent * 9;
@@ -177,7 +180,7 @@ static void *work(void *context)
 		going = going && next_turn(w, pause < PAUSE_SECONDS ? PAUSE_SECONDS : pause);
 		pthread_mutex_unlock(&w->lock);
 	}
-	session_close(w, &s);
+	connection_close(w, &s);
 	pthread_mutex_lock(&w->lock);
 	w->ended = true;
 	pthread_cond_broadcast(&w->changed);

@@ -47,7 +47,7 @@ struct user {
 	struct mono searched;
 	bool ever_searched;
 	bool unknown;  /* some descriptor could not be seen, or leads to a GPU that is not known */
-	bool nvidia;   /* has an NVIDIA device open */
+	bool cuda;     /* has what CUDA works through open, and what NVML does not need */
 	bool computes; /* has /dev/kfd open: AMD's compute queues are in no engine's time */
 	uint64_t open_fds; /* when it was searched */
 	size_t n, room;
@@ -145,11 +145,9 @@ static int look_at_fd(void *context, int fd, const char *target)
 
 	if (strcmp(target, "/dev/kfd") == 0)
 		p->computes = true;
-	if (strncmp(target, "/dev/nvidia", 11) == 0)
-		p->nvidia = true;
-	if (!s->d)
-		return 0;
-	if (strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
+	if (strcmp(target, "/dev/nvidia-uvm") == 0)
+		p->cuda = true;
+	if (!s->d || strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
 		return 0;
 	int code = read_fd(s->h, p->pid, fd, &f);
 
@@ -190,13 +188,21 @@ static void search(struct gpu_users *u, const struct gpu_drm *d, const struct ho
 	struct user *p, const struct member *m)
 {
 	struct found s = {.d = d, .h = h, .user = p, .before = *p};
+	bool whole_budget = u->links_left == GPU_LINKS_PER_TICK;
 
 	p->n = p->room = 0;
 	p->client = NULL;
-	p->computes = p->nvidia = p->unknown = false;
+	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->pid, &u->links_left, look_at_fd, &s);
 
+	if (code == -EAGAIN && !whole_budget) { /* the next tick begins with more */
+		free(p->client);
+		*p = s.before;
+		return;
+	}
 	free(s.before.client);
+	if (code == -EAGAIN)
+		code = 0; /* no tick will see more of so many */
 	p->unknown = p->unknown || (code < 0 && !process_gone(code));
 	p->ever_searched = true;
 	p->searched = h->now.mono;
@@ -290,13 +296,13 @@ bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct h
 	p->tick = u->tick;
 	if (search_due(p, h, m) && u->links_left)
 		search(u, d, h, p, m);
-	sum->unknown = sum->unknown || !p->ever_searched || p->unknown;
 	for (size_t i = 0; i < p->n; i++)
 		if (read_due(&p->client[i], h, m))
 			moved = !read_client(&p->client[i], h, p) || moved;
 	if (moved && u->links_left)
 		search(u, d, h, p, m);
+	sum->unknown = sum->unknown || !p->ever_searched || p->unknown;
 	for (size_t i = 0; i < p->n; i++)
 		add_client(&p->client[i], first, sum);
-	return p->nvidia;
+	return p->cuda;
 }

@@ -11,7 +11,7 @@
 #include "collectors/process_member.h"
 
 /* What looking at processes may cost in one tick: links of descriptors that are read. */
-#define GPU_LINKS_PER_TICK 4096
+#define GPU_LINKS_PER_TICK 2048
 
 struct gpu_users;
 
@@ -26,7 +26,7 @@ void gpu_users_begin(struct gpu_users *u);
  * be NULL. Its descriptors are searched when it is new, or when it ran and may have others now;
  * after that only the found ones are read.
  *
- * Returns whether it has an NVIDIA device open; what for, only NVML can tell.
+ * Returns whether it has opened what CUDA works through; what it does there only NVML can tell.
  */
 bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);

@@ -19,9 +19,6 @@ struct walk {
 	void *context;
 };
 
-/* Ends the walk when the links are used up; no errno and no answer of ours. */
-#define USED_UP INT32_MIN
-
 static int look_at(void *context, const char *name)
 {
 	const struct walk *w = context;
@@ -32,7 +29,7 @@ static int look_at(void *context, const char *name)
 	if (!scan_u64(&s, &fd) || !scan_end(&s) || fd > INT32_MAX)
 		return 0;
 	if (*w->left == 0)
-		return USED_UP;
+		return -EAGAIN;
 	--*w->left;
 	snprintf(path, sizeof path, "%d/fd/%d", (int)w->pid, (int)fd);
 	ssize_t n = tree_link(w->host->proc, path, target, sizeof target);
@@ -50,7 +47,5 @@ int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	char path[32];
 
 	snprintf(path, sizeof path, "%d/fd", (int)pid);
-	int code = tree_list(h->proc, path, look_at, &w);
-
-	return code == USED_UP ? 0 : code;
+	return tree_list(h->proc, path, look_at, &w);
 }

@@ -14,6 +14,7 @@ trap 'rm -rf "$work"' EXIT
 
 if [ -z "$library" ]; then
 	mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/parts" "$work/root"
+	# shellcheck disable=SC2016 # for apt to expand
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' | grep '/debian/ ' | grep -v -e - | head -n 1 |
 		while read -r mirror suite; do
 			key=/usr/share/keyrings/debian-archive-keyring.gpg

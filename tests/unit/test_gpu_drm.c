@@ -314,7 +314,7 @@ static void searching_is_rationed(void **state)
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	for (int pid = 101; pid <= 150; pid++) {
+	for (int pid = 101; pid <= 125; pid++) {
 		size_t len = strlen(list);
 
 		snprintf(list + len, sizeof list - len, "%d ", pid);
@@ -329,6 +329,24 @@ static void searching_is_rationed(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	gpu_world_free(w);
+}
+
+/* One process with more descriptors than a tick may look at: the first ones have to do. */
+static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void **state)
+{
+	struct gpu_world *w = drm_world();
+
+	(void)state;
+	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
+	gpu_world_process(w, 100, 1, "");
+	put_amdgpu(w, 100, 0, 42, 500, 1000);
+	for (int fd = 1; fd < 2100; fd++)
+		gpu_world_fd(w, 100, fd, "/dev/null", NULL);
+	gpu_world_follow(w, 100);
+	start(w);
+	gpu_world_tick(w, 1);
+	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
 	gpu_world_free(w);
 }
 
@@ -424,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_process_may_vanish_or_refuse),
 		cmocka_unit_test(a_descriptor_opened_later_is_found),
 		cmocka_unit_test(searching_is_rationed),
+		cmocka_unit_test(a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes),
 		cmocka_unit_test(nvidia_and_others_add_up),
 		cmocka_unit_test(a_read_that_fails_is_a_gap),
 	};

@@ -410,6 +410,27 @@ static void a_driver_of_another_version_is_said_in_words(void **state)
 	gpu_world_free(w);
 }
 
+static void an_unloaded_driver_may_come_back(void **state)
+{
+	struct gpu_world *w = host_world("init=18");
+
+	(void)state;
+	assert_int_equal(gpu_world_start(w), 0);
+	assert_true(gpus_wait(w->state, PATIENCE));
+	memory_tree_remove(w->sys, "module/nvidia");
+	assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
+	assert_string_equal(w->err.text, "");
+	fake_nvml_play("");
+	assert_int_equal(gpu_world_tick(w, 100), -ENOENT);
+	assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 0);
+	w->host.now = now_read();
+	gpu_world_nvidia(w);
+	gpu_world_tick(w, 0);
+	news(w, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	gpu_world_free(w);
+}
+
 static void a_process_younger_than_the_table_is_a_stranger(void **state)
 {
 	struct gpu_world *w = host_world("processes=0:100:512:40:c");
@@ -444,6 +465,7 @@ int main(void)
 		cmocka_unit_test(without_a_driver_or_a_gpu_there_is_nothing),
 		cmocka_unit_test(a_driver_that_is_not_loaded_is_left_alone_until_it_is),
 		cmocka_unit_test(a_driver_of_another_version_is_said_in_words),
+		cmocka_unit_test(an_unloaded_driver_may_come_back),
 		cmocka_unit_test(a_process_younger_than_the_table_is_a_stranger),
 	};
 

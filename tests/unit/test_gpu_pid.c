@@ -160,7 +160,11 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	gpu_world_fd(w, 50, 7, "/dev/nvidia0", NULL);
+	/* Who only asks NVML, as we do, does not compute. */
+	gpu_world_fd(w, 50, 6, "/dev/nvidiactl", NULL);
+	assert_int_equal(gpu_world_tick(w, 5), 0);
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+	gpu_world_fd(w, 50, 7, "/dev/nvidia-uvm", NULL);
 	assert_int_equal(gpu_world_tick(w, 5), 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
