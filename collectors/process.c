@@ -21,7 +21,7 @@ bool process_refused(int code)
 bool process_stat_parse(struct scan s, struct process_stat *ret)
 {
 	struct process_stat p = {0};
-	uint64_t pid, fields[24 - 9 + 1];
+	uint64_t pid, fields[28 - 9 + 1];
 	int64_t ppid, ignored;
 	const char *close = s.end;
 
@@ -42,13 +42,13 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	for (int i = 0; i < 4; i++)
 		if (!scan_i64(&s, &ignored))
 			return false;
-	/* From field 9 (flags) to 24 (rss); priority, nice and rss may be negative. */
-	for (int field = 9; field <= 24; field++) {
+	/* From field 9 (flags) to 28 (startstack); priority, nice and rss may be negative. */
+	for (int field = 9; field <= 28; field++) {
 		if (scan_u64(&s, &fields[field - 9]))
 			continue;
-		if (!scan_i64(&s, &ignored))
+		if (!scan_i64(&s, &ignored) && field <= 24)
 			return false;
-		fields[field - 9] = 0;
+		fields[field - 9] = 0; /* negative, or after rss, where nothing that we need must be */
 	}
 	p.pid = (pid_t)pid;
 	p.ppid = (pid_t)ppid;
@@ -63,6 +63,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.threads = fields[20 - 9];
 	p.start_ticks = fields[22 - 9];
 	p.rss_pages = fields[24 - 9];
+	p.stack_start = fields[28 - 9];
 	*ret = p;
 	return true;
 }

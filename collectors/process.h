@@ -19,6 +19,11 @@ struct process_stat {
 	/* USER_HZ ticks; waited: of children that were waited for, and theirs. */
 	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
 	uint64_t threads, start_ticks, rss_pages;
+	/*
+	 * Address of the stack's start, 0 when it may not be read: a forked child has its parent's until it
+	 * executes something, when it is given one of its own.
+	 */
+	uint64_t stack_start;
 };
 
 /* The name in parentheses may hold anything, parentheses and newlines too: the last ")" ends it. */

@@ -39,6 +39,10 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		rss != m->rss_bytes)
 		m->status_due = true;
 	m->rss_bytes = m->zombie ? 0 : rss;
+	m->own_faults = s->minor_faults;
+	if (s->stack_start != m->stack_start) /* it executed something: nothing of its memory is left */
+		m->inherited_bytes = m->pss_bytes = 0;
+	m->stack_start = s->stack_start;
 	m->waited_faults = s->waited_minor_faults;
 	take_cpu(m, h, s);
 	raise_to(&m->counter[TREE_MINOR_FAULTS],
@@ -134,11 +138,16 @@ bool member_begin(struct member *m, const struct host *h)
 	return member_read(m, h, true);
 }
 
-uint64_t member_memory(const struct member *m, uint64_t rss)
+uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	if (m->pss_bytes == 0 || m->pss_rss_bytes == 0)
+	if (m->pss_bytes && m->pss_rss_bytes)
+		return (uint64_t)((double)rss * ((double)m->pss_bytes / (double)m->pss_rss_bytes));
+	if (m->inherited_bytes == 0)
 		return rss;
-	return (uint64_t)((double)rss * ((double)m->pss_bytes / (double)m->pss_rss_bytes));
+	uint64_t grown = rss > m->inherited_bytes ? rss - m->inherited_bytes : 0;
+	uint64_t touched = m->own_faults > UINT64_MAX / h->page_size / 2 ? rss : m->own_faults * h->page_size;
+
+	return grown + touched < rss ? grown + touched : rss;
 }
 
 uint64_t member_read_pss(struct member *m, const struct host *h)

@@ -39,7 +39,11 @@ struct member {
 	uint64_t waited_faults; /* minor ones of children it waited for */
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	uint64_t last_rss_bytes; /* at the look before: what it surely held while another one peaked */
+	uint64_t stack_start;              /* see struct process_stat */
+	uint64_t inherited_bytes;          /* RSS of the parent that it was forked from; 0 = executed something since */
+	uint64_t own_faults;               /* minor ones of its own: each gave it a page of its own at most */
 	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS at that time; 0 = never read */
+	unsigned pss_generation;           /* of the tree's members, when it was read */
 	uint64_t pss_cost_ns;              /* of the last reading */
 	uint64_t open_fds;
 	unsigned looks;    /* since it was last read in full */
@@ -66,7 +70,11 @@ bool member_read(struct member *m, const struct host *h, bool full);
 /* Reads PSS; returns the CPU time it cost in nanoseconds. */
 uint64_t member_read_pss(struct member *m, const struct host *h);
 
-/* rss bytes of it without what it shares with others, when that is known: PSS, moved on with its RSS. */
-uint64_t member_memory(const struct member *m, uint64_t rss);
+/*
+ * rss bytes of it (now, or at its peak) without what it shares with others of the run. By PSS, moved on with its
+ * RSS, when that was read; else a forked child is taken to share what it has from its parent, but for one page a
+ * fault; else all of it.
+ */
+uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 
 #endif

@@ -54,6 +54,7 @@ static size_t add(struct process_tree *t, const struct member *m)
 {
 	GROW(t->member, t->n, t->room);
 	t->member[t->n++] = *m;
+	t->generation++;
 	if (t->n_slots < t->n * 2)
 		index_rebuild(t);
 	else
@@ -85,8 +86,11 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 		return;
 	if (process_read_stat(h, pid, &s) < 0 || (ppid && s.ppid != ppid && find(t, s.ppid) == NONE))
 		return;
-	struct member m = {.pid = pid, .start_ticks = s.start_ticks};
+	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
+	size_t parent = find(t, s.ppid);
 
+	if (parent != NONE && s.stack_start && t->member[parent].stack_start == s.stack_start)
+		m.inherited_bytes = t->member[parent].rss_bytes;
 	if (member_begin(&m, h))
 		add(t, &m);
 }
@@ -239,6 +243,7 @@ static void remove_vanished(struct process_tree *t, const bool *vanished)
 		if (!vanished[i])
 			t->member[n++] = t->member[i];
 	t->n = n;
+	t->generation++;
 	index_rebuild(t);
 }
 

@@ -28,7 +28,9 @@ struct process_tree {
 	uint64_t peak_process_bytes;      /* highest mark of one process */
 	uint64_t pss_budget_ns;           /* saved up for reading PSS */
 	unsigned looks;
+	unsigned generation; /* counts changes of who is a member: what was shared may be shared no more */
 	uint64_t start_ticks;  /* of the root: nothing older belongs to the run */
+	bool alone;            /* one live process: nobody to share memory with */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 

@@ -24,12 +24,18 @@ static void add_up(struct process_tree *t)
 		raise_to(&t->total[c], sum[c]);
 }
 
+/* Memory that counts for the run: of one that is alone all of it, since libraries shared with strangers are its too. */
+static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h, uint64_t rss)
+{
+	return t->alone ? rss : member_memory(m, h, rss);
+}
+
 /*
  * The peak of the tree since the last look: the sum right now; or, for each process whose own mark rose, that
  * mark and what all others held at both looks. Marks of different processes are never added: they may have
  * happened at different times.
  */
-static void raise_peak(struct process_tree *t, uint64_t memory_now)
+static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;
 
@@ -37,7 +43,7 @@ static void raise_peak(struct process_tree *t, uint64_t memory_now)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		held += member_memory(m, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
+		held += counted(t, m, h, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
@@ -46,21 +52,17 @@ static void raise_peak(struct process_tree *t, uint64_t memory_now)
 		if (!m->peak_rose)
 			continue;
 		raise_to(&t->peak_process_bytes, m->peak_bytes);
-		raise_to(&t->peak_bytes, m->peak_bytes + held - member_memory(m, least));
+		raise_to(&t->peak_bytes, counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least));
 	}
 }
 
 /*
- * Reads PSS within the budget: whoever's reading is affordable and is missing or stale by 10 % of RSS. A
- * reading that costs more than a look's budget is saved up for, so a big process is read rarely.
+ * Reads PSS within the budget: whoever's reading is affordable and is missing, or stale since RSS moved by 10 % or
+ * processes came or went. What costs more than a look's budget is saved up for, so a big process is read rarely.
  */
-static void read_pss(struct process_tree *t, const struct host *h, size_t processes)
+static void read_pss(struct process_tree *t, const struct host *h)
 {
 	t->pss_budget_ns += PSS_BUDGET_NS;
-	if (processes < 2) { /* alone, nothing of its own is shared: RSS will do */
-		t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
-		return;
-	}
 	for (size_t k = 0; k < t->n; k++) {
 		struct member *m = &t->member[(k + t->looks) % t->n];
 		uint64_t guess = m->rss_bytes / 1048576 * PSS_NS_PER_MIB + 10000;
@@ -69,26 +71,38 @@ static void read_pss(struct process_tree *t, const struct host *h, size_t proces
 								   m->pss_rss_bytes - m->rss_bytes;
 
 		if (m->zombie || m->reaper || m->pss_refused || cost > t->pss_budget_ns ||
-			(m->pss_bytes && moved <= m->pss_rss_bytes / 10))
+			(m->pss_bytes && m->pss_generation == t->generation &&
+				moved <= m->pss_rss_bytes / 10))
 			continue;
+		m->pss_generation = t->generation;
 		cost = member_read_pss(m, h);
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
 }
 
-static void sum_now(const struct process_tree *t, struct tree_now *now)
+static bool is_live(const struct member *m)
 {
+	return !m->reaper && !m->zombie;
+}
+
+static void sum_now(struct process_tree *t, const struct host *h, struct tree_now *now)
+{
+	uint64_t pss = 0;
+
 	*now = (struct tree_now){.pss_known = true};
+	for (size_t i = 0; i < t->n; i++)
+		now->processes += is_live(&t->member[i]);
+	t->alone = now->processes < 2;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		if (m->reaper || m->zombie)
+		if (!is_live(m))
 			continue;
-		now->processes++;
 		now->threads += m->threads;
 		now->rss_bytes += m->rss_bytes;
 		now->swap_bytes += m->swap_bytes;
-		now->memory_bytes += member_memory(m, m->rss_bytes);
+		pss += member_memory(m, h, m->rss_bytes);
+		now->memory_bytes += counted(t, m, h, m->rss_bytes);
 		now->unreadable += m->io_refused || m->fds_refused;
 		now->pss_known = now->pss_known && (m->pss_bytes || m->rss_bytes == 0);
 		if (m->fds_known) {
@@ -96,14 +110,14 @@ static void sum_now(const struct process_tree *t, struct tree_now *now)
 			now->open_fds_known = true;
 		}
 	}
-	now->pss_bytes = now->memory_bytes;
+	now->pss_bytes = pss;
 }
 
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now)
 {
-	sum_now(t, now);
-	read_pss(t, h, now->processes);
-	sum_now(t, now);
+	sum_now(t, h, now);
+	read_pss(t, h);
+	sum_now(t, h, now);
 	add_up(t);
-	raise_peak(t, now->memory_bytes);
+	raise_peak(t, h, now->memory_bytes);
 }

@@ -25,7 +25,7 @@ X(RUN_CPU_USER_SECONDS, SUM, "rightsize_job_cpu_user_seconds", "seconds", COUNTE
 X(RUN_CPU_SYSTEM_SECONDS, SUM, "rightsize_job_cpu_system_seconds", "seconds", COUNTER, DELTA, "cpu_system_seconds", \
   "Part of the CPU time spent in the kernel") \
 X(RUN_MEMORY_BYTES, SUM, "rightsize_job_memory_bytes", "bytes", GAUGE, VALUE, "memory_bytes", \
-  "Memory in use by the job: PSS where known, otherwise the sum of RSS, which counts shared pages more than once") \
+  "Memory in use by the job: RSS of a process that is alone; of several, without what they share as far as that is known") \
 X(RUN_MEMORY_RSS_BYTES, SUM, "rightsize_job_memory_rss_bytes", "bytes", GAUGE, VALUE, "memory_rss_bytes", \
   "Sum of the resident set sizes of the job's processes") \
 X(RUN_MEMORY_PSS_BYTES, SUM, "rightsize_job_memory_pss_bytes", "bytes", GAUGE, VALUE, "memory_pss_bytes", \

@@ -18,7 +18,7 @@ struct world {
 struct fake {
 	int pid, ppid;
 	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
-	unsigned long peak_kib;
+	unsigned long peak_kib, stack;
 };
 
 static struct world *world_new(void)
@@ -52,9 +52,9 @@ static void put(struct world *w, const struct fake *f)
 
 	snprintf(path, sizeof path, "%d/stat", f->pid);
 	snprintf(text, sizeof text,
-		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0\n", f->pid,
+		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 0 %lu\n", f->pid,
 		f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user, f->start,
-		f->rss_pages);
+		f->rss_pages, f->stack);
 	memory_tree_text(w->proc, path, text);
 	snprintf(path, sizeof path, "%d/status", f->pid);
 	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);
@@ -229,6 +229,30 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	world_free(w);
 }
 
+static void forked_child_shares_what_it_has_not_touched(void **state)
+{
+	struct world *w = world_new();
+	const double mib = 1048576;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 76800, .peak_kib = 307200, .faults = 1, .stack = 7});
+	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 76800, .peak_kib = 307200, .faults = 100, .stack = 7});
+	/* Forked, then executed something. */
+	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 512, .peak_kib = 2048, .faults = 1, .stack = 8});
+	children(w, 10, "11 12 ");
+	children(w, 11, "");
+	children(w, 12, "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_MEMORY_BYTES], 302 * mib + 100 * 4096, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 602 * mib, 1);
+	/* It then took 50 MiB more. */
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 89600, .peak_kib = 358400, .faults = 100, .stack = 7});
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 352 * mib + 100 * 4096, 1);
+	world_free(w);
+}
+
 static void children_are_found_without_children_files(void **state)
 {
 	struct world *w = world_new();
@@ -333,6 +357,7 @@ int main(void)
 		cmocka_unit_test(reused_pid_is_a_stranger),
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
 		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
+		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
 		cmocka_unit_test(conclusion_corrects_upwards_only),

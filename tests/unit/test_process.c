@@ -6,7 +6,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/process.h"
 
-#define REST " S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 18446744073709551615\n"
+#define REST " S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 18446744073709551615 1 2 140000\n"
 
 static bool parse(const char *text, struct process_stat *ret)
 {
@@ -36,6 +36,7 @@ static void stat_survives_any_name(void **state)
 		assert_int_equal(s.threads, 9);
 		assert_int_equal(s.start_ticks, 4242);
 		assert_int_equal(s.rss_pages, 321);
+		assert_int_equal(s.stack_start, 140000);
 	}
 }
 
