@@ -145,7 +145,7 @@ static int find_oldest(struct history *h, bool newest_too, bool with_samples, in
 
 static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
 {
-	int64_t run, left = SAMPLES_AT_ONCE;
+	int64_t run = 0, left = SAMPLES_AT_ONCE;
 	int code = find_oldest(h, newest_too, true, &run, e);
 
 	if (code <= 0)
@@ -156,7 +156,7 @@ static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e
 
 static int drop_oldest_run(struct history *h, struct err *e)
 {
-	int64_t run, left = SAMPLES_AT_ONCE;
+	int64_t run = 0, left = SAMPLES_AT_ONCE;
 	int code = find_oldest(h, false, false, &run, e);
 
 	if (code <= 0)

@@ -198,7 +198,7 @@ static int add_row(
 
 static int read_table(struct catalogue_builder *b, struct csv *c, struct err *e)
 {
-	size_t cell[COLUMNS_MAX], n;
+	size_t cell[COLUMNS_MAX], n = 0;
 	int code;
 
 	while (!scan_end(&c->at)) {

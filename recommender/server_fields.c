@@ -152,7 +152,7 @@ static int set_plain_text(
 int server_field_set_text(
 	const struct server_field *f, struct server *s, const char *text, struct err *e)
 {
-	unsigned found;
+	unsigned found = 0;
 	int code;
 
 	switch (f->kind) {

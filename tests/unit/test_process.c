@@ -88,7 +88,7 @@ static void pss_is_in_bytes(void **state)
 	uint64_t pss;
 
 	(void)state;
-	assert_true(process_pss_parse(SCAN("00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n", 50), &pss));
+	assert_true(process_pss_parse(SCAN("00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n", 48), &pss));
 	assert_int_equal(pss, 3072);
 	assert_false(process_pss_parse(SCAN("Pss_Dirty: 3 kB\n", 16), &pss));
 }
