@@ -37,7 +37,8 @@ static void raise_peak(struct process_tree *t, uint64_t memory_now)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		held += member_memory(m, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
+		if (!m->reaper)
+			held += member_memory(m, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
