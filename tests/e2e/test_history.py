@@ -118,9 +118,8 @@ class BrokenFile(Case):
                 self.history = str(folder / "history.db")
                 pathlib.Path(self.history).write_bytes(data)
                 server = self.serve()
-                aside = list(folder.glob("history.db.corrupt-*"))
-                self.assertEqual([file.read_bytes() for file in aside if not file.name.endswith(("-wal", "-shm"))],
-                                 [data])
+                aside = [file for file in folder.glob("history.db.corrupt-*") if not file.name.endswith(("-wal", "-shm"))]
+                self.assertEqual([file.read_bytes() for file in aside], [data])
                 self.assertTrue(server.said(f"level=(warn|error).*{aside[0].name}"), server.log)
                 self.run_job(["true"])
                 self.assertEqual(self.only_run()["outcome"], "succeeded")
