@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 
-from support import (DEADLINE, PROMETHEUS_2_ACCEPT, PROMETHEUS_3_ACCEPT, SANITIZED, Case, main, python_job,
+from support import (DEADLINE, PROMETHEUS_2_ACCEPT, PROMETHEUS_3_ACCEPT, Case, main, python_job,
                      samples, wait_until)
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -185,7 +185,7 @@ class Errors(Case):
 class Load(Case):
     def test_64_clients_at_once_get_whole_answers(self):
         server = self.serve()
-        rounds = 5 if SANITIZED else 20
+        rounds = 20
 
         def scrape(number):
             connection = http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)
@@ -221,7 +221,7 @@ class Load(Case):
             client.start()
         wait_until(lambda: len(answered) > 100, "the load")
         server.send(signal.SIGTERM)
-        self.assertEqual(server.process.wait(30 if SANITIZED else 5), 0)
+        self.assertEqual(server.process.wait(5), 0)
         stop.set()
         for client in clients:
             client.join(DEADLINE)
