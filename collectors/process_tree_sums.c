@@ -24,6 +24,11 @@ static void add_up(struct process_tree *t)
 		raise_to(&t->total[c], sum[c]);
 }
 
+static bool is_live(const struct member *m)
+{
+	return !m->reaper && !m->zombie;
+}
+
 /* Memory that counts for the run: of one that is alone all of it, since libraries shared with strangers are its too. */
 static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h, uint64_t rss)
 {
@@ -43,7 +48,8 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		held += counted(t, m, h, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
+		if (is_live(m))
+			held += counted(t, m, h, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
@@ -78,11 +84,6 @@ static void read_pss(struct process_tree *t, const struct host *h)
 		cost = member_read_pss(m, h);
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
-}
-
-static bool is_live(const struct member *m)
-{
-	return !m->reaper && !m->zombie;
 }
 
 static void sum_now(struct process_tree *t, const struct host *h, struct tree_now *now)

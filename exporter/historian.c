@@ -22,6 +22,9 @@
 /* After a step of upkeep it rests this many times as long as the step took: others want the file and the CPU, too. */
 #define UPKEEP_REST 4
 
+/* A program that ends waits this long at most for the last upkeep. */
+#define UPKEEP_AT_STOP_SECONDS 0.5
+
 /* A disk that damages each fresh file at once must not be filled with files set aside. */
 #define SET_ASIDE_SECONDS 60
 
@@ -38,7 +41,7 @@ struct historian {
 	uint64_t handed, settled; /* events: all that came; all that were committed, refused or dropped */
 	size_t samples_at_hand;   /* taken from the ring, and being written */
 	bool stop, hurry, suspect;
-	double stop_at, paused_until, upkeep_at; /* on the clock of monotonic() */
+	double stop_at, paused_until, upkeep_at, upkeep_until; /* on the clock of monotonic(); the last is for the end */
 	struct historian_health health;
 
 	/* Of the thread alone. */
@@ -314,7 +317,9 @@ static bool has_work(const struct historian *h, double now)
 
 static bool may_end(const struct historian *h, double now)
 {
-	return h->stop && (h->ring.n == 0 || now >= h->stop_at);
+	if (!h->stop || now >= h->stop_at)
+		return h->stop;
+	return h->ring.n == 0 && now >= h->upkeep_until;
 }
 
 static void wait_for_work(struct historian *h)
@@ -326,8 +331,8 @@ static void wait_for_work(struct historian *h)
 
 		if (deadline < h->paused_until)
 			deadline = h->paused_until;
-		if (h->stop && deadline > h->stop_at)
-			deadline = h->stop_at;
+		if (h->stop)
+			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
 		wait_until(&h->wake, &h->lock, deadline);
 	}
 }
@@ -340,8 +345,8 @@ static void take_work(struct historian *h, struct job_at_hand *job)
 	h->suspect = h->hurry = false;
 	ring_move(&job->batch, &h->ring, BATCH_EVENTS);
 	h->samples_at_hand = job->batch.samples;
-	if (now >= h->upkeep_at && !h->stop) {
-		job->upkeep = true;
+	job->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	if (job->upkeep) {
 		if (h->upkeep == UPKEEP_NONE)
 			h->upkeep = UPKEEP_ORPHANS;
 	}
@@ -367,6 +372,11 @@ static void note_outcome(struct historian *h, struct job_at_hand *job, bool fail
 	if (job->upkeep)
 		h->upkeep_at = now + (h->upkeep == UPKEEP_NONE ? HISTORIAN_UPKEEP_SECONDS
 							       : job->upkeep_seconds * UPKEEP_REST);
+	/* The last upkeep is tried once, and does not rest. */
+	if (h->stop && job->upkeep && (failed || h->upkeep == UPKEEP_NONE))
+		h->upkeep_until = 0;
+	else if (h->stop)
+		h->upkeep_at = 0;
 	h->settled = h->handed - h->ring.n;
 	pthread_cond_broadcast(&h->progress);
 }
@@ -521,7 +531,8 @@ void historian_stop(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
 	h->stop_at = monotonic() + HISTORIAN_STOP_SECONDS;
-	h->paused_until = 0;
+	h->paused_until = h->upkeep_at = 0;
+	h->upkeep_until = monotonic() + UPKEEP_AT_STOP_SECONDS;
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
 	pthread_join(h->thread, NULL);

@@ -19,7 +19,10 @@
 /* Most begins and finishes of runs that wait. */
 #define HISTORIAN_RING_RUNS 8192
 
-/* Limits are enforced, and runs whose recorder is gone are closed, at the start and then this often. */
+/*
+ * Limits are enforced, and runs whose recorder is gone are closed, at the start, then this often, and at the end:
+ * where each job starts a wrapper of its own and no server runs, nothing else would do it.
+ */
 #define HISTORIAN_UPKEEP_SECONDS 60
 /* A run that another machine or PID namespace records is taken for interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
@@ -61,7 +64,7 @@ struct historian_health {
 };
 struct historian_health historian_health(struct historian *h);
 
-/* Drains, commits, closes, joins. NULL does nothing. */
+/* Drains, commits, looks after the limits for half a second at most, closes, joins. NULL does nothing. */
 void historian_stop(struct historian *h);
 
 #endif

@@ -59,15 +59,6 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return code ? code : historian_start(&app->historian, &c, e);
 }
 
-static int start_http(struct http **ret, struct app *app, struct err *e)
-{
-	int code = http_start(ret, app, &app->options->listen_addresses, e);
-
-	for (size_t i = 0; code == 0 && http_address(*ret, i); i++)
-		log_line(LOG_LEVEL_INFO, "listening", "address", http_address(*ret, i), NULL);
-	return code;
-}
-
 /* ---- serve ---- */
 
 static int wait_for_signal(const sigset_t *set)
@@ -90,7 +81,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
-		code = start_http(&http, app, e);
+		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
 	if (code == 0) {
@@ -161,7 +152,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
-		start_http(http, app, e) < 0)
+		http_start(http, app, &app->options->listen_addresses, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);
 	return code;
 }

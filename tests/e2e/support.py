@@ -18,7 +18,6 @@ import time
 import unittest
 
 EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
-SANITIZED = bool(os.environ.get("RIGHTSIZE_SANITIZE"))  # slower and larger: bounds on cost do not apply
 PYTHON = "/usr/bin/python3"
 DEADLINE = 60
 PROMETHEUS_2_ACCEPT = (

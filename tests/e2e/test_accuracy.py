@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from support import SANITIZED, Case, main, python_job, wait_until
+from support import Case, main, python_job, wait_until
 
 MIB = 1 << 20
 
@@ -136,7 +136,7 @@ for _ in range(4):
 
     def test_of_a_small_job_is_not_the_exporter_s_own(self):
         self.run_job(["sleep", "0.3"], flags=["--sample.interval=100ms"])
-        self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB if not SANITIZED else 500 * MIB)
+        self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)
 
 
 class InputOutput(Case):

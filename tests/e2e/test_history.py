@@ -33,6 +33,13 @@ class Killed(Case):
         self.addCleanup(self.kill_quietly, wrapper.job_pid)
         return wrapper
 
+    def kill_both(self, wrapper):
+        """The job, too, and before anything is waited for: it holds the stderr that it got from the wrapper."""
+        wrapper.killed = True
+        wrapper.process.kill()
+        self.kill_quietly(wrapper.job_pid)
+        wrapper.wait()
+
     @staticmethod
     def kill_quietly(pid):
         with contextlib.suppress(ProcessLookupError):
@@ -51,8 +58,7 @@ class Killed(Case):
             begun = time.monotonic()
             time.sleep(self.some_time())
             lasted = time.monotonic() - begun
-            wrapper.kill()
-            self.kill_quietly(wrapper.job_pid)
+            self.kill_both(wrapper)
             self.serve().stop()
             run = self.only_run(job_name)
             with self.subTest(lasted=lasted):
@@ -85,8 +91,7 @@ class Killed(Case):
     def test_an_interrupted_run_is_no_base_for_a_recommendation(self):
         self.run_job(["true"])
         wrapper = self.begin()
-        wrapper.kill()
-        self.kill_quietly(wrapper.job_pid)
+        self.kill_both(wrapper)
         self.serve().stop()
         self.assertEqual([r["outcome"] for r in self.runs()], ["interrupted", "succeeded"])
         self.assertEqual(self.query("recommend", "--job-name=job")["based_on"]["runs"], 1)
@@ -113,9 +118,8 @@ class BrokenFile(Case):
                 self.history = str(folder / "history.db")
                 pathlib.Path(self.history).write_bytes(data)
                 server = self.serve()
-                aside = list(folder.glob("history.db.corrupt-*"))
-                self.assertEqual([file.read_bytes() for file in aside if not file.name.endswith(("-wal", "-shm"))],
-                                 [data])
+                aside = [file for file in folder.glob("history.db.corrupt-*") if not file.name.endswith(("-wal", "-shm"))]
+                self.assertEqual([file.read_bytes() for file in aside], [data])
                 self.assertTrue(server.said(f"level=(warn|error).*{aside[0].name}"), server.log)
                 self.run_job(["true"])
                 self.assertEqual(self.only_run()["outcome"], "succeeded")

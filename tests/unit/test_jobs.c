@@ -253,6 +253,23 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 	world_free(w);
 }
 
+static void peak_is_without_the_reaper(void **state)
+{
+	struct world *w = world_new();
+	const double mib = 1048576;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240});
+	put(w, &(struct fake){.pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
+	children(w, 9, "10 ");
+	children(w, 10, "");
+	follow(w, 10, 9);
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], mib, 0);
+	put(w, &(struct fake){.pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 2048, .faults = 9});
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 2 * mib, 0);
+	world_free(w);
+}
+
 static void children_are_found_without_children_files(void **state)
 {
 	struct world *w = world_new();
@@ -358,6 +375,7 @@ int main(void)
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
 		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
 		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
+		cmocka_unit_test(peak_is_without_the_reaper),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
 		cmocka_unit_test(conclusion_corrects_upwards_only),
