@@ -1,0 +1,44 @@
+/*
+ * A weighted set of values the next peak may have, and the allocation that costs least against it.
+ * Private to recommender/.
+ *
+ * With allocation a and peak y, a run that fits costs what is left over, a - y. One that does not
+ * costs the failed attempt a, then what is left over of the second attempt, and a price for the
+ * failure itself: price x y + fixed.
+ */
+#ifndef RECOMMENDER_POOL_H
+#define RECOMMENDER_POOL_H
+
+#include <stddef.h>
+
+struct atom {
+	double value, weight;
+};
+
+struct prices {
+	double failure; /* in runs: x the run's peak */
+	double fixed;   /* in units of value */
+	double second;  /* the second attempt, when that is more than 5 % above the first; otherwise
+			   it doubles */
+};
+
+/* Sorted by value, with running sums: below[i] is about the first i atoms. The arrays are the
+ * caller's. */
+struct pool {
+	size_t n;
+	struct atom *atom;
+	double *weight_below, *product_below; /* n + 1 each */
+};
+void pool_sort(struct pool *p);
+
+double pool_weight(const struct pool *p);
+double pool_sum(const struct pool *p);                 /* of weight x value */
+size_t pool_below(const struct pool *p, double value); /* atoms that do not exceed value */
+double pool_cost(
+	const struct pool *p, double allocation, size_t below, const struct prices *prices);
+
+/* The cheapest of the candidates, which are in ascending order; the smallest of equals. */
+double pool_cheapest(const struct pool *p, const double *candidate, size_t n,
+	const struct prices *prices, double *ret_cost);
+
+#endif

@@ -1,0 +1,58 @@
+/* The memory of rules, and what a rule would have done on a job's own past. */
+#include "recommender/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+struct observation observation_of(double peak, double input, double duration)
+{
+	return (struct observation){
+		.peak = peak,
+		.input = input >= 0 && isfinite(input) ? input : NAN,
+		.duration = duration > 0 && isfinite(duration) ? duration : NAN,
+	};
+}
+
+void past_add(struct past *p, const struct observation *o)
+{
+	if (p->n == PAST_MAX) {
+		memmove(p->at, p->at + 1, sizeof p->at - sizeof p->at[0]);
+		p->n--;
+	}
+	p->at[p->n++] = *o;
+}
+
+double past_peak(const struct past *p, size_t newest)
+{
+	double peak = 0;
+
+	for (size_t i = p->n > newest ? p->n - newest : 0; i < p->n; i++)
+		peak = fmax(peak, p->at[i].peak);
+	return peak;
+}
+
+double rule_replay(
+	const struct rule *rule, void *state, const struct observation *o, struct record *r)
+{
+	double first = rule->allocate(state, o->input),
+	       duration = o->duration > 0 ? o->duration : 1;
+
+	if (!isnan(first)) {
+		double allocation = fmin(first, ALLOCATION_MAX), wasted = 0;
+		unsigned failures = 0;
+
+		while (allocation < o->peak && allocation < ALLOCATION_MAX) {
+			double next = rule->retry(state, allocation, ++failures);
+
+			wasted += allocation;
+			allocation =
+				fmin(next > allocation ? next : 2 * allocation, ALLOCATION_MAX);
+		}
+		r->runs++;
+		r->failures += failures > 0;
+		r->used += o->peak * duration;
+		r->wasted += (wasted + allocation - o->peak) * duration;
+	}
+	rule->learn(state, o);
+	return first;
+}

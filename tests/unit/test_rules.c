@@ -1,0 +1,385 @@
+/* recommender/rule.h: each rule against its reference, and what must hold for every history. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/auto.h"
+#include "recommender/strategy.h"
+
+static void *rule_new(const struct rule *rule, double price)
+{
+	void *state = xcalloc(1, rule->state_size);
+	struct rule_options options = rule->defaults;
+
+	if (price > 0)
+		options.price = price;
+	rule->start(state, &options);
+	return state;
+}
+
+/* A job with a pattern, a rough dependence on its input and an outburst every 13 runs. */
+static struct observation made_up_run(unsigned i, bool with_input)
+{
+	unsigned jitter = (i * i * 7 + 3 * i) % 11;
+
+	return (struct observation){
+		.peak = (300 + 120.0 * (i * 5 % 7) + 25.5 * jitter + (i % 13 == 12 ? 900 : 0)) *
+			MIB,
+		.input = with_input ? 1e6 * (1 + i * 5 % 7) : NAN,
+		.duration = 60 + 10.0 * jitter,
+	};
+}
+
+/* Expected values: an independent implementation of each method in another language. */
+static void rules_allocate_as_their_references(void **state)
+{
+	static const unsigned at[] = {1, 2, 6, 12, 20, 39};
+	static const struct {
+		const char *name;
+		const struct rule *rule;
+		double price;
+		bool input;
+		double mib[ARRAY_LEN(at)];
+		size_t failures;
+		double wasted; /* MiB seconds */
+	} table[] = {
+		{"baseline", &baseline_rule, 0, true, {512, 2048, 2048, 2048, 2048, 2048}, 2,
+			6340705},
+		{"max", &max_rule, 0, true, {360, 1386, 1386, 1386, 2322, 2487.6}, 2, 5318685},
+		{"percentile", &percentile_rule, 0, true,
+			{300, 1112.25, 1140.375, 1155, 1194, 1450.35}, 6, 3214211.25},
+		{"krr", &krr_rule, 0, true, {345, 1328.25, 1328.25, 1328.25, 2225.25, 2383.95}, 2,
+			5568291.4453125},
+		{"vpa", &vpa_rule, 0, true,
+			{362.64273851701455, 1402.051233270745, 1402.051233270745,
+				1402.051233270745, 1953.4810554837632, 2295.9727771028047},
+			3, 5989415.641734509},
+		{"ponder", &ponder_rule, 0, true,
+			{428, 1283, 846.734098927066, 1168.3389508461275, 1356.2154019301433,
+				2690.300533699271},
+			3, 3330943.9221005696},
+		{"ponder without input", &ponder_rule, 0, false,
+			{428, 1283, 1283, 1283, 2063, 2201}, 3, 5008355},
+		{"tovar", &tovar_rule, 0, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
+		{"caq economy", &caq_rule, 3, true,
+			{436, 2095, 896.909159410398, 1218.5770233048192, 908.12538977834,
+				1656.6978341760264},
+			4, 2862609.164992002},
+		{"caq balanced", &caq_rule, 8, true,
+			{436, 2816.875, 896.909159410398, 1218.5770233048192, 1177,
+				2799.3539684445227},
+			4, 4102673.7995434296},
+		{"caq safe", &caq_safe_rule, 8, true,
+			{436, 2816.875, 1276.75, 1276.75, 2095.75, 2799.3539684445227}, 2,
+			5033629.067819343},
+		{"caq economy without input", &caq_rule, 3, false,
+			{436, 2095, 1403.8, 1252.6037475051598, 1302.55, 1452.5578635014838}, 5,
+			3542997.380755094},
+		{"caq balanced without input", &caq_rule, 8, false,
+			{436, 2816.875, 1403.8, 1252.6037475051598, 2050.7483343056074, 2089}, 3,
+			5271442.35589151},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
+		AUTO(freep) void *s = rule_new(table[k].rule, table[k].price);
+		struct record record = {0};
+		size_t next = 0;
+
+		for (unsigned i = 0; i < 40; i++) {
+			struct observation o = made_up_run(i, table[k].input);
+			double mib = rule_replay(table[k].rule, s, &o, &record) / MIB;
+
+			if (next == ARRAY_LEN(at) || i != at[next])
+				continue;
+			if (!(fabs(mib / table[k].mib[next] - 1) < 1e-9))
+				fail_msg("%s, run %u: %.17g, not %.17g", table[k].name, i, mib,
+					table[k].mib[next]);
+			next++;
+		}
+		assert_int_equal(record.runs, 39);
+		assert_int_equal(record.failures, table[k].failures);
+		assert_true(fabs(record.wasted / MIB / table[k].wasted - 1) < 1e-9);
+	}
+}
+
+/* The published margins of the starting formula for a job that always needs the same. */
+static void caq_margin_shrinks_on_a_steady_job(void **state)
+{
+	static const struct {
+		unsigned runs;
+		double mib;
+	} table[] = {{1, 1416}, {2, 1359}, {3, 1316}, {5, 1257}, {10, 1179}, {20, 1118}, {50, 1068},
+		{100, 1049}, {199, 1040}};
+	AUTO(freep) void *s = rule_new(&caq_rule, 8);
+	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
+	unsigned runs = 0;
+
+	(void)state;
+	assert_true(isnan(caq_rule.allocate(s, NAN)));
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		for (; runs < table[i].runs; runs++)
+			caq_rule.learn(s, &o);
+		assert_true(fabs(caq_rule.allocate(s, NAN) / MIB - table[i].mib) < 1);
+	}
+}
+
+static void caq_scales_with_the_peaks(void **state)
+{
+	AUTO(freep) void *small = rule_new(&caq_rule, 8);
+	AUTO(freep) void *large = rule_new(&caq_rule, 8);
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		struct observation o = made_up_run(i, true);
+
+		caq_rule.learn(small, &o);
+		o.peak *= 64;
+		caq_rule.learn(large, &o);
+	}
+
+	double a = caq_rule.allocate(small, 3e6) - 16 * MIB,
+	       b = caq_rule.allocate(large, 3e6) - 16 * MIB;
+
+	assert_true(fabs(b / a - 64) < 1e-9);
+}
+
+static double cost_by_definition(
+	const struct atom *atom, size_t n, double a, const struct prices *prices)
+{
+	double cost = 0, second = prices->second > a * 1.05 ? fmax(prices->second, a) : 2 * a;
+
+	for (size_t i = 0; i < n; i++)
+		cost += atom[i].weight *
+			(atom[i].value <= a
+					? a - atom[i].value
+					: a + second - atom[i].value +
+						  prices->failure * atom[i].value + prices->fixed);
+	return cost;
+}
+
+static void cheapest_allocation_agrees_with_brute_force(void **state)
+{
+	struct atom atom[40], unsorted[40];
+	double below[41], product[41], candidate[40], previous = 0;
+	struct pool p = {40, atom, below, product};
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++)
+		unsorted[i] = atom[i] = (struct atom){1 + (i * 17 % 29) * 0.25, 1 + i % 5};
+	pool_sort(&p);
+	for (unsigned i = 0; i < 40; i++)
+		candidate[i] = atom[i].value;
+	for (double failure = 0; failure < 40; failure += 0.5) {
+		struct prices prices = {.failure = failure, .fixed = 0.5, .second = 6};
+		double cost, best = INFINITY, at = NAN;
+		double a = pool_cheapest(&p, candidate, p.n, &prices, &cost);
+
+		for (unsigned i = 0; i < 40; i++) {
+			double c = cost_by_definition(unsorted, 40, candidate[i], &prices);
+
+			if (c < best * (1 - 1e-12)) {
+				best = c;
+				at = candidate[i];
+			}
+		}
+		assert_true(fabs(cost - best) < 1e-9);
+		assert_true(a == at);
+		assert_true(a >= previous); /* a dearer failure never asks for less */
+		previous = a;
+	}
+}
+
+static const struct rule *const all_rules[] = {
+	&baseline_rule,
+	&max_rule,
+	&percentile_rule,
+	&krr_rule,
+	&vpa_rule,
+	&ponder_rule,
+	&tovar_rule,
+	&caq_rule,
+	&caq_safe_rule,
+	&auto_rule,
+};
+
+static void every_allocation_is_finite_and_positive(void **state)
+{
+	static const double strange[][3] = {
+		{1, NAN, NAN},
+		{1e-3, 0, 0},
+		{1e15, 1e18, 1e9},
+		{5e8, 0, -1},
+		{5e8, INFINITY, INFINITY},
+		{5e8, -7, 1},
+		{5e8, 1e-300, 1e-300},
+		{1e12, 1e300, 5},
+		{4096, 4096, 4096},
+	};
+	static const double inputs[] = {NAN, 0, 1, 4096, 1e300, INFINITY, -1};
+
+	(void)state;
+	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
+		AUTO(freep) void *s = rule_new(all_rules[r], 0);
+
+		assert_true(isnan(all_rules[r]->allocate(s, 1e6)));
+		for (unsigned i = 0; i < 60; i++) {
+			struct record record = {0};
+			const double *v = strange[i * 7 % ARRAY_LEN(strange)];
+			struct observation o = observation_of(v[0], v[1], v[2]);
+
+			rule_replay(all_rules[r], s, &o, &record);
+			for (size_t k = 0; k < ARRAY_LEN(inputs); k++) {
+				double a = all_rules[r]->allocate(s, inputs[k]);
+
+				if (!(isfinite(a) && a > 0 && all_rules[r]->retry(s, a, 1) > a))
+					fail_msg("rule %zu, %u runs, input %g: %g", r, i + 1,
+						inputs[k], a);
+			}
+		}
+	}
+}
+
+static void more_runs_than_remembered_do_no_harm(void **state)
+{
+	(void)state;
+	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
+		AUTO(freep) void *s = rule_new(all_rules[r], 0);
+		struct record record = {0};
+
+		for (unsigned i = 0; i < 2 * PAST_MAX + 20; i++) {
+			struct observation o = made_up_run(i, i % 3);
+
+			rule_replay(all_rules[r], s, &o, &record);
+		}
+		assert_int_equal(record.runs, 2 * PAST_MAX + 19);
+		assert_true(all_rules[r]->allocate(s, NAN) > 300 * MIB);
+	}
+}
+
+static void learn_all(void *s, double peak_mib, double input, unsigned runs)
+{
+	for (unsigned i = 0; i < runs; i++) {
+		struct observation o = {(peak_mib + i % 3) * MIB, input, 60};
+
+		auto_rule.learn(s, &o);
+	}
+}
+
+static void auto_forgets_what_was_before_a_lasting_change(void **state)
+{
+	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_SAFE);
+	struct outlook o;
+
+	(void)state;
+	learn_all(s, 4000, NAN, 50);
+	assert_true(auto_rule.allocate(s, NAN) > 4000 * MIB);
+	learn_all(s, 1000, NAN, 2);
+	assert_true(auto_rule.allocate(s, NAN) > 4000 * MIB); /* two runs may be chance */
+	learn_all(s, 1000, NAN, 3);
+	assert_true(auto_rule.allocate(s, NAN) < 1500 * MIB);
+	auto_outlook(s, NAN, 1500 * MIB, &o);
+	assert_int_equal(o.runs, 5);
+	assert_int_equal(o.forgotten, 50);
+}
+
+static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
+{
+	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+	struct outlook o;
+
+	(void)state;
+	learn_all(s, 4000, 4e9, 20);
+	learn_all(s, 1000, 1e9, 6);
+	auto_outlook(s, 4e9, 1500 * MIB, &o);
+	assert_int_equal(o.runs, 26);
+	assert_true(auto_rule.allocate(s, 4e9) > 4000 * MIB);
+	assert_true(auto_rule.allocate(s, 1e9) < 2000 * MIB);
+}
+
+static void auto_extrapolates_with_a_cap(void **state)
+{
+	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		struct observation o = {(100 + 100.0 * (i % 10)) * MIB, 1e9 * (1 + i % 10), 60};
+
+		auto_rule.learn(s, &o);
+	}
+
+	double inside = auto_rule.allocate(s, 5e9), above = auto_rule.allocate(s, 20e9);
+	double beyond = auto_rule.allocate(s, 1e12);
+
+	assert_true(inside > 500 * MIB && inside < 800 * MIB);
+	assert_true(above > 1800 * MIB); /* twice the largest input seen */
+	assert_true(beyond < 4 * 3 * 1000 * MIB &&
+		    beyond >= above); /* three largest peaks, and its margin */
+}
+
+static void outlook_gives_less_risk_to_larger_allocations(void **state)
+{
+	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+	struct outlook last = {.too_small = 1}, o;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		struct observation run = made_up_run(i, true);
+
+		auto_rule.learn(s, &run);
+	}
+	for (double mib = 100; mib < 10000; mib *= 1.3) {
+		auto_outlook(s, 4e6, mib * MIB, &o);
+		assert_true(o.too_small >= 0 && o.too_small <= last.too_small);
+		assert_true(o.leading_weight > 0 && o.leading_weight <= 1);
+		last = o;
+	}
+	assert_true(last.too_small < 0.01);
+	assert_true(last.expected_waste > 5);
+	auto_outlook(s, 4e6, 50 * MIB, &o);
+	assert_true(o.too_small > 0.99);
+}
+
+static void a_dearer_failure_asks_for_more(void **state)
+{
+	static const double prices[] = {PRICE_ECONOMY, PRICE_BALANCED, PRICE_SAFE};
+	double total[ARRAY_LEN(prices)] = {0};
+	size_t failures[ARRAY_LEN(prices)] = {0};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(prices); k++) {
+		AUTO(freep) void *s = rule_new(&auto_rule, prices[k]);
+		struct record record = {0};
+
+		for (unsigned i = 0; i < 150; i++) {
+			struct observation o = made_up_run(i, false);
+			double a = rule_replay(&auto_rule, s, &o, &record);
+
+			total[k] += isnan(a) ? 0 : a;
+		}
+		failures[k] = record.failures;
+	}
+	assert_true(total[0] < total[1] && total[1] < total[2]);
+	assert_true(failures[0] >= failures[1] && failures[1] >= failures[2]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_allocate_as_their_references),
+		cmocka_unit_test(caq_margin_shrinks_on_a_steady_job),
+		cmocka_unit_test(caq_scales_with_the_peaks),
+		cmocka_unit_test(cheapest_allocation_agrees_with_brute_force),
+		cmocka_unit_test(every_allocation_is_finite_and_positive),
+		cmocka_unit_test(more_runs_than_remembered_do_no_harm),
+		cmocka_unit_test(auto_forgets_what_was_before_a_lasting_change),
+		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
+		cmocka_unit_test(auto_extrapolates_with_a_cap),
+		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),
+		cmocka_unit_test(a_dearer_failure_asks_for_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
