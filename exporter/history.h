@@ -32,7 +32,7 @@ void columns_build(struct columns *ret); /* run_metrics first, then all_collecto
 void columns_done(struct columns *c);
 
 enum history_mode {
-	HISTORY_READ,  /* -ENOENT when there is no file, or nothing in it yet; changes nothing */
+	HISTORY_READ,  /* -ENOENT when there is no file, or nothing in it yet; the file is only read */
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside (see below) */
 };
 
