@@ -1,11 +1,11 @@
 /*
- * The thread that writes the history. Others hand it events through a bounded ring and never wait for
- * the disk; while the disk is slow, full or locked, events queue and are tried again, and past the bound the
- * oldest samples are dropped and counted. Begins and finishes of runs stay, up to a bound of their own that only a
- * disk that is gone for days reaches.
+ * The thread that writes the history. Others hand it events through a bounded ring and never wait
+ * for the disk; while the disk is slow, full or locked, events queue and are tried again, and past
+ * the bound the oldest samples are dropped and counted. Begins and finishes of runs stay, up to a
+ * bound of their own that only a disk that is gone for days reaches.
  *
- * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file that was
- * deleted or replaced is opened anew, and the runs that are open begin again in it.
+ * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file
+ * that was deleted or replaced is opened anew, and the runs that are open begin again in it.
  */
 #ifndef EXPORTER_HISTORIAN_H
 #define EXPORTER_HISTORIAN_H
@@ -19,9 +19,11 @@
 /* Most begins and finishes of runs that wait. */
 #define HISTORIAN_RING_RUNS 8192
 
-/* Limits are enforced, and runs whose recorder is gone are closed, at the start and then this often. */
+/* Limits are enforced, and runs whose recorder is gone are closed, at the start and then this
+ * often. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* A run that another machine or PID namespace records is taken for interrupted after this long without a sample. */
+/* A run that another machine or PID namespace records is taken for interrupted after this long
+ * without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
 /* At the end it tries this long to write what is left. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -37,7 +39,8 @@ struct historian_config {
 	void *alive_context;
 };
 
-/* Opens the file in the calling thread, so that a bad path is an error now; then starts the thread. */
+/* Opens the file in the calling thread, so that a bad path is an error now; then starts the thread.
+ */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
 /* Any thread; everything is copied. Only runs that were begun here can have samples and an end. */
@@ -46,12 +49,13 @@ void historian_samples(struct historian *h, const struct sample *samples, size_t
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 
 /*
- * Waits until everything handed over so far is committed (or dropped), at most timeout_seconds; false when it
- * is not. Ends a pause after a failure.
+ * Waits until everything handed over so far is committed (or dropped), at most timeout_seconds;
+ * false when it is not. Ends a pause after a failure.
  */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
-/* A reader met -EBADMSG: checks the whole file, and sets it aside when it is corrupt. Any thread. */
+/* A reader met -EBADMSG: checks the whole file, and sets it aside when it is corrupt. Any thread.
+ */
 void historian_suspect(struct historian *h);
 
 struct historian_health {

@@ -193,7 +193,8 @@ static void a_corrupt_file_at_the_start_is_set_aside(void **state)
 
 	assert_non_null(garbage);
 	assert_true(fputs("this is not a database, and longer than a header would be: "
-			  "this is not a database, and longer than a header would be", garbage) >= 0);
+			  "this is not a database, and longer than a header would be",
+			    garbage) >= 0);
 	assert_int_equal(fclose(garbage), 0);
 	start(f);
 	begin(f, "r1");
@@ -223,7 +224,8 @@ static void checkpoint(const char *path)
 	sqlite3 *db;
 
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 }
 
@@ -344,8 +346,10 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	struct historian_health health = historian_health(f->h);
 	struct run r = read_run(f, "r2");
 
-	assert_int_equal(health.samples_written + health.samples_dropped, HISTORIAN_RING_SAMPLES + more);
-	assert_in_range(health.samples_written, HISTORIAN_RING_SAMPLES, HISTORIAN_RING_SAMPLES + more - 1);
+	assert_int_equal(
+		health.samples_written + health.samples_dropped, HISTORIAN_RING_SAMPLES + more);
+	assert_in_range(
+		health.samples_written, HISTORIAN_RING_SAMPLES, HISTORIAN_RING_SAMPLES + more - 1);
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);

@@ -65,15 +65,18 @@ static int write_one(struct history *h, const char *run_id, size_t i)
 }
 
 /* Samples one by one, and between them everything else that changes the file. Never returns. */
-static _Noreturn void write_for_ever(const char *path, const char *run_id, struct seen *seen, int pipe_end)
+static _Noreturn void write_for_ever(
+	const char *path, const char *run_id, struct seen *seen, int pipe_end)
 {
 	const struct run_begin b = test_begin(run_id, "job", 1000);
-	const struct history_limits l = {.runs_per_job = 3, .full_rate_seconds = 60, .max_bytes = 200000};
+	const struct history_limits l = {
+		.runs_per_job = 3, .full_rate_seconds = 60, .max_bytes = 200000};
 	struct history *h;
 
 	if (history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, NULL))
 		_exit(1);
-	if (history_transaction(h, NULL) || history_run_begin(h, &b, NULL) || history_commit(h, NULL))
+	if (history_transaction(h, NULL) || history_run_begin(h, &b, NULL) ||
+		history_commit(h, NULL))
 		_exit(2);
 	for (size_t i = 0;; i++) {
 		if (write_one(h, run_id, i))
@@ -130,7 +133,8 @@ static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
 static void close_orphans(struct history *h)
 {
 	const struct run_root here = test_begin("", "", 0).root;
-	const struct orphan_rule rule = {.now = 1e6, .stale_seconds = 60, .here = &here, .alive = nobody_lives};
+	const struct orphan_rule rule = {
+		.now = 1e6, .stale_seconds = 60, .here = &here, .alive = nobody_lives};
 
 	assert_int_equal(history_transaction(h, NULL), 0);
 	assert_int_equal(history_close_orphans(h, &rule, NULL), 0);
@@ -150,7 +154,8 @@ static uint64_t number_of_kills(void)
 static void a_kill_loses_at_most_the_sample_at_hand(void **state)
 {
 	struct test_folder *f = *state;
-	struct seen *seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct seen *seen =
+		mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t kills = number_of_kills();
 
 	assert_true(seen != MAP_FAILED);
@@ -163,7 +168,8 @@ static void a_kill_loses_at_most_the_sample_at_hand(void **state)
 		struct err notice = {0}, e = {0};
 		struct history *h;
 
-		assert_int_equal(history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
+		assert_int_equal(
+			history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
 		if (history_check(h, &e) || notice.code)
 			fail_msg("kill %u: %s %s", (unsigned)k, e.text, notice.text);
 		struct run r = test_read_run(h, run_id, &arena);
@@ -205,7 +211,8 @@ static int be_a_writer(const char *path, int writer)
 	for (int r = 0; r < WRITER_RUNS; r++) {
 		name_run(run_id, writer, r);
 		const struct run_begin b = test_begin(run_id, "job", 1e9);
-		const struct run_finish end = test_finish(run_id, 1e9 + WRITER_POINTS, OUTCOME_SUCCEEDED);
+		const struct run_finish end =
+			test_finish(run_id, 1e9 + WRITER_POINTS, OUTCOME_SUCCEEDED);
 
 		historian_run_begin(h, &b);
 		for (size_t i = 0; i < WRITER_POINTS; i++) {
@@ -219,7 +226,8 @@ static int be_a_writer(const char *path, int writer)
 		}
 		historian_run_finish(h, &end);
 	}
-	if (!historian_flush(h, 60) || historian_health(h).samples_written != WRITER_RUNS * WRITER_POINTS)
+	if (!historian_flush(h, 60) ||
+		historian_health(h).samples_written != WRITER_RUNS * WRITER_POINTS)
 		return 3;
 	historian_stop(h);
 	return 0;

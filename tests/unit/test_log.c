@@ -80,8 +80,10 @@ static void logfmt_quotes_what_needs_it(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char expected[256];
 
-		log_line(LOG_LEVEL_WARN, "it happened", "left_out", NULL, "key", table[i].value, NULL);
-		snprintf(expected, sizeof expected, " level=warn msg=\"it happened\" key=%s\n", table[i].expected);
+		log_line(LOG_LEVEL_WARN, "it happened", "left_out", NULL, "key", table[i].value,
+			NULL);
+		snprintf(expected, sizeof expected, " level=warn msg=\"it happened\" key=%s\n",
+			table[i].expected);
 		assert_string_equal(after_time(said(f), "ts=", 0), expected);
 		assert_string_equal(said(f), "");
 	}
