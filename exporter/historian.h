@@ -19,11 +19,9 @@
 /* Most begins and finishes of runs that wait. */
 #define HISTORIAN_RING_RUNS 8192
 
-/* Limits are enforced, and runs whose recorder is gone are closed, at the start and then this
- * often. */
+/* At the start and then this often limits are enforced, and runs that nobody records closed. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* A run that another machine or PID namespace records is taken for interrupted after this long
- * without a sample. */
+/* A run of another PID namespace is taken for interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
 /* At the end it tries this long to write what is left. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -39,8 +37,7 @@ struct historian_config {
 	void *alive_context;
 };
 
-/* Opens the file in the calling thread, so that a bad path is an error now; then starts the thread.
- */
+/* Opens the file before it starts the thread, so that a bad path is an error now. */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
 /* Any thread; everything is copied. Only runs that were begun here can have samples and an end. */
@@ -54,8 +51,7 @@ void historian_run_finish(struct historian *h, const struct run_finish *f);
  */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
-/* A reader met -EBADMSG: checks the whole file, and sets it aside when it is corrupt. Any thread.
- */
+/* A reader met -EBADMSG: checks the file, and sets it aside when it is corrupt. Any thread. */
 void historian_suspect(struct historian *h);
 
 struct historian_health {

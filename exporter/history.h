@@ -23,8 +23,7 @@
 
 struct history;
 
-/* The history's columns, in the order of struct sample.value. Built once at start; never changes.
- */
+/* The history's columns, in the order of struct sample.value. Built once at start. */
 struct columns {
 	size_t n;
 	const struct metric **metric; /* ->column, ->fold, ->unit */
@@ -33,8 +32,7 @@ void columns_build(struct columns *ret); /* run_metrics first, then all_collecto
 void columns_done(struct columns *c);
 
 enum history_mode {
-	HISTORY_READ,  /* -ENOENT when there is no file, or nothing in it yet; the file is only read
-			*/
+	HISTORY_READ,  /* changes nothing; -ENOENT when there is no file, or nothing in it yet */
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside (see below) */
 };
 
@@ -70,8 +68,7 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 
 uint64_t history_bytes(struct history *h); /* on disk, with the -wal; of ":memory:", in memory */
 
-/* Where a run is rooted on this machine: lets another exporter follow it, and find that it is gone.
- */
+/* Where a run is rooted on this machine, so that another exporter can follow it. */
 struct run_root {
 	pid_t pid;            /* of the job's first process */
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
@@ -87,8 +84,7 @@ struct run_begin {
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
 		attempt;
-	/* pid and start time of the exporter that records the run: when it is gone, the run is
-	 * interrupted. */
+	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -103,22 +99,20 @@ struct run_finish {
 
 struct sample {
 	char run_id[RUN_ID_MAX];
-	double at, duration; /* end of the interval (Unix time), its length >= 0 (recommender/run.h
-				says what 0 means) */
-	double *value;       /* one per column; NaN = unknown = NULL in the file */
+	double at;       /* end of the interval, seconds since 1970 UTC */
+	double duration; /* its length; 0 = a correction at the same instant (recommender/run.h) */
+	double *value;   /* one per column; NaN = unknown = NULL in the file */
 };
 
 /* ---- writing: within a transaction of the caller; 0 or negative errno with a sentence ---- */
-int history_transaction(
-	struct history *h, struct err *e); /* -ESTALE: the file was deleted or replaced */
+int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
 
 /* A run that is already known is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
-/* -ENXIO: a sample of an unknown run; -EINVAL: time or duration unknown. Those before it were
- * written. */
+/* -ENXIO: of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
 /*
@@ -149,10 +143,8 @@ int history_close_orphans(struct history *h, const struct orphan_rule *rule, str
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job, oldest first */
 	double retention_seconds; /* ended runs, by their end */
-	uint64_t
-		max_bytes; /* of the file: the samples of the oldest runs go first, then the runs */
-	double full_rate_seconds; /* older samples are thinned to minutes, 30 times older ones to
-				     hours */
+	uint64_t max_bytes;       /* of the file: samples of the oldest runs go first, then runs */
+	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
 };
 
 /*

@@ -29,8 +29,7 @@
  */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* The cache stays small, since the whole program does; secure_delete would write zeros over all
- * that is pruned. */
+/* A small cache, since the whole program is small; secure_delete would write zeros when pruning. */
 static const char writer_setup[] =
 	"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 	"PRAGMA wal_autocheckpoint = 512; PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = "
@@ -43,8 +42,7 @@ static struct history *history_new(
 	const char *path, enum history_mode mode, const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
-	/* A relative path must not look like a URI, which this SQLite may be built to understand.
-	 */
+	/* "file:x" is a path here, not the URI that SQLite may be built to see in it. */
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
 	h->memory = strcmp(path, ":memory:") == 0;
@@ -354,8 +352,7 @@ static void disconnect_untouched(struct history *h)
 	disconnect(h);
 }
 
-/* The lock keeps two exporters that found the same damage from setting the second's fresh file
- * aside, too. */
+/* Locked, so that of two who find the same damage none sets the other's fresh file aside. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);

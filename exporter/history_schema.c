@@ -16,9 +16,7 @@ static const char *const migrations[] = {
 	"NULL) STRICT;"
 	"CREATE TABLE job_outcome(job INTEGER NOT NULL REFERENCES job(id), outcome TEXT NOT NULL,"
 	" runs INTEGER NOT NULL, PRIMARY KEY(job, outcome)) STRICT, WITHOUT ROWID;"
-	/* AUTOINCREMENT: the id of a pruned run must not come back, its samples may still be going.
-	 */
-	"CREATE TABLE run(id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL UNIQUE,"
+	"CREATE TABLE run(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE,"
 	" job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at "
 	"REAL,"
 	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, "
@@ -285,8 +283,7 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* What SQLite calls an error in our SQL is, with tables of the right version, one in the
-	 * tables. */
+	/* With tables of the right version, what SQLite calls an error in our SQL is in them. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

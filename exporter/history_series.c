@@ -186,8 +186,7 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* The columns of a file are read at the first need; a handle for writing has them from the start.
- */
+/* Read at the first need; a handle for writing has them from the start. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);

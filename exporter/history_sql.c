@@ -1,5 +1,4 @@
-/* Statements of the history: preparing, binding, stepping, and what went wrong as a code and a
- * sentence. */
+/* Statements of the history, and what went wrong with them as a code and a sentence. */
 #include "exporter/history_private.h"
 
 #include <errno.h>

@@ -82,8 +82,7 @@ static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, doubl
 	}
 	if (isnan(extreme))
 		return;
-	/* A reading at the end of no time may be the highest, but held for no time as the lowest.
-	 */
+	/* A reading that held for no time may be the highest, but not the lowest. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)

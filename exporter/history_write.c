@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Runs closed in one call, so that the transaction stays short: each may have a day of samples to
- * sum up. */
+/* Keeps the transaction short: each may have a day of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
 /* A run is not stale before it has missed this many samples. */
 #define STALE_INTERVALS 3

@@ -34,8 +34,7 @@ void test_near(double got, double expected, double most, const char *file, int l
 	_fail(file, line);
 }
 
-/* In memory where there is such a place: what is tested here would spend its time waiting for
- * fsync. */
+/* In memory where there is such a place, so that no time is spent waiting for fsync. */
 void test_folder_make(struct test_folder *ret)
 {
 	const char *parent = getenv("TMPDIR");

@@ -28,8 +28,7 @@ void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* with everything in it */
 
 size_t test_folder_count(const struct test_folder *f); /* files in it */
-/* Corrupt histories set aside, without their -wal and -shm; the path of the last one in aside
- * unless NULL. */
+/* Corrupt histories set aside; the path of one of them in aside unless NULL. */
 size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
 
 /* A history open for writing in a folder of its own, for cmocka_unit_test_setup_teardown. */
@@ -47,8 +46,7 @@ struct history *test_history(const char *path);
 struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
 
-/* Sample number i (from 0) of a run that began at start, of 1 s: CPU 0.5, memory i, peak i, 10
- * bytes read. */
+/* Number i (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes read. */
 void test_sample(
 	struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i);
 

@@ -221,8 +221,7 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	snprintf(wal, sizeof wal, "%s-wal", f->file);
 	assert_int_equal(stat(wal, &st), 0);
 	assert_true(st.st_size > 0);
-	/* As after a kill: the -wal is there. The pages that opening needs are in it; others are
-	 * damaged. */
+	/* As after a kill: a -wal with the pages that opening needs; others are damaged. */
 	flip_pages(f->file);
 	assert_int_equal(
 		history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);

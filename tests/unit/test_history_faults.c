@@ -270,8 +270,7 @@ static bool fill_up(const char *path)
 	return full;
 }
 
-/* In a child of its own, where a failed assertion has nowhere to jump to: the line number says
- * where it ended. */
+/* In a child, where a failed assertion has nowhere to jump to: its line number is the answer. */
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
