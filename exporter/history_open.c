@@ -30,13 +30,18 @@
 #define CHECK_BYTES_MAX (32 << 20)
 
 /* A small cache, since the whole program is small; secure_delete would write zeros when pruning. */
-static const char writer_setup[] =
-	"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-	"PRAGMA wal_autocheckpoint = 512; PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = "
-	"-256;"
-	"PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF; PRAGMA mmap_size = 0";
-static const char reader_setup[] =
-	"PRAGMA query_only = ON; PRAGMA cache_size = -256; PRAGMA mmap_size = 0";
+static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
+				   "PRAGMA journal_mode = WAL;"
+				   "PRAGMA synchronous = NORMAL;"
+				   "PRAGMA wal_autocheckpoint = 512;"
+				   "PRAGMA journal_size_limit = 1048576;"
+				   "PRAGMA cache_size = -256;"
+				   "PRAGMA temp_store = MEMORY;"
+				   "PRAGMA secure_delete = OFF;"
+				   "PRAGMA mmap_size = 0;";
+static const char reader_setup[] = "PRAGMA query_only = ON;"
+				   "PRAGMA cache_size = -256;"
+				   "PRAGMA mmap_size = 0;";
 
 static struct history *history_new(
 	const char *path, enum history_mode mode, const struct columns *columns)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/base/clock.h"
-
 /* A disk that damages each fresh file at once must not be filled with files set aside. */
 #define SET_ASIDE_SECONDS 60
 
@@ -196,10 +194,10 @@ int writer_write(struct writer *w, struct ring *batch, struct written *ret, stru
 
 /* ---- upkeep ---- */
 
-static int close_orphans(struct writer *w, struct err *e)
+static int close_orphans(struct writer *w, double now, struct err *e)
 {
 	const struct orphan_rule rule = {
-		.now = wall_seconds(now_read().wall),
+		.now = now,
 		.stale_seconds = HISTORIAN_STALE_SECONDS,
 		.here = &w->config->here,
 		.alive = w->config->alive,
@@ -221,14 +219,14 @@ static int close_orphans(struct writer *w, struct err *e)
 
 int writer_upkeep(struct writer *w, struct err *e)
 {
-	double now = wall_seconds(now_read().wall);
+	double now = age_clock_read(&w->clock, now_read());
 	int code = 0;
 
 	switch (w->upkeep) {
 	case UPKEEP_NONE:
 		return 0;
 	case UPKEEP_ORPHANS:
-		code = close_orphans(w, e);
+		code = close_orphans(w, now, e);
 		if (code == 0)
 			w->upkeep = UPKEEP_LIMITS;
 		break;
