@@ -246,7 +246,7 @@ static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	bool unclean = !h->memory && size_of(h, "-wal") > 0 && size_of(h, "") <= CHECK_BYTES_MAX;
-	int64_t version;
+	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
 	if (code == 0 && sqlite3_db_readonly(h->db, "main") == 1)

@@ -208,7 +208,7 @@ static int add_columns(struct history *h, struct err *e)
 static int bring_up_to_date(struct history *h, struct err *e)
 {
 	char text[80];
-	int64_t version;
+	int64_t version = 0;
 	int code = history_check_version(h, &version, e);
 
 	for (int64_t i = version; code == 0 && i < SCHEMA_VERSION; i++)
@@ -265,7 +265,7 @@ static int prepare_all(struct history *h, struct err *e)
 
 int history_migrate(struct history *h, struct err *e)
 {
-	int64_t version;
+	int64_t version = 0;
 	int code = check_names(h->columns, e);
 
 	if (code == 0)
