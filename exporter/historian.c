@@ -20,6 +20,9 @@
 /* After a step of upkeep it rests this many times as long: others want file and CPU, too. */
 #define UPKEEP_REST 4
 
+/* A program that ends waits this long at most for the last upkeep. */
+#define UPKEEP_AT_STOP_SECONDS 0.5
+
 struct historian {
 	struct historian_config config;
 	char *path; /* config.path */
@@ -32,7 +35,8 @@ struct historian {
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
 	bool stop, hurry, suspect;
-	double stop_at, paused_until, upkeep_at; /* by writer_clock() */
+	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
+	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
 	struct historian_health health;
 
 	struct writer writer; /* of the thread alone */
@@ -91,7 +95,9 @@ static bool has_work(const struct historian *h, double now)
 
 static bool may_end(const struct historian *h, double now)
 {
-	return h->stop && (h->ring.n == 0 || now >= h->stop_at);
+	if (!h->stop || now >= h->stop_at)
+		return h->stop;
+	return h->ring.n == 0 && now >= h->upkeep_until;
 }
 
 static void wait_for_work(struct historian *h)
@@ -103,8 +109,8 @@ static void wait_for_work(struct historian *h)
 
 		if (deadline < h->paused_until)
 			deadline = h->paused_until;
-		if (h->stop && deadline > h->stop_at)
-			deadline = h->stop_at;
+		if (h->stop)
+			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
 		wait_until(&h->wake, &h->lock, deadline);
 	}
 }
@@ -117,11 +123,9 @@ static void take_work(struct historian *h, struct work *work)
 	h->suspect = h->hurry = false;
 	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
 	h->samples_at_hand = work->batch.samples;
-	if (now >= h->upkeep_at && !h->stop) {
-		work->upkeep = true;
-		if (h->writer.upkeep == UPKEEP_NONE)
-			h->writer.upkeep = UPKEEP_ORPHANS;
-	}
+	work->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
+		h->writer.upkeep = UPKEEP_ORPHANS;
 }
 
 static double next_pause(const struct historian *h, bool failed)
@@ -152,6 +156,11 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
+	/* The last upkeep is tried once, and does not rest. */
+	if (h->stop && work->upkeep && (failed || h->writer.upkeep == UPKEEP_NONE))
+		h->upkeep_until = 0;
+	else if (h->stop)
+		h->upkeep_at = 0;
 	h->settled = h->handed - h->ring.n;
 	pthread_cond_broadcast(&h->progress);
 }
@@ -305,7 +314,8 @@ void historian_stop(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
 	h->stop_at = writer_clock() + HISTORIAN_STOP_SECONDS;
-	h->paused_until = 0;
+	h->upkeep_until = writer_clock() + UPKEEP_AT_STOP_SECONDS;
+	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
 	pthread_join(h->thread, NULL);

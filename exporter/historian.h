@@ -19,7 +19,10 @@
 /* Most begins and finishes of runs that wait. */
 #define HISTORIAN_RING_RUNS 8192
 
-/* At the start and then this often limits are enforced, and runs that nobody records closed. */
+/*
+ * At the start, then this often, and at the end limits are enforced and runs that nobody records
+ * closed. At the end, since where each job starts a wrapper of its own nothing else would do it.
+ */
 #define HISTORIAN_UPKEEP_SECONDS 60
 /* A run of another PID namespace is taken for interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
@@ -61,7 +64,7 @@ struct historian_health {
 };
 struct historian_health historian_health(struct historian *h);
 
-/* Drains, commits, closes, joins. NULL does nothing. */
+/* Drains, commits, enforces the limits for half a second at most, closes. NULL does nothing. */
 void historian_stop(struct historian *h);
 
 #endif

@@ -2,11 +2,13 @@
 #include "tests/support/test_history.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/test_main.h"
@@ -312,4 +314,19 @@ void test_write_file(const char *path, const char *data, size_t n)
 	assert_non_null(f);
 	assert_int_equal(fwrite(data, 1, n, f), n);
 	assert_int_equal(fclose(f), 0);
+}
+
+void test_damage(const char *path)
+{
+	char page[4096];
+	struct stat st;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	for (size_t i = 0; i < sizeof page; i++)
+		page[i] = (char)0xff;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	for (off_t at = 4096; at < st.st_size; at += 4096)
+		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
+	close(fd);
 }

@@ -70,6 +70,7 @@ int test_prune(struct history *h, const struct history_limits *l, double now);
 void test_make_history(const char *path);
 void test_run_sql(const char *path, const char *sql);
 int64_t test_count_rows(const struct test_folder *f, const char *table);
+void test_damage(const char *path); /* fills each page but the first with 0xff */
 size_t test_read_file(const char *path, char *out, size_t size);
 void test_write_file(const char *path, const char *data, size_t n);
 

@@ -2,15 +2,12 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exporter/historian.h"
-#include "exporter/log.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
 
@@ -203,32 +200,6 @@ static void a_corrupt_file_at_the_start_is_set_aside(void **state)
 	assert_int_equal(test_folder_aside(&f->folder, NULL, 0), 1);
 }
 
-/* Overwrites everything but the first page. */
-static void damage(const char *path)
-{
-	static char page[4096];
-	struct stat st;
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	memset(page, 0xa5, sizeof page);
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	for (off_t at = 4096; at < st.st_size; at += 4096)
-		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
-	close(fd);
-}
-
-/* So that nothing is left in the -wal, which would hide the damage. */
-static void checkpoint(const char *path)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(
-		sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void damage_in_use_loses_no_queued_row(void **state)
 {
 	struct fixture *f = *state;
@@ -237,8 +208,9 @@ static void damage_in_use_loses_no_queued_row(void **state)
 	begin(f, "r1");
 	add_samples(f, "r1", 0, 3000);
 	assert_true(historian_flush(f->h, LONG));
-	checkpoint(f->folder.file);
-	damage(f->folder.file);
+	/* So that nothing is left in the -wal, which would hide the damage. */
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
+	test_damage(f->folder.file);
 	add_samples(f, "r1", 3000, 20);
 	begin(f, "r2");
 	add_samples(f, "r2", 0, 5);
@@ -459,6 +431,27 @@ static void limits_are_enforced_at_the_start(void **state)
 	history_close(h);
 }
 
+static void limits_are_enforced_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+
+	c.limits.runs_per_job = 2;
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	for (int i = 0; i < 6; i++) {
+		char run_id[16];
+
+		snprintf(run_id, sizeof run_id, "r%d", i);
+		begin(f, run_id);
+		add_samples(f, run_id, 0, 3);
+		finish(f, run_id);
+	}
+	historian_stop(f->h);
+	f->h = NULL;
+	assert_int_equal(test_count_rows(&f->folder, "run"), 2);
+	assert_int_equal(test_count_rows(&f->folder, "sample"), 6);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -477,6 +470,7 @@ int main(void)
 		TEST(what_cannot_be_written_holds_nothing_up),
 		TEST(runs_that_were_open_are_closed_at_the_start),
 		TEST(limits_are_enforced_at_the_start),
+		TEST(limits_are_enforced_at_the_end),
 	};
 
 	failing_vfs_register();

@@ -144,22 +144,6 @@ static void a_damaged_file_is_an_error_to_readers(void **state)
 	assert_int_equal(test_folder_count(f), 1);
 }
 
-/* Fills each page but the first with 0xff: whatever is used next is damaged. */
-static void flip_pages(const char *path)
-{
-	char page[4096];
-	struct stat st;
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	for (size_t i = 0; i < sizeof page; i++)
-		page[i] = (char)0xff;
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	for (off_t at = 4096; at < st.st_size; at += 4096)
-		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
-	close(fd);
-}
-
 static void damage_found_in_use_sets_the_file_aside(void **state)
 {
 	struct test_folder *f = *state;
@@ -169,7 +153,7 @@ static void damage_found_in_use_sets_the_file_aside(void **state)
 
 	test_make_history(f->file);
 	h = test_history(f->file);
-	flip_pages(f->file);
+	test_damage(f->file);
 	int code = history_transaction(h, &e);
 
 	if (code == 0)
@@ -222,7 +206,7 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	assert_int_equal(stat(wal, &st), 0);
 	assert_true(st.st_size > 0);
 	/* As after a kill: a -wal with the pages that opening needs; others are damaged. */
-	flip_pages(f->file);
+	test_damage(f->file);
 	assert_int_equal(
 		history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
 	assert_int_equal(notice.code, -EBADMSG);

@@ -2,7 +2,6 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,16 +113,6 @@ static uint64_t file_size(const struct test_place *f)
 	return (uint64_t)st.st_size;
 }
 
-static void checkpoint(const struct test_place *f)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(f->folder.file, &db), SQLITE_OK);
-	assert_int_equal(
-		sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void a_file_that_is_too_long_shrinks_from_the_oldest_samples_on(void **state)
 {
 	struct test_place *f = *state;
@@ -133,10 +122,10 @@ static void a_file_that_is_too_long_shrinks_from_the_oldest_samples_on(void **st
 	for (char c = 'a'; c <= 'd'; c++)
 		test_write_run(
 			f->h, (char[]){c, '\0'}, "job", (c - 'a') * 1e5, 20000, OUTCOME_SUCCEEDED);
-	checkpoint(f);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	assert_true(file_size(f) > 2 << 20);
 	test_prune(f->h, &l, 1e7);
-	checkpoint(f);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	assert_true(file_size(f) <= 1 << 20);
 	assert_true(file_size(f) > 1 << 19);
 	assert_string_equal(all_runs(f), "dcba");
@@ -165,7 +154,7 @@ static void then_go_old_runs_and_last_the_samples_of_the_newest(void **state)
 	assert_string_equal(all_runs(f), "ji");
 	assert_int_equal(test_count_samples(f, "i"), 0);
 	assert_true(test_count_samples(f, "j") < 3000);
-	checkpoint(f);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	assert_true(file_size(f) <= 100000);
 }
 
