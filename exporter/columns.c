@@ -22,7 +22,8 @@ void columns_build(struct columns *ret)
 	add_kept(ret, &room, run_metrics, RUN_N_METRICS);
 	for (size_t i = 0; all_collectors[i]; i++)
 		if (all_collectors[i]->metrics != run_metrics)
-			add_kept(ret, &room, all_collectors[i]->metrics, all_collectors[i]->n_metrics);
+			add_kept(ret, &room, all_collectors[i]->metrics,
+				all_collectors[i]->n_metrics);
 }
 
 void columns_done(struct columns *c)

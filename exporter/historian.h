@@ -1,11 +1,11 @@
 /*
- * The thread that writes the history. Others hand it events through a bounded ring and never wait for
- * the disk; while the disk is slow, full or locked, events queue and are tried again, and past the bound the
- * oldest samples are dropped and counted. Begins and finishes of runs stay, up to a bound of their own that only a
- * disk that is gone for days reaches.
+ * The thread that writes the history. Others hand it events through a bounded ring and never wait
+ * for the disk; while the disk is slow, full or locked, events queue and are tried again, and past
+ * the bound the oldest samples are dropped and counted. Begins and finishes of runs stay, up to a
+ * bound of their own that only a disk that is gone for days reaches.
  *
- * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file that was
- * deleted or replaced is opened anew, and the runs that are open begin again in it.
+ * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file
+ * that was deleted or replaced is opened anew, and the runs that are open begin again in it.
  */
 #ifndef EXPORTER_HISTORIAN_H
 #define EXPORTER_HISTORIAN_H
@@ -20,11 +20,11 @@
 #define HISTORIAN_RING_RUNS 8192
 
 /*
- * Limits are enforced, and runs whose recorder is gone are closed, at the start, then this often, and at the end:
- * where each job starts a wrapper of its own and no server runs, nothing else would do it.
+ * At the start, then this often, and at the end limits are enforced and runs that nobody records
+ * closed. At the end, since where each job starts a wrapper of its own nothing else would do it.
  */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* A run that another machine or PID namespace records is taken for interrupted after this long without a sample. */
+/* A run of another PID namespace is taken for interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
 /* At the end it tries this long to write what is left. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -40,7 +40,7 @@ struct historian_config {
 	void *alive_context;
 };
 
-/* Opens the file in the calling thread, so that a bad path is an error now; then starts the thread. */
+/* Opens the file before it starts the thread, so that a bad path is an error now. */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
 /* Any thread; everything is copied. Only runs that were begun here can have samples and an end. */
@@ -49,12 +49,12 @@ void historian_samples(struct historian *h, const struct sample *samples, size_t
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 
 /*
- * Waits until everything handed over so far is committed (or dropped), at most timeout_seconds; false when it
- * is not. Ends a pause after a failure.
+ * Waits until everything handed over so far is committed (or dropped), at most timeout_seconds;
+ * false when it is not. Ends a pause after a failure.
  */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
-/* A reader met -EBADMSG: checks the whole file, and sets it aside when it is corrupt. Any thread. */
+/* A reader met -EBADMSG: checks the file, and sets it aside when it is corrupt. Any thread. */
 void historian_suspect(struct historian *h);
 
 struct historian_health {
@@ -64,7 +64,7 @@ struct historian_health {
 };
 struct historian_health historian_health(struct historian *h);
 
-/* Drains, commits, looks after the limits for half a second at most, closes, joins. NULL does nothing. */
+/* Drains, commits, enforces the limits for half a second at most, closes. NULL does nothing. */
 void historian_stop(struct historian *h);
 
 #endif

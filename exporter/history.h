@@ -4,8 +4,8 @@
  * A handle belongs to one thread. Several handles and several processes may use one file (a sidecar
  * and a wrapper): WAL, a busy timeout, short transactions. Readers never block the writer.
  *
- * The columns of the sample table are the history columns of all collectors (struct metric.column); a
- * column the file lacks is added when it is opened for writing.
+ * The columns of the sample table are the history columns of all collectors (struct metric.column);
+ * a column the file lacks is added when it is opened for writing.
  */
 #ifndef EXPORTER_HISTORY_H
 #define EXPORTER_HISTORY_H
@@ -23,7 +23,7 @@
 
 struct history;
 
-/* The history's columns, in the order of struct sample.value. Built once at start; never changes. */
+/* The history's columns, in the order of struct sample.value. Built once at start. */
 struct columns {
 	size_t n;
 	const struct metric **metric; /* ->column, ->fold, ->unit */
@@ -32,22 +32,24 @@ void columns_build(struct columns *ret); /* run_metrics first, then all_collecto
 void columns_done(struct columns *c);
 
 enum history_mode {
-	HISTORY_READ,  /* -ENOENT when there is no file, or nothing in it yet; changes nothing */
+	HISTORY_READ,  /* changes nothing; -ENOENT when there is no file, or nothing in it yet */
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside (see below) */
 };
 
 /*
- * path ":memory:" lives as long as a handle of this process has it open, and is shared by all of them
- * (SQLite's memdb VFS, "file:/rightsize?vfs=memdb").
+ * path ":memory:" lives as long as a handle of this process has it open, and is shared by all of
+ * them (SQLite's memdb VFS, "file:/rightsize?vfs=memdb").
  *
  * Opening for writing, a file that is not a database, or is found to be corrupt, is renamed to
- * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), told in *notice, and a fresh one is started. A file
- * of up to 32 MiB that was not closed properly is checked whole (some 50 ms); damage in a larger one shows when
- * it is used, as -EBADMSG: see history_set_aside. A schema newer than this program, or a database of another
- * program, is -ENOTSUP and left alone. notice may be NULL; columns may be NULL for reading.
+ * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), told in *notice, and a fresh one is
+ * started. A file of up to 32 MiB that was not closed properly is checked whole (some 50 ms);
+ * damage in a larger one shows when it is used, as -EBADMSG: see history_set_aside. A schema newer
+ * than this program, or a database of another program, is -ENOTSUP and left alone. notice may be
+ * NULL; columns may be NULL for reading.
  *
- * Codes that callers tell apart, from every call: -EBADMSG = corrupt, -EBUSY = locked by another for over 2 s,
- * -ENOSPC, -EROFS and -EACCES as for any file, -ESTALE = the file was deleted or replaced: open it again.
+ * Codes that callers tell apart, from every call: -EBADMSG = corrupt, -EBUSY = locked by another
+ * for over 2 s, -ENOSPC, -EROFS and -EACCES as for any file, -ESTALE = the file was deleted or
+ * replaced: open it again.
  */
 int history_open(struct history **ret, const char *path, enum history_mode mode,
 	const struct columns *columns, struct err *notice, struct err *e);
@@ -58,18 +60,19 @@ void history_closep(struct history **h); /* for AUTO */
 int history_check(struct history *h, struct err *e);
 
 /*
- * For -EBADMSG: closes the handle without writing and renames the file as history_open does, unless another
- * exporter already did. notice is set when a file was set aside. The handle is gone also on failure.
+ * For -EBADMSG: closes the handle without writing and renames the file as history_open does, unless
+ * another exporter already did. notice is set when a file was set aside. The handle is gone also on
+ * failure.
  */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
 uint64_t history_bytes(struct history *h); /* on disk, with the -wal; of ":memory:", in memory */
 
-/* Where a run is rooted on this machine: lets another exporter follow it, and find that it is gone. */
+/* Where a run is rooted on this machine, so that another exporter can follow it. */
 struct run_root {
 	pid_t pid;            /* of the job's first process */
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
-	pid_t reaper_pid;     /* the wrapper, whose other children are orphans of the job; 0 = none */
+	pid_t reaper_pid; /* the wrapper, whose other children are orphans of the job; 0 = none */
 	uint64_t reaper_start_ticks;
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = unknown */
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
@@ -79,8 +82,9 @@ struct run_begin {
 	const char *run_id, *job_name, *host;
 	double started_at, interval_seconds;
 	struct run_root root;
-	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt;
-	/* pid and start time of the exporter that records the run: when it is gone, the run is interrupted. */
+	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
+		attempt;
+	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -95,25 +99,26 @@ struct run_finish {
 
 struct sample {
 	char run_id[RUN_ID_MAX];
-	double at, duration; /* end of the interval (Unix time), its length >= 0 (recommender/run.h says what 0 means) */
-	double *value;       /* one per column; NaN = unknown = NULL in the file */
+	double at;       /* end of the interval, seconds since 1970 UTC */
+	double duration; /* its length; 0 = a correction at the same instant (recommender/run.h) */
+	double *value;   /* one per column; NaN = unknown = NULL in the file */
 };
 
 /* ---- writing: within a transaction of the caller; 0 or negative errno with a sentence ---- */
-int history_transaction(struct history *h, struct err *e); /* -ESTALE: the file was deleted or replaced */
+int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
 
 /* A run that is already known is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
-/* -ENXIO: a sample of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
+/* -ENXIO: of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
 /*
- * Ends a run: computes its statistics from its samples, keeps them, counts the outcome for its job. A duration
- * of NaN stands for the sum over its samples. A run that is unknown or already ended is left as it is (0), but
- * one that was only taken for interrupted is corrected.
+ * Ends a run: computes its statistics from its samples, keeps them, counts the outcome for its job.
+ * A duration of NaN stands for the sum over its samples. A run that is unknown or already ended is
+ * left as it is (0), but one that was only taken for interrupted is corrected.
  */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
@@ -126,10 +131,11 @@ struct orphan_rule {
 };
 
 /*
- * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in this PID
- * namespace) as interrupted, ended at their last sample. alive answers for this machine. Runs of another PID
- * namespace, or whose place is unknown, are left alone until their last sample is older than stale_seconds and
- * three of their intervals. Closes a few at a time: 1 = call again, in a new transaction.
+ * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in
+ * this PID namespace) as interrupted, ended at their last sample. alive answers for this machine.
+ * Runs of another PID namespace, or whose place is unknown, are left alone until their last sample
+ * is older than stale_seconds and three of their intervals. Closes a few at a time: 1 = call again,
+ * in a new transaction.
  */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
@@ -137,16 +143,17 @@ int history_close_orphans(struct history *h, const struct orphan_rule *rule, str
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job, oldest first */
 	double retention_seconds; /* ended runs, by their end */
-	uint64_t max_bytes;       /* of the file: the samples of the oldest runs go first, then the runs */
-	double full_rate_seconds; /* older samples are thinned to minutes, 30 times older ones to hours */
+	uint64_t max_bytes;       /* of the file: samples of the oldest runs go first, then runs */
+	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
 };
 
 /*
- * Enforces the limits. Never touches an open run (but thins its samples), never removes the newest ended run of
- * a job: max_bytes may take its samples in the end, not its summary. An open run also has at most its newest
- * 100,000 samples at full rate.
+ * Enforces the limits. Never touches an open run (but thins its samples), never removes the newest
+ * ended run of a job: max_bytes may take its samples in the end, not its summary. An open run also
+ * has at most its newest 100,000 samples at full rate.
  *
- * Does one bounded step in transactions of its own (the caller has none): 1 = there may be more to do.
+ * Does one bounded step in transactions of its own (the caller has none): 1 = there may be more to
+ * do.
  */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
@@ -157,11 +164,11 @@ struct run_query {
 	bool open_only;       /* running ones only */
 	bool successful_only;
 	/*
-	 * Statistics of open runs so far. They are computed from the samples at each call (some 0.1 s for a run of
-	 * a day at one a second), so an open run has none unless asked for.
+	 * Statistics of open runs so far. They are computed from the samples at each call (some 0.1
+	 * s for a run of a day at one a second), so an open run has none unless asked for.
 	 */
 	bool open_stats;
-	size_t limit;         /* 0 = all */
+	size_t limit; /* 0 = all */
 };
 /* Newest first. */
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
@@ -169,22 +176,23 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 
 struct job_row {
 	const char *job_name;
-	uint64_t runs;                   /* ever, pruned ones included */
+	uint64_t runs;                    /* ever, pruned ones included */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
 	enum outcome last_outcome;
 };
 /* Newest activity first. */
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
-	struct err *e);
+int history_jobs(
+	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e);
 
 /*
- * The samples of a run in the order they were taken; at may step back where the clock did. columns: names,
- * NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file has. A thinned bucket is
- * one sample: the means over it, its growth, its highest marks. -ENOENT: no such run; n = 0: its samples were pruned.
+ * The samples of a run in the order they were taken; at may step back where the clock did. columns:
+ * names, NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file
+ * has. A thinned bucket is one sample: the means over it, its growth, its highest marks. -ENOENT:
+ * no such run; n = 0: its samples were pruned.
  */
-int history_series(struct history *h, const char *run_id, const char *const *columns, struct arena *arena,
-	struct series *ret, struct err *e);
+int history_series(struct history *h, const char *run_id, const char *const *columns,
+	struct arena *arena, struct series *ret, struct err *e);
 
 /* Open runs with where they are rooted, for an exporter that follows runs which others record. */
 struct open_run {
@@ -197,8 +205,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 	struct err *e);
 
 /*
- * Changes whenever another connection committed: cheap to poll (PRAGMA data_version). Negative errno when it
- * cannot be told; -ESTALE: the file was deleted or replaced.
+ * Changes whenever another connection committed: cheap to poll (PRAGMA data_version). Negative
+ * errno when it cannot be told; -ESTALE: the file was deleted or replaced.
  */
 int64_t history_version(struct history *h);
 

@@ -15,30 +15,39 @@
 /* With a leading slash all handles of the process share it. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
 
-#define BUSY_TIMEOUT_MS  2000
-#define OPEN_RETRY_MS    20
-#define OPEN_SECONDS     3.0
-#define PATH_BUF_MAX     8192
-#define SAME_SECOND_MAX  100
-#define SET_ASIDE_TRIES  3
+#define BUSY_TIMEOUT_MS 2000
+#define OPEN_RETRY_MS   20
+#define OPEN_SECONDS    3.0
+#define PATH_BUF_MAX    8192
+#define SAME_SECOND_MAX 100
+#define SET_ASIDE_TRIES 3
 
 /*
- * A file up to this size is checked when it is opened after an unclean end: some 50 ms. A larger one would hold up
- * the start, and the job; what is wrong with it shows as soon as the page is used.
+ * A file up to this size is checked when it is opened after an unclean end: some 50 ms. A larger
+ * one would hold up the start, and the job; what is wrong with it shows as soon as the page is
+ * used.
  */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* The cache stays small, since the whole program does; secure_delete would write zeros over all that is pruned. */
-static const char writer_setup[] =
-	"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-	"PRAGMA wal_autocheckpoint = 512; PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -256;"
-	"PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF; PRAGMA mmap_size = 0";
-static const char reader_setup[] = "PRAGMA query_only = ON; PRAGMA cache_size = -256; PRAGMA mmap_size = 0";
+/* A small cache, since the whole program is small; secure_delete would write zeros when pruning. */
+static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
+				   "PRAGMA journal_mode = WAL;"
+				   "PRAGMA synchronous = NORMAL;"
+				   "PRAGMA wal_autocheckpoint = 512;"
+				   "PRAGMA journal_size_limit = 1048576;"
+				   "PRAGMA cache_size = -256;"
+				   "PRAGMA temp_store = MEMORY;"
+				   "PRAGMA secure_delete = OFF;"
+				   "PRAGMA mmap_size = 0;";
+static const char reader_setup[] = "PRAGMA query_only = ON;"
+				   "PRAGMA cache_size = -256;"
+				   "PRAGMA mmap_size = 0;";
 
-static struct history *history_new(const char *path, enum history_mode mode, const struct columns *columns)
+static struct history *history_new(
+	const char *path, enum history_mode mode, const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
-	/* A relative path must not look like a URI, which this SQLite may be built to understand. */
+	/* "file:x" is a path here, not the URI that SQLite may be built to see in it. */
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
 	h->memory = strcmp(path, ":memory:") == 0;
@@ -131,14 +140,16 @@ bool history_moved(struct history *h)
 	int moved = 0;
 
 	return !h->memory &&
-		sqlite3_file_control(h->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+	       sqlite3_file_control(h->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+	       moved;
 }
 
 int history_check_moved(struct history *h, struct err *e)
 {
 	if (!history_moved(h))
 		return 0;
-	return err_set(e, -ESTALE, "history %s: the file was deleted or replaced while it was open", h->path);
+	return err_set(e, -ESTALE, "history %s: the file was deleted or replaced while it was open",
+		h->path);
 }
 
 int64_t history_version(struct history *h)
@@ -157,21 +168,23 @@ int64_t history_version(struct history *h)
 /* ---- reading ---- */
 
 /*
- * A file on a read-only disk: without a -wal nothing is waiting in it and nobody writes, so that it can be read as
- * it stands.
+ * A file on a read-only disk: without a -wal nothing is waiting in it and nobody writes, so that it
+ * can be read as it stands.
  */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri = BUF_MAX(PATH_BUF_MAX);
 
 	if (size_of(h, "-wal") > 0)
-		return err_set(e, -EROFS, "history %s: it was not closed properly, and on a read-only disk cannot be"
-			" recovered", h->path);
+		return err_set(e, -EROFS,
+			"history %s: it was not closed properly, and on a read-only disk cannot be"
+			" recovered",
+			h->path);
 	disconnect(h);
 	buf_adds(&uri, "file:");
 	for (const char *p = h->path; *p; p++) {
-		bool plain = strchr("/._-", *p) || (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-			(*p >= 'A' && *p <= 'Z');
+		bool plain = strchr("/._-", *p) || (*p >= '0' && *p <= '9') ||
+			     (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
 
 		if (plain)
 			buf_addc(&uri, *p);
@@ -192,8 +205,9 @@ static int open_for_reading(struct history *h, struct err *e)
 
 	if (!h->memory && stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
-	int code = h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e)
-			     : connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
+	int code =
+		h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e)
+			  : connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 
 	if (code == 0)
 		code = history_check_version(h, &version, e);
@@ -232,7 +246,7 @@ static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	bool unclean = !h->memory && size_of(h, "-wal") > 0 && size_of(h, "") <= CHECK_BYTES_MAX;
-	int64_t version;
+	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
 	if (code == 0 && sqlite3_db_readonly(h->db, "main") == 1)
@@ -270,7 +284,8 @@ static int check_place(const struct history *h, struct err *e)
 	if (stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
 	if (S_ISDIR(st.st_mode))
-		return err_set(e, -EISDIR, "history %s: it is a directory; a file is needed", h->path);
+		return err_set(
+			e, -EISDIR, "history %s: it is a directory; a file is needed", h->path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, -EINVAL, "history %s: it is not a regular file", h->path);
 	return 0;
@@ -303,7 +318,8 @@ static void name_aside(const struct history *h, struct buf *out)
 	wall_text(ts, now_read().wall);
 	for (int n = 1; n <= SAME_SECOND_MAX; n++) {
 		buf_reset(out);
-		buf_addf(out, "%s.corrupt-%.4s%.2s%.5s%.2s%.2sZ", h->path, ts, ts + 5, ts + 8, ts + 14, ts + 17);
+		buf_addf(out, "%s.corrupt-%.4s%.2s%.5s%.2s%.2sZ", h->path, ts, ts + 5, ts + 8,
+			ts + 14, ts + 17);
 		if (n > 1)
 			buf_addf(out, "-%d", n);
 		if (stat(buf_text(out), &st) < 0)
@@ -312,8 +328,8 @@ static void name_aside(const struct history *h, struct buf *out)
 }
 
 /*
- * First the parts that mean nothing without the file: should another exporter open it in between, it finds the
- * corrupt file again and nothing worse.
+ * First the parts that mean nothing without the file: should another exporter open it in between,
+ * it finds the corrupt file again and nothing worse.
  */
 static int move_all(struct history *h, struct err *notice, const char *why, struct err *e)
 {
@@ -327,7 +343,8 @@ static int move_all(struct history *h, struct err *notice, const char *why, stru
 	if (code == 0)
 		code = move(h, buf_text(&aside), "", e);
 	if (code == 0)
-		err_set(notice, -EBADMSG, "corrupt history set aside as %s: %s", buf_text(&aside), why);
+		err_set(notice, -EBADMSG, "corrupt history set aside as %s: %s", buf_text(&aside),
+			why);
 	buf_done(&aside);
 	return code;
 }
@@ -340,7 +357,7 @@ static void disconnect_untouched(struct history *h)
 	disconnect(h);
 }
 
-/* The lock keeps two exporters that found the same damage from setting the second's fresh file aside, too. */
+/* Locked, so that of two who find the same damage none sets the other's fresh file aside. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -350,7 +367,8 @@ static int set_aside(struct history *h, const char *why, struct err *notice, str
 	if (fd < 0)
 		return err_system(e, -errno, "set %s aside: open %s", h->path, directory);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, "history %s: another exporter is setting it aside", h->path);
+		return err_set(
+			e, -EBUSY, "history %s: another exporter is setting it aside", h->path);
 	bool moved = history_moved(h);
 
 	disconnect_untouched(h);
@@ -384,8 +402,8 @@ static int open_for_writing(struct history *h, struct err *notice, struct err *e
 	return code;
 }
 
-int history_open(struct history **ret, const char *path, enum history_mode mode, const struct columns *columns,
-	struct err *notice, struct err *e)
+int history_open(struct history **ret, const char *path, enum history_mode mode,
+	const struct columns *columns, struct err *notice, struct err *e)
 {
 	AUTO(history_closep) struct history *h = history_new(path, mode, columns);
 	int code = mode == HISTORY_READ ? open_for_reading(h, e) : open_for_writing(h, notice, e);

@@ -1,9 +1,9 @@
 /*
  * What the history's own files share. Nobody else includes this, nor sqlite3.h.
  *
- * The tables are declared in history_schema.c. A sample's id is the id of its run, shifted left by 32, plus its
- * number in the run from 1 on: the samples of a run lie side by side in the file, in the order they were
- * taken whatever the clock did meanwhile, and need no second index.
+ * The tables are declared in history_schema.c. A sample's id is the id of its run, shifted left by
+ * 32, plus its number in the run from 1 on: the samples of a run lie side by side in the file, in
+ * the order they were taken whatever the clock did meanwhile, and need no second index.
  */
 #ifndef EXPORTER_HISTORY_PRIVATE_H
 #define EXPORTER_HISTORY_PRIVATE_H
@@ -97,7 +97,7 @@ struct history {
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
 };
 
-/* ---- history_sql.c: a statement in use. Parameters and columns are taken in order, from the first. ---- */
+/* ---- history_sql.c: a statement in use; parameters and columns are taken in order ---- */
 struct sql {
 	struct history *history;
 	sqlite3_stmt *statement;
@@ -112,8 +112,9 @@ int sql_use(struct sql *q, struct history *h, enum history_statement id, struct 
 int sql_prepare(struct sql *q, struct history *h, const char *text, struct err *e);
 void sql_done(struct sql *q); /* for AUTO(sql_done) struct sql q = {0}; */
 
-void sql_put_text(struct sql *q, const char *text); /* NULL = NULL; must live until the statement is done */
-void sql_put_double(struct sql *q, double v);       /* NaN = NULL */
+/* NULL and NaN are NULL; text must live until the statement is done. */
+void sql_put_text(struct sql *q, const char *text);
+void sql_put_double(struct sql *q, double v);
 void sql_put_int(struct sql *q, int64_t v);
 
 int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negative errno */
@@ -132,13 +133,14 @@ void reading_end(struct reading *r); /* for AUTO(reading_end) */
 
 /* ---- history_schema.c ---- */
 /*
- * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is empty.
- * -ENOTSUP: of another program, or of a newer version of this one.
+ * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is
+ * empty. -ENOTSUP: of another program, or of a newer version of this one.
  */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
-int history_migrate(struct history *h, struct err *e); /* creates, migrates, adds missing columns, prepares all */
+/* Creates or migrates the tables, adds missing columns, prepares all statements. */
+int history_migrate(struct history *h, struct err *e);
 int history_read_columns(struct history *h, struct err *e);
-const struct history_column *history_find_column(const struct history *h, const char *name); /* NULL: none */
+const struct history_column *history_find_column(const struct history *h, const char *name);
 void history_add_name(struct buf *b, const char *name); /* quoted */
 
 /* ---- history_open.c ---- */
@@ -147,9 +149,9 @@ bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* ---- history_series.c ---- */
-/* Rows of run: thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
-int history_load(struct history *h, int64_t run, const struct history_column *columns, size_t n_columns,
-	bool spread, struct arena *arena, struct series *ret, struct err *e);
+/* Thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
+int history_load(struct history *h, int64_t run, const struct history_column *columns,
+	size_t n_columns, bool spread, struct arena *arena, struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
@@ -161,10 +163,11 @@ struct sample_count {
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
 
 /* ---- history_read.c ---- */
-int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e); /* -ENOENT: no such run */
+/* -ENOENT: no such run. */
+int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e);
 
 /* ---- history_thin.c ---- */
-/* Both return 1 when they did something, and more may be left to do; 0 when there is nothing to do. */
+/* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
 /* Thins all but the newest keep samples of open runs. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);

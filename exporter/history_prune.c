@@ -69,15 +69,16 @@ static int finish_step(struct history *h, int code, struct err *e)
 	return code ? code : 1;
 }
 
-static int find_excess(struct history *h, const struct history_limits *l, double now, struct doomed *ret,
-	struct err *e)
+static int find_excess(struct history *h, const struct history_limits *l, double now,
+	struct doomed *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_EXCESS_RUNS, e);
 
 	if (code)
 		return code;
-	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job : INT64_MAX);
+	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job
+								       : INT64_MAX);
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
 	sql_put_int(&q, RUNS_AT_ONCE);
 	while ((code = sql_row(&q, e)) > 0)
@@ -128,7 +129,8 @@ static uint64_t bytes_in_use(const struct pages *p)
 }
 
 /* 1 = found. */
-static int find_oldest(struct history *h, bool newest_too, bool with_samples, int64_t *ret, struct err *e)
+static int find_oldest(
+	struct history *h, bool newest_too, bool with_samples, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);
@@ -184,7 +186,8 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 {
 	char text[80];
 
-	snprintf(text, sizeof text, "PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
+	snprintf(text, sizeof text,
+		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
 	int code = history_run_sql(h, text, "shrink", e);
 
 	/* Somebody reads or writes at this moment: another time. */

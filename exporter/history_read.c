@@ -58,15 +58,18 @@ static void finding_done(struct finding *f)
 }
 
 /* Conditions are written out, not "? IS NULL OR ...", so that each finds its index. */
-static int select_runs(struct sql *q, struct history *h, const struct run_query *query, struct err *e)
+static int select_runs(
+	struct sql *q, struct history *h, const struct run_query *query, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
-	buf_adds(&b, "SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, r.outcome,"
-		     " r.exit_code, r.exit_signal, r.host, r.cpu_source, r.memory_source, r.samples,"
-		     " r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
-		     " r.memory_limit_bytes, r.input_bytes, r.attempt"
-		     " FROM run r JOIN job j ON j.id = r.job WHERE 1");
+	buf_adds(&b,
+		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
+		"r.outcome,"
+		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.memory_source, r.samples,"
+		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
+		" r.memory_limit_bytes, r.input_bytes, r.attempt"
+		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
 	if (query->run_id)
@@ -115,8 +118,8 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	return f;
 }
 
-static int find_runs(struct finding *f, struct history *h, const struct run_query *query, struct arena *arena,
-	struct err *e)
+static int find_runs(struct finding *f, struct history *h, const struct run_query *query,
+	struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = select_runs(&q, h, query, e);
@@ -133,7 +136,8 @@ static int find_runs(struct finding *f, struct history *h, const struct run_quer
 /* Runs of one job have the same columns in the same order, so their names are kept once. */
 static const char *column_name(const struct finding *f, const char *name, struct arena *arena)
 {
-	if (f->last && f->n_stats < f->last->n_stats && strcmp(f->last->stats[f->n_stats].column, name) == 0)
+	if (f->last && f->n_stats < f->last->n_stats &&
+		strcmp(f->last->stats[f->n_stats].column, name) == 0)
 		return f->last->stats[f->n_stats].column;
 	return arena_text(arena, name, strlen(name));
 }
@@ -155,8 +159,8 @@ static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
 	f->n_stats++;
 }
 
-static int read_stats(struct finding *f, struct history *h, struct found *found, struct arena *arena,
-	struct err *e)
+static int read_stats(struct finding *f, struct history *h, struct found *found,
+	struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	struct run *r = &found->run;
@@ -176,7 +180,8 @@ static int read_stats(struct finding *f, struct history *h, struct found *found,
 }
 
 /* What is kept with an ended run, of an open one so far. */
-static int read_open(struct history *h, struct found *found, bool stats, struct arena *arena, struct err *e)
+static int read_open(
+	struct history *h, struct found *found, bool stats, struct arena *arena, struct err *e)
 {
 	struct sample_count count = {0};
 	struct run *r = &found->run;
@@ -189,8 +194,8 @@ static int read_open(struct history *h, struct found *found, bool stats, struct 
 	return code;
 }
 
-int history_runs(struct history *h, const struct run_query *q, struct arena *arena, struct runs *ret,
-	struct err *e)
+int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
+	struct runs *ret, struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
 	AUTO(finding_done) struct finding f = {0};
@@ -268,7 +273,8 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 	return code;
 }
 
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e)
+int history_jobs(
+	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
 	AUTO(jobs_done) struct jobs_found f = {0};
@@ -311,8 +317,8 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	return r;
 }
 
-int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
-	struct err *e)
+int history_open_runs(
+	struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	AUTO(freep) struct open_run *run = NULL;

@@ -4,32 +4,40 @@
 #include <errno.h>
 #include <string.h>
 
-#define APPLICATION_ID  0x52534558 /* in the file's header, so that no other program's file is touched */
+#define APPLICATION_ID                                                                             \
+	0x52534558 /* in the file's header, so that no other program's file is touched */
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
 
 /* Each brings the file from version i to i + 1. Never edit one that was released: add the next. */
 static const char *const migrations[] = {
 	/* job.runs and job_outcome count every run there ever was, pruned ones included. */
-	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT NULL) STRICT;"
+	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT "
+	"NULL) STRICT;"
 	"CREATE TABLE job_outcome(job INTEGER NOT NULL REFERENCES job(id), outcome TEXT NOT NULL,"
 	" runs INTEGER NOT NULL, PRIMARY KEY(job, outcome)) STRICT, WITHOUT ROWID;"
-	/* AUTOINCREMENT: the id of a pruned run must not come back, its samples may still be going. */
-	"CREATE TABLE run(id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL UNIQUE,"
-	" job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at REAL,"
-	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, exit_signal REAL,"
-	" cpu_source TEXT, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, interval_seconds REAL,"
-	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, input_bytes REAL,"
-	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks INTEGER,"
+	"CREATE TABLE run(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE,"
+	" job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at "
+	"REAL,"
+	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, "
+	"exit_signal REAL,"
+	" cpu_source TEXT, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, "
+	"interval_seconds REAL,"
+	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, "
+	"input_bytes REAL,"
+	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks "
+	"INTEGER,"
 	" pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER,"
 	/* Ids of the last samples that were thinned to minutes and to hours. */
 	" minutes_until INTEGER NOT NULL DEFAULT 0, hours_until INTEGER NOT NULL DEFAULT 0) STRICT;"
 	"CREATE INDEX run_by_job ON run(job, started_at);"
 	"CREATE INDEX run_open ON run(job) WHERE outcome = 'running';"
 	"CREATE TABLE run_stat(run INTEGER NOT NULL REFERENCES run(id), \"column\" TEXT NOT NULL,"
-	" n INTEGER NOT NULL, mean REAL, min REAL, max REAL, p50 REAL, p95 REAL, p99 REAL, sum REAL,"
+	" n INTEGER NOT NULL, mean REAL, min REAL, max REAL, p50 REAL, p95 REAL, p99 REAL, sum "
+	"REAL,"
 	" PRIMARY KEY(run, \"column\")) STRICT, WITHOUT ROWID;"
-	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT NOT NULL,"
+	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT "
+	"NOT NULL,"
 	" unit TEXT) STRICT;"
 	/* Then a REAL column for each row of metric_column. */
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
@@ -68,8 +76,11 @@ void history_add_name(struct buf *b, const char *name)
 int history_check_version(struct history *h, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
-	int code = sql_prepare(&q, h, "SELECT application_id, user_version,"
-		" (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version", e);
+	int code = sql_prepare(&q, h,
+		"SELECT application_id, user_version,"
+		" (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, "
+		"pragma_user_version",
+		e);
 
 	if (code == 0)
 		code = sql_row(&q, e);
@@ -82,11 +93,13 @@ int history_check_version(struct history *h, int64_t *ret, struct err *e)
 		return 0;
 	}
 	if (application != APPLICATION_ID)
-		return err_set(e, -ENOTSUP, "history %s: it is a database of another program", h->path);
+		return err_set(
+			e, -ENOTSUP, "history %s: it is a database of another program", h->path);
 	if (version > SCHEMA_VERSION)
-		return err_set(e, -ENOTSUP, "history %s: it was written by a newer version"
-			" (schema %lld, this one knows up to %lld)", h->path, (long long)version,
-			(long long)SCHEMA_VERSION);
+		return err_set(e, -ENOTSUP,
+			"history %s: it was written by a newer version"
+			" (schema %lld, this one knows up to %lld)",
+			h->path, (long long)version, (long long)SCHEMA_VERSION);
 	*ret = version;
 	return 0;
 }
@@ -143,11 +156,13 @@ static int check_names(const struct columns *columns, struct err *e)
 
 		if (len == 0 || len > COLUMN_NAME_MAX ||
 			strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
-			return err_set(e, -EINVAL, "history column \"%s\": accepted are 1 to %d of a-z, 0-9 and _",
+			return err_set(e, -EINVAL,
+				"history column \"%s\": accepted are 1 to %d of a-z, 0-9 and _",
 				name, COLUMN_NAME_MAX);
 		for (size_t t = 0; t < ARRAY_LEN(taken); t++)
 			if (strcmp(name, taken[t]) == 0)
-				return err_set(e, -EINVAL, "history column \"%s\": the name is taken", name);
+				return err_set(e, -EINVAL,
+					"history column \"%s\": the name is taken", name);
 	}
 	return 0;
 }
@@ -155,8 +170,10 @@ static int check_names(const struct columns *columns, struct err *e)
 static int note_column(struct history *h, const struct metric *m, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
-	int code = sql_prepare(&q, h, "INSERT INTO metric_column(name, fold, unit) VALUES(?, ?, ?)"
-		" ON CONFLICT(name) DO UPDATE SET fold = excluded.fold, unit = excluded.unit", e);
+	int code = sql_prepare(&q, h,
+		"INSERT INTO metric_column(name, fold, unit) VALUES(?, ?, ?)"
+		" ON CONFLICT(name) DO UPDATE SET fold = excluded.fold, unit = excluded.unit",
+		e);
 
 	if (code)
 		return code;
@@ -191,13 +208,13 @@ static int add_columns(struct history *h, struct err *e)
 static int bring_up_to_date(struct history *h, struct err *e)
 {
 	char text[80];
-	int64_t version;
+	int64_t version = 0;
 	int code = history_check_version(h, &version, e);
 
 	for (int64_t i = version; code == 0 && i < SCHEMA_VERSION; i++)
 		code = history_run_sql(h, migrations[i], "create its tables", e);
-	snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %lld", APPLICATION_ID,
-		(long long)SCHEMA_VERSION);
+	snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %lld",
+		APPLICATION_ID, (long long)SCHEMA_VERSION);
 	if (code == 0 && version < SCHEMA_VERSION)
 		code = history_run_sql(h, text, "create its tables", e);
 	if (code == 0)
@@ -217,15 +234,17 @@ static int prepare_add_sample(struct history *h, struct err *e)
 		buf_adds(&b, ", ");
 		history_add_name(&b, h->columns->metric[i]->column);
 	}
-	buf_adds(&b, ") SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND"
-		     " (r.id << 32) | 4294967295), r.id << 32), ?2, ?3");
+	buf_adds(&b,
+		") SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND"
+		" (r.id << 32) | 4294967295), r.id << 32), ?2, ?3");
 	for (size_t i = 0; i < h->columns->n; i++)
 		buf_addf(&b, ", ?%zu", i + 4);
 	buf_adds(&b, " FROM run r WHERE r.run_id = ?1");
 	sqlite3_finalize(h->add_sample);
 	h->add_sample = NULL;
 
-	int rc = sqlite3_prepare_v3(h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT, &h->add_sample, NULL);
+	int rc = sqlite3_prepare_v3(
+		h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT, &h->add_sample, NULL);
 
 	buf_done(&b);
 	return rc == SQLITE_OK ? 0 : history_error(h, rc, e, "prepare a statement");
@@ -246,7 +265,7 @@ static int prepare_all(struct history *h, struct err *e)
 
 int history_migrate(struct history *h, struct err *e)
 {
-	int64_t version;
+	int64_t version = 0;
 	int code = check_names(h->columns, e);
 
 	if (code == 0)
@@ -264,7 +283,7 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* What SQLite calls an error in our SQL is, with tables of the right version, one in the tables. */
+	/* With tables of the right version, what SQLite calls an error in our SQL is in them. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

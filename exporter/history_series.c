@@ -20,8 +20,8 @@ struct loading {
 	double *at, *duration, **values;
 };
 
-static int select_samples(struct sql *q, struct history *h, int64_t run, const struct history_column *columns,
-	size_t n_columns, bool spread, struct err *e)
+static int select_samples(struct sql *q, struct history *h, int64_t run,
+	const struct history_column *columns, size_t n_columns, bool spread, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
@@ -46,8 +46,8 @@ static int select_samples(struct sql *q, struct history *h, int64_t run, const s
 }
 
 /*
- * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth) leaves when
- * these two are taken away is what the others were like.
+ * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth)
+ * leaves when these two are taken away is what the others were like.
  */
 static void spread_value(struct loading *l, size_t column, double whole, double part)
 {
@@ -108,8 +108,8 @@ static void take_row(struct loading *l, struct sql *q)
 		spread_bucket(l);
 }
 
-static struct loading loading_of(const struct history_column *columns, size_t n_columns, size_t room,
-	struct arena *arena)
+static struct loading loading_of(
+	const struct history_column *columns, size_t n_columns, size_t room, struct arena *arena)
 {
 	struct loading l = {
 		.room = room,
@@ -140,8 +140,8 @@ static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err 
 	return code < 0 ? code : 0;
 }
 
-int history_load(struct history *h, int64_t run, const struct history_column *columns, size_t n_columns,
-	bool spread, struct arena *arena, struct series *ret, struct err *e)
+int history_load(struct history *h, int64_t run, const struct history_column *columns,
+	size_t n_columns, bool spread, struct arena *arena, struct series *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	size_t rows = 0;
@@ -186,14 +186,14 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* The columns of a file are read at the first need; a handle for writing has them from the start. */
+/* Read at the first need; a handle for writing has them from the start. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);
 }
 
-int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret, size_t *ret_n,
-	struct err *e)
+int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
+	size_t *ret_n, struct err *e)
 {
 	AUTO(freep) struct column_stats *all = NULL;
 	AUTO(arena_done) struct arena pass = {0};
@@ -249,8 +249,8 @@ static size_t choose_columns(const struct history *h, const char *const *names, 
 	return n;
 }
 
-int history_series(struct history *h, const char *run_id, const char *const *columns, struct arena *arena,
-	struct series *ret, struct err *e)
+int history_series(struct history *h, const char *run_id, const char *const *columns,
+	struct arena *arena, struct series *ret, struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
 	int64_t run = 0;

@@ -1,15 +1,13 @@
-/* Statements of the history: preparing, binding, stepping, and what went wrong as a code and a sentence. */
+/* Statements of the history, and what went wrong with them as a code and a sentence. */
 #include "exporter/history_private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-
 static const char *const statement_text[] = {
 #define HISTORY_STATEMENT_TEXT(id, text) [STATEMENT_##id] = text,
-	HISTORY_STATEMENTS(HISTORY_STATEMENT_TEXT)
-};
+	HISTORY_STATEMENTS(HISTORY_STATEMENT_TEXT)};
 
 static const struct {
 	int sqlite, code;
@@ -53,8 +51,8 @@ int history_error(struct history *h, int sqlite_code, struct err *e, const char 
 	int code = code_of(h, sqlite_code);
 	bool cannot_open = (sqlite_code & 0xff) == SQLITE_CANTOPEN;
 	const char *why = h->db && sqlite3_extended_errcode(h->db) == sqlite_code
-		? sqlite3_errmsg(h->db)
-		: sqlite3_errstr(sqlite_code);
+				  ? sqlite3_errmsg(h->db)
+				  : sqlite3_errstr(sqlite_code);
 
 	if (cannot_open)
 		return err_system(e, code, "history %s: %s", h->path, doing);
@@ -151,7 +149,8 @@ const char *sql_text(struct sql *q)
 
 double sql_double(struct sql *q)
 {
-	/* One look-up for type and value, since millions of these are read; the handle has one thread, as this needs. */
+	/* One look-up for type and value, since millions of these are read; the handle has one
+	 * thread, as this needs. */
 	sqlite3_value *v = sqlite3_column_value(q->statement, q->column++);
 
 	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);

@@ -1,6 +1,6 @@
 /*
- * Thinning: the samples of a stretch of time (a bucket) become three rows, which keep what statistics and
- * charts need: mean, growth and extremes. First to minutes, then to hours.
+ * Thinning: the samples of a stretch of time (a bucket) become three rows, which keep what
+ * statistics and charts need: mean, growth and extremes. First to minutes, then to hours.
  */
 #include "exporter/history_private.h"
 
@@ -66,8 +66,8 @@ static double higher(double a, double b)
 }
 
 /* shortest: growth over less than this makes no rate (see recommender/stats.c). */
-static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, double v, double duration,
-	double shortest)
+static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, double v,
+	double duration, double shortest)
 {
 	double extreme = v;
 
@@ -82,7 +82,7 @@ static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, doubl
 	}
 	if (isnan(extreme))
 		return;
-	/* A reading at the end of no time may be the highest, but held for no time as the lowest. */
+	/* A reading that held for no time may be the highest, but not the lowest. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
@@ -111,14 +111,17 @@ static void note_row(struct bucket *b, const struct row *r)
 	b->samples += r->samples;
 }
 
-static void take_row(struct bucket *b, const struct history *h, struct sql *q, double shortest, const struct row *r)
+static void take_row(struct bucket *b, const struct history *h, struct sql *q, double shortest,
+	const struct row *r)
 {
 	note_row(b, r);
 	for (size_t i = 0; i < h->n_columns; i++)
-		add_value(&b->cell[i], h->column[i].fold, r->kind, sql_double(q), r->duration, shortest);
+		add_value(&b->cell[i], h->column[i].fold, r->kind, sql_double(q), r->duration,
+			shortest);
 }
 
-static double cell_value(const struct cell *c, enum metric_fold fold, enum sample_kind kind, double duration)
+static double cell_value(
+	const struct cell *c, enum metric_fold fold, enum sample_kind kind, double duration)
 {
 	double unit = fold == FOLD_DELTA ? duration : 1;
 
@@ -182,9 +185,9 @@ static int prepare_insert(struct sql *q, struct history *h, struct err *e)
 struct thinning {
 	struct history *history;
 	const struct level *level;
-	double cutoff;     /* samples before it are old */
-	int64_t keep;      /* newest samples of a run that are not thinned but for their age */
-	size_t rows;       /* read so far */
+	double cutoff; /* samples before it are old */
+	int64_t keep;  /* newest samples of a run that are not thinned but for their age */
+	size_t rows;   /* read so far */
 	struct sql select, insert;
 	struct bucket bucket;
 };
@@ -202,10 +205,12 @@ static bool is_due(const struct thinning *t, const struct row *r, int64_t newest
 }
 
 /*
- * Reads the next bucket of the run: 1 = complete, 0 = nothing that is due. It is complete when a later one has
- * begun, or no more can come into it; one with too many rows (of a clock that stood still) is cut.
+ * Reads the next bucket of the run: 1 = complete, 0 = nothing that is due. It is complete when a
+ * later one has begun, or no more can come into it; one with too many rows (of a clock that stood
+ * still) is cut.
  */
-static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
+static int read_bucket(
+	struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
 {
 	struct sql *q = &t->select;
 	struct bucket *b = &t->bucket;
@@ -249,7 +254,8 @@ static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, str
 	sql_put_int(q, kind);
 	sql_put_int(q, b->samples);
 	for (size_t i = 0; i < b->n; i++)
-		sql_put_double(q, cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));
+		sql_put_double(
+			q, cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));
 	return sql_run(q, e);
 }
 
@@ -329,7 +335,8 @@ static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 	return code;
 }
 
-static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *ret_n, struct err *e)
+static int find_thinnable(
+	struct thinning *t, struct run_to_thin **ret, size_t *ret_n, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	size_t room = 0;
@@ -374,7 +381,8 @@ static int thin_within(struct thinning *t, struct err *e)
 	return code ? code : t->rows > 0;
 }
 
-static int thin_level(struct history *h, const struct level *level, double cutoff, int64_t keep, struct err *e)
+static int thin_level(
+	struct history *h, const struct level *level, double cutoff, int64_t keep, struct err *e)
 {
 	AUTO(thinning_done) struct thinning t = {.history = h, .level = level, .keep = keep};
 	int code = history_transaction(h, e);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Runs closed in one call, so that the transaction stays short: each may have a day of samples to sum up. */
+/* Keeps the transaction short: each may have a day of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
 /* A run is not stale before it has missed this many samples. */
 #define STALE_INTERVALS 3
@@ -38,7 +38,8 @@ void history_rollback(struct history *h)
 }
 
 /* A statement with one text parameter. */
-static int run_with_text(struct history *h, enum history_statement id, const char *text, struct err *e)
+static int run_with_text(
+	struct history *h, enum history_statement id, const char *text, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, id, e);
@@ -103,7 +104,8 @@ static int add_sample(struct history *h, const struct sample *s, struct err *e)
 	if (code)
 		return code;
 	if (sqlite3_changes(h->db) == 0)
-		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it", h->path, s->run_id);
+		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it",
+			h->path, s->run_id);
 	return 0;
 }
 
@@ -155,8 +157,8 @@ static int keep_stats(struct history *h, int64_t run, struct err *e)
 	return code;
 }
 
-static int count_outcome(struct history *h, enum history_statement id, int64_t job, enum outcome outcome,
-	struct err *e)
+static int count_outcome(struct history *h, enum history_statement id, int64_t job,
+	enum outcome outcome, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, id, e);
@@ -318,7 +320,8 @@ static int find_orphans(struct history *h, const struct orphan_rule *rule, struc
 		if (code < 0)
 			return code;
 		if (owner_is_gone(&r, last, rule))
-			ret[(*ret_n)++] = (struct orphan){arena_text(arena, r.run_id, strlen(r.run_id)), last};
+			ret[(*ret_n)++] = (struct orphan){
+				arena_text(arena, r.run_id, strlen(r.run_id)), last};
 	}
 	return code < 0 ? code : 0;
 }

@@ -1,4 +1,5 @@
-/* Log lines: built whole, cleaned of what terminals and parsers choke on, and written in one call. */
+/* Log lines: built whole, cleaned of what terminals and parsers choke on, and written in one call.
+ */
 #include "exporter/log.h"
 
 #include <stdarg.h>
@@ -99,7 +100,7 @@ void log_line(enum log_level level, const char *message, ...)
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
-		/* What could pass the cap is left out whole: a line cut in the middle parses as nothing. */
+		/* What could pass the cap is left out: a line that is cut parses as nothing. */
 		if (value && b.len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
 			add_pair(&b, key, value);
 	}

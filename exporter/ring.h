@@ -1,6 +1,6 @@
 /*
- * Events on their way to the historian, in order and bounded: past a bound the oldest samples (or, for begins
- * and finishes, the oldest of those) make room. No locking of its own.
+ * Events on their way to the historian, in order and bounded: past a bound the oldest samples (or,
+ * for begins and finishes, the oldest of those) make room. No locking of its own.
  */
 #ifndef EXPORTER_RING_H
 #define EXPORTER_RING_H
@@ -27,14 +27,15 @@ struct event *event_of_finish(const struct run_finish *f);
 
 struct ring {
 	struct event *first, *last;
-	size_t n, samples;               /* n - samples are begins and finishes */
-	size_t max_samples, max_runs;    /* 0 = no bound */
+	size_t n, samples;            /* n - samples are begins and finishes */
+	size_t max_samples, max_runs; /* 0 = no bound */
 	uint64_t samples_dropped, runs_dropped;
 };
 
 void ring_push(struct ring *r, struct event *take);
-struct event *ring_pop(struct ring *r);                /* the oldest, or NULL; the caller's to free */
-void ring_move(struct ring *to, struct ring *from, size_t n); /* the oldest n at most, to the end of to */
+struct event *ring_pop(struct ring *r); /* the oldest, or NULL; the caller's to free */
+void ring_move(
+	struct ring *to, struct ring *from, size_t n); /* the oldest n at most, to the end of to */
 void ring_put_back(struct ring *r, struct ring *from); /* all of from, in front of r */
 void ring_done(struct ring *r);
 

@@ -1,6 +1,6 @@
 /*
- * A disk that fails: an SQLite VFS around the usual one. Once registered it is the default of the process, so
- * that whatever opens a database uses it. Any thread.
+ * A disk that fails: an SQLite VFS around the usual one. Once registered it is the default of the
+ * process, so that whatever opens a database uses it. Any thread.
  */
 #ifndef TESTS_SUPPORT_FAILING_VFS_H
 #define TESTS_SUPPORT_FAILING_VFS_H
@@ -23,8 +23,8 @@ void failing_vfs_register(void);
 void failing_vfs_heal(void);
 
 /*
- * Call number n (from 1) of these kinds (enum vfs_call bits) fails with code, and, for good, every one after it. A bare
- * SQLITE_IOERR becomes the call's own kind of it.
+ * Call number n (from 1) of these kinds (enum vfs_call bits) fails with code, and, for good, every
+ * one after it. A bare SQLITE_IOERR becomes the call's own kind of it.
  */
 void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
 

@@ -2,10 +2,13 @@
 #include "tests/support/test_history.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/test_main.h"
@@ -13,12 +16,15 @@
 static const struct metric metrics[] = {
 	[TEST_CPU_SECONDS] = {.unit = "seconds", .fold = FOLD_DELTA, .column = "cpu_seconds"},
 	[TEST_MEMORY_BYTES] = {.unit = "bytes", .fold = FOLD_VALUE, .column = "memory_bytes"},
-	[TEST_MEMORY_PEAK_BYTES] = {.unit = "bytes", .fold = FOLD_PEAK, .column = "memory_peak_bytes"},
+	[TEST_MEMORY_PEAK_BYTES] = {.unit = "bytes",
+		.fold = FOLD_PEAK,
+		.column = "memory_peak_bytes"},
 	[TEST_DISK_READ_BYTES] = {.unit = "bytes", .fold = FOLD_DELTA, .column = "disk_read_bytes"},
 	[TEST_LOAD] = {.fold = FOLD_VALUE, .column = "system_load1"},
 };
 
-static const struct metric *pointers[] = {&metrics[0], &metrics[1], &metrics[2], &metrics[3], &metrics[4]};
+static const struct metric *pointers[] = {
+	&metrics[0], &metrics[1], &metrics[2], &metrics[3], &metrics[4]};
 
 const struct columns test_columns = {TEST_COLUMNS, pointers};
 
@@ -30,7 +36,7 @@ void test_near(double got, double expected, double most, const char *file, int l
 	_fail(file, line);
 }
 
-/* In memory where there is such a place: what is tested here would spend its time waiting for fsync. */
+/* In memory where there is such a place, so that no time is spent waiting for fsync. */
 void test_folder_make(struct test_folder *ret)
 {
 	const char *parent = getenv("TMPDIR");
@@ -77,7 +83,8 @@ size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size)
 	for (const struct dirent *entry; (entry = readdir(d));) {
 		const char *name = entry->d_name;
 
-		if (strncmp(name, prefix, strlen(prefix)) != 0 || strstr(name, "-wal") || strstr(name, "-shm"))
+		if (strncmp(name, prefix, strlen(prefix)) != 0 || strstr(name, "-wal") ||
+			strstr(name, "-shm"))
 			continue;
 		n++;
 		if (aside)
@@ -110,8 +117,12 @@ struct run_begin test_begin(const char *run_id, const char *job_name, double sta
 		.host = "node-1",
 		.started_at = started_at,
 		.interval_seconds = 1,
-		.root = {.pid = 4711, .start_ticks = 99, .reaper_pid = 4710, .reaper_start_ticks = 98,
-			.pid_namespace = 4026531836, .boot_id = "boot-1"},
+		.root = {.pid = 4711,
+			.start_ticks = 99,
+			.reaper_pid = 4710,
+			.reaper_start_ticks = 98,
+			.pid_namespace = 4026531836,
+			.boot_id = "boot-1"},
 		.requested_cpu_cores = NAN,
 		.requested_memory_bytes = 1 << 30,
 		.memory_limit_bytes = NAN,
@@ -135,7 +146,8 @@ struct run_finish test_finish(const char *run_id, double ended_at, enum outcome 
 	};
 }
 
-void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i)
+void test_sample(
+	struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i)
 {
 	*ret = (struct sample){.at = start + (double)i + 1, .duration = 1, .value = value};
 	snprintf(ret->run_id, sizeof ret->run_id, "%s", run_id);
@@ -161,8 +173,8 @@ void test_write_samples(struct history *h, const char *run_id, double start, siz
 	assert_ok(history_commit(h, &e), &e);
 }
 
-void test_write_run(struct history *h, const char *run_id, const char *job_name, double start, size_t samples,
-	enum outcome outcome)
+void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
+	size_t samples, enum outcome outcome)
 {
 	const struct run_begin b = test_begin(run_id, job_name, start);
 	const struct run_finish f = test_finish(run_id, start + (double)samples, outcome);
@@ -199,4 +211,122 @@ size_t test_count_runs(struct history *h, const char *job_name)
 
 	assert_ok(history_runs(h, &q, &arena, &runs, &e), &e);
 	return runs.n;
+}
+
+int test_place_make(void **state)
+{
+	struct test_place *p = xcalloc(1, sizeof *p);
+
+	test_folder_make(&p->folder);
+	p->h = test_history(p->folder.file);
+	*state = p;
+	return 0;
+}
+
+int test_place_remove(void **state)
+{
+	struct test_place *p = *state;
+	struct err e = {0};
+
+	assert_ok(history_check(p->h, &e), &e);
+	history_close(p->h);
+	arena_done(&p->arena);
+	test_folder_remove(&p->folder);
+	free(p);
+	return 0;
+}
+
+size_t test_count_samples(struct test_place *p, const char *run_id)
+{
+	struct series s;
+
+	assert_int_equal(history_series(p->h, run_id, NULL, &p->arena, &s, NULL), 0);
+	return s.n;
+}
+
+int test_prune(struct history *h, const struct history_limits *l, double now)
+{
+	struct err e = {0};
+	int steps = 0, code;
+
+	while ((code = history_prune(h, l, now, &e)) > 0)
+		assert_in_range(++steps, 1, 100000);
+	if (code < 0)
+		fail_msg("%s", e.text);
+	return steps;
+}
+
+void test_make_history(const char *path)
+{
+	struct history *h = test_history(path);
+
+	for (int i = 0; i < 40; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "r%d", i);
+		test_write_run(h, id, "job", i * 100, 100, OUTCOME_SUCCEEDED);
+	}
+	history_close(h);
+}
+
+void test_run_sql(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	char *message = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+		fail_msg("%s", message);
+	sqlite3_close(db);
+}
+
+int64_t test_count_rows(const struct test_folder *f, const char *table)
+{
+	sqlite3 *db;
+	sqlite3_stmt *q;
+	char text[80];
+
+	snprintf(text, sizeof text, "SELECT count(*) FROM %s", table);
+	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &q, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+	int64_t n = sqlite3_column_int64(q, 0);
+
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return n;
+}
+
+size_t test_read_file(const char *path, char *out, size_t size)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(out, 1, size, f) : 0;
+
+	if (f)
+		fclose(f);
+	return n;
+}
+
+void test_write_file(const char *path, const char *data, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+}
+
+void test_damage(const char *path)
+{
+	char page[4096];
+	struct stat st;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	for (size_t i = 0; i < sizeof page; i++)
+		page[i] = (char)0xff;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	for (off_t at = 4096; at < st.st_size; at += 4096)
+		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
+	close(fd);
 }

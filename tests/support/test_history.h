@@ -1,4 +1,5 @@
-/* Histories for tests: a folder that goes away, a few columns, runs and samples with known values. */
+/* Histories for tests: a folder that goes away, a few columns, runs and samples with known values.
+ */
 #ifndef TESTS_SUPPORT_TEST_HISTORY_H
 #define TESTS_SUPPORT_TEST_HISTORY_H
 
@@ -9,7 +10,14 @@
 void test_near(double got, double expected, double most, const char *file, int line);
 
 /* The five columns below, in this order. */
-enum { TEST_CPU_SECONDS, TEST_MEMORY_BYTES, TEST_MEMORY_PEAK_BYTES, TEST_DISK_READ_BYTES, TEST_LOAD, TEST_COLUMNS };
+enum {
+	TEST_CPU_SECONDS,
+	TEST_MEMORY_BYTES,
+	TEST_MEMORY_PEAK_BYTES,
+	TEST_DISK_READ_BYTES,
+	TEST_LOAD,
+	TEST_COLUMNS
+};
 extern const struct columns test_columns;
 
 struct test_folder {
@@ -20,8 +28,17 @@ void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* with everything in it */
 
 size_t test_folder_count(const struct test_folder *f); /* files in it */
-/* Corrupt histories set aside, without their -wal and -shm; the path of the last one in aside unless NULL. */
+/* Corrupt histories set aside; the path of one of them in aside unless NULL. */
 size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
+
+/* A history open for writing in a folder of its own, for cmocka_unit_test_setup_teardown. */
+struct test_place {
+	struct test_folder folder;
+	struct history *h;
+	struct arena arena;
+};
+int test_place_make(void **state);
+int test_place_remove(void **state); /* checks first that the file is sound */
 
 /* Opens for writing; a failure fails the test. */
 struct history *test_history(const char *path);
@@ -29,17 +46,32 @@ struct history *test_history(const char *path);
 struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
 
-/* Sample number i (from 0) of a run that began at start, of 1 s: CPU 0.5, memory i, peak i, 10 bytes read. */
-void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i);
+/* Number i (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes read. */
+void test_sample(
+	struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i);
 
 /* In one transaction each; a failure fails the test. */
-void test_write_run(struct history *h, const char *run_id, const char *job_name, double start, size_t samples,
-	enum outcome outcome); /* OUTCOME_RUNNING: leaves it open */
-void test_write_samples(struct history *h, const char *run_id, double start, size_t first, size_t n);
+void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
+	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING: leaves it open */
+void test_write_samples(
+	struct history *h, const char *run_id, double start, size_t first, size_t n);
 
 /* The only run with that id, in arena. */
 struct run test_read_run(struct history *h, const char *run_id, struct arena *arena);
 
 size_t test_count_runs(struct history *h, const char *job_name);
+size_t test_count_samples(struct test_place *p, const char *run_id);
+
+/* Prunes until nothing is left to do; returns the number of steps. */
+int test_prune(struct history *h, const struct history_limits *l, double now);
+
+/* ---- around the history's own code ---- */
+/* A closed history of 40 runs with 100 samples each: some 60 pages. */
+void test_make_history(const char *path);
+void test_run_sql(const char *path, const char *sql);
+int64_t test_count_rows(const struct test_folder *f, const char *table);
+void test_damage(const char *path); /* fills each page but the first with 0xff */
+size_t test_read_file(const char *path, char *out, size_t size);
+void test_write_file(const char *path, const char *data, size_t n);
 
 #endif

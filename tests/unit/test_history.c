@@ -7,33 +7,6 @@
 
 #include "tests/support/test_history.h"
 
-struct fixture {
-	struct test_folder folder;
-	struct history *h;
-	struct arena arena;
-};
-
-static int set_up(void **state)
-{
-	static struct fixture f;
-
-	f = (struct fixture){0};
-	test_folder_make(&f.folder);
-	f.h = test_history(f.folder.file);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	history_close(f->h);
-	arena_done(&f->arena);
-	test_folder_remove(&f->folder);
-	return 0;
-}
-
 static void write_begin(struct history *h, const struct run_begin *b)
 {
 	assert_int_equal(history_transaction(h, NULL), 0);
@@ -52,7 +25,7 @@ static int write_finish(struct history *h, const struct run_finish *f)
 
 static void a_run_is_read_as_it_was_written(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct run_begin b = test_begin("r1", "etl/load", 1000.5);
 	struct run_finish end = test_finish("r1", 1010.25, OUTCOME_FAILED);
 
@@ -87,7 +60,7 @@ static void a_run_is_read_as_it_was_written(void **state)
 
 static void an_ended_run_keeps_its_statistics(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 
 	test_write_run(f->h, "r1", "job", 0, 100, OUTCOME_SUCCEEDED);
 	struct run r = test_read_run(f->h, "r1", &f->arena);
@@ -111,7 +84,7 @@ static void an_ended_run_keeps_its_statistics(void **state)
 
 static void an_open_run_has_statistics_when_asked(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	const struct run_query without = {.run_id = "r1"};
 	struct runs runs;
 
@@ -133,7 +106,7 @@ static void an_open_run_has_statistics_when_asked(void **state)
 
 static void statistics_need_no_more_memory_for_many_samples(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 
 	/* More cells than are read at once, so that the columns come in several passes. */
 	test_write_run(f->h, "r1", "job", 0, 110000, OUTCOME_SUCCEEDED);
@@ -147,7 +120,7 @@ static void statistics_need_no_more_memory_for_many_samples(void **state)
 
 static void a_correction_of_no_length_completes_the_totals(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	double value[TEST_COLUMNS];
 	struct sample s;
 
@@ -174,7 +147,7 @@ static void a_correction_of_no_length_completes_the_totals(void **state)
 
 static void samples_come_in_the_order_they_were_taken(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct series s;
 
 	test_write_run(f->h, "other", "job", 500, 3, OUTCOME_RUNNING);
@@ -197,8 +170,9 @@ static void samples_come_in_the_order_they_were_taken(void **state)
 
 static void columns_can_be_chosen(void **state)
 {
-	struct fixture *f = *state;
-	static const char *const columns[] = {"disk_read_bytes", "from_the_future", "memory_bytes", NULL};
+	struct test_place *f = *state;
+	static const char *const columns[] = {
+		"disk_read_bytes", "from_the_future", "memory_bytes", NULL};
 	struct series s;
 
 	test_write_run(f->h, "r1", "job", 0, 4, OUTCOME_RUNNING);
@@ -212,7 +186,7 @@ static void columns_can_be_chosen(void **state)
 
 static void unknown_runs_and_bad_samples_are_told(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct run_finish end = test_finish("nobody", 5, OUTCOME_SUCCEEDED);
 	double value[TEST_COLUMNS];
 	struct series series;
@@ -242,7 +216,7 @@ static void unknown_runs_and_bad_samples_are_told(void **state)
 
 static void a_run_begins_and_ends_once(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct run_begin b = test_begin("r1", "job", 1);
 	struct run_finish end = test_finish("r1", 2, OUTCOME_SUCCEEDED);
 	struct job_row *job;
@@ -268,7 +242,7 @@ static void a_run_begins_and_ends_once(void **state)
 
 static void an_interrupted_run_may_still_tell_how_it_ended(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct run_finish end = test_finish("r1", 5, OUTCOME_INTERRUPTED);
 	struct job_row *job;
 	size_t n;
@@ -290,7 +264,7 @@ static void an_interrupted_run_may_still_tell_how_it_ended(void **state)
 
 static void runs_are_chosen_and_come_newest_first(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	static const struct {
 		struct run_query q;
 		const char *ids; /* concatenated */
@@ -325,7 +299,7 @@ static void runs_are_chosen_and_come_newest_first(void **state)
 
 static void jobs_count_every_run(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct job_row *job;
 	size_t n;
 
@@ -348,7 +322,7 @@ static void jobs_count_every_run(void **state)
 
 static void open_runs_say_where_they_are_rooted(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	const struct run_begin b = test_begin("r1", "job", 12.5);
 	struct open_run *run;
 	size_t n;
@@ -369,111 +343,11 @@ static void open_runs_say_where_they_are_rooted(void **state)
 	assert_int_equal(run->owner_pid, 4710);
 }
 
-static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	bool *asked = context;
-
-	*asked = pid == 4710 && start_ticks == 98;
-	return false;
-}
-
-static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	bool *asked = context;
-
-	(void)pid;
-	(void)start_ticks;
-	*asked = true;
-	return true;
-}
-
-static void orphans_are_closed_by_what_is_known_of_their_owner(void **state)
-{
-	struct fixture *f = *state;
-	static const struct {
-		const char *what, *boot_id;
-		uint64_t pid_namespace;
-		bool alive, asked;
-		double now; /* the last sample is of 105 */
-		bool closed;
-	} table[] = {
-		{"here and dead", "boot-1", 4026531836, false, true, 106, true},
-		{"here and alive", "boot-1", 4026531836, true, true, 1e9, false},
-		{"another boot", "boot-2", 4026531836, true, false, 106, true},
-		{"another namespace, fresh", "boot-1", 1, false, false, 164, false},
-		{"another namespace, stale", "boot-1", 1, false, false, 166, true},
-		{"unknown namespace, fresh", "boot-1", 0, false, false, 164, false},
-		{"unknown boot, stale", "", 4026531836, true, false, 166, true},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct run_root here = {.pid_namespace = table[i].pid_namespace};
-		char id[16];
-		bool asked = false;
-		const struct orphan_rule rule = {
-			.now = table[i].now,
-			.stale_seconds = 60,
-			.here = &here,
-			.alive = table[i].alive ? everybody_lives : nobody_lives,
-			.context = &asked,
-		};
-
-		print_message("%s\n", table[i].what);
-		snprintf(here.boot_id, sizeof here.boot_id, "%s", table[i].boot_id);
-		snprintf(id, sizeof id, "r%zu", i);
-		test_write_run(f->h, id, "job", 100, 5, OUTCOME_RUNNING);
-		assert_int_equal(history_transaction(f->h, NULL), 0);
-		assert_int_equal(history_close_orphans(f->h, &rule, NULL), 0);
-		assert_int_equal(history_commit(f->h, NULL), 0);
-		assert_int_equal(asked, table[i].asked);
-
-		struct run r = test_read_run(f->h, id, &f->arena);
-
-		assert_int_equal(r.outcome, table[i].closed ? OUTCOME_INTERRUPTED : OUTCOME_RUNNING);
-		if (table[i].closed) {
-			assert_near(r.ended_at, 105, 0);
-			assert_near(r.duration_seconds, 5, 1e-9);
-			assert_near(run_total(&r, "cpu_seconds"), 2.5, 1e-9);
-		}
-		const struct run_finish end = test_finish(id, 105, OUTCOME_FAILED);
-
-		write_finish(f->h, &end);
-	}
-}
-
-static void many_orphans_are_closed_a_few_at_a_time(void **state)
-{
-	struct fixture *f = *state;
-	const struct run_root here = {.boot_id = "boot-2"};
-	const struct orphan_rule rule = {.now = 200, .stale_seconds = 60, .here = &here};
-	int calls = 0, code;
-
-	for (int i = 0; i < 20; i++) {
-		char id[16];
-
-		snprintf(id, sizeof id, "r%d", i);
-		test_write_run(f->h, id, "job", 100, 1, OUTCOME_RUNNING);
-	}
-	do {
-		assert_int_equal(history_transaction(f->h, NULL), 0);
-		code = history_close_orphans(f->h, &rule, NULL);
-		assert_int_equal(history_commit(f->h, NULL), 0);
-		calls++;
-	} while (code == 1);
-	assert_int_equal(code, 0);
-	assert_in_range(calls, 2, 20);
-
-	const struct run_query open = {.open_only = true};
-	struct runs runs;
-
-	assert_int_equal(history_runs(f->h, &open, &f->arena, &runs, NULL), 0);
-	assert_int_equal(runs.n, 0);
-}
-
 static void names_of_any_bytes_come_back(void **state)
 {
-	struct fixture *f = *state;
-	static const char *const names[] = {"'; DROP TABLE run; --", "\"", "caf\xc3\xa9\n", "", "%s?&", "\xff\xfe"};
+	struct test_place *f = *state;
+	static const char *const names[] = {
+		"'; DROP TABLE run; --", "\"", "caf\xc3\xa9\n", "", "%s?&", "\xff\xfe"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct run_query q = {.job_name = names[i]};
@@ -490,7 +364,7 @@ static void names_of_any_bytes_come_back(void **state)
 
 static void a_rolled_back_transaction_leaves_nothing(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	const struct run_begin b = test_begin("r1", "job", 1);
 
 	assert_int_equal(history_transaction(f->h, NULL), 0);
@@ -502,7 +376,7 @@ static void a_rolled_back_transaction_leaves_nothing(void **state)
 
 static void the_version_changes_when_others_commit(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct history *reader;
 
 	assert_int_equal(history_open(&reader, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
@@ -517,7 +391,7 @@ static void the_version_changes_when_others_commit(void **state)
 
 static void a_reader_sees_one_state_while_another_writes(void **state)
 {
-	struct fixture *f = *state;
+	struct test_place *f = *state;
 	struct history *reader;
 	struct series s;
 
@@ -535,7 +409,7 @@ static void a_reader_sees_one_state_while_another_writes(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(a_run_is_read_as_it_was_written),
 		TEST(an_ended_run_keeps_its_statistics),
@@ -550,8 +424,6 @@ int main(void)
 		TEST(runs_are_chosen_and_come_newest_first),
 		TEST(jobs_count_every_run),
 		TEST(open_runs_say_where_they_are_rooted),
-		TEST(orphans_are_closed_by_what_is_known_of_their_owner),
-		TEST(many_orphans_are_closed_a_few_at_a_time),
 		TEST(names_of_any_bytes_come_back),
 		TEST(a_rolled_back_transaction_leaves_nothing),
 		TEST(the_version_changes_when_others_commit),

@@ -84,7 +84,8 @@ static int finish(struct history *h, const char *run_id, struct err *e)
 
 static int prune(struct history *h, struct err *e)
 {
-	const struct history_limits l = {.runs_per_job = 1, .full_rate_seconds = 60, .max_bytes = 1 << 16};
+	const struct history_limits l = {
+		.runs_per_job = 1, .full_rate_seconds = 60, .max_bytes = 1 << 16};
 	int code;
 
 	while ((code = history_prune(h, &l, 1e6, e)) > 0)
@@ -155,8 +156,10 @@ static void each_call_may_fail_once_or_for_good(void **state)
 	} table[] = {
 		{"full for a moment", VFS_WRITE | VFS_SYNC | VFS_TRUNCATE, SQLITE_FULL, false},
 		{"full", VFS_WRITE, SQLITE_FULL, true},
-		{"a failed write", VFS_WRITE | VFS_SYNC | VFS_TRUNCATE | VFS_DELETE, SQLITE_IOERR, false},
-		{"a dead disk", VFS_WRITE | VFS_SYNC | VFS_TRUNCATE | VFS_DELETE | VFS_READ, SQLITE_IOERR, true},
+		{"a failed write", VFS_WRITE | VFS_SYNC | VFS_TRUNCATE | VFS_DELETE, SQLITE_IOERR,
+			false},
+		{"a dead disk", VFS_WRITE | VFS_SYNC | VFS_TRUNCATE | VFS_DELETE | VFS_READ,
+			SQLITE_IOERR, true},
 		{"a failed read", VFS_READ, SQLITE_IOERR, false},
 		{"no descriptors", VFS_OPEN, SQLITE_CANTOPEN, false},
 		{"no shared memory", VFS_SHARED_MEMORY, SQLITE_IOERR, false},
@@ -239,15 +242,17 @@ static bool become_root(void)
 	snprintf(uid_map, sizeof uid_map, "0 %u 1", (unsigned)geteuid());
 	snprintf(gid_map, sizeof gid_map, "0 %u 1", (unsigned)getegid());
 	return unshare(CLONE_NEWUSER) == 0 && write_text("/proc/self/setgroups", "deny") &&
-		write_text("/proc/self/gid_map", gid_map) && write_text("/proc/self/uid_map", uid_map);
+	       write_text("/proc/self/gid_map", gid_map) &&
+	       write_text("/proc/self/uid_map", uid_map);
 }
 
 static bool mount_small_disk(const char *path)
 {
 	if (!become_root())
 		return false;
-	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-		mount("tmpfs", path, "tmpfs", 0, "size=1m") == 0;
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("tmpfs", path, "tmpfs", 0, "size=1m") == 0;
 }
 
 static bool fill_up(const char *path)
@@ -265,11 +270,11 @@ static bool fill_up(const char *path)
 	return full;
 }
 
-/* In a child of its own, where a failed assertion has nowhere to jump to: the line number says where it ended. */
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			return __LINE__ % 256 ? __LINE__ % 256 : 1;                                                    \
+/* In a child, where a failed assertion has nowhere to jump to: its line number is the answer. */
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			return __LINE__ % 256 ? __LINE__ % 256 : 1;                                \
 	} while (0)
 
 static int on_a_full_disk(const struct test_folder *f)

@@ -29,36 +29,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void run_sql(const char *path, const char *sql)
-{
-	sqlite3 *db;
-	char *message = NULL;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(db);
-}
-
-static size_t read_file(const char *path, char *out, size_t size)
-{
-	FILE *f = fopen(path, "rb");
-	size_t n = f ? fread(out, 1, size, f) : 0;
-
-	if (f)
-		fclose(f);
-	return n;
-}
-
-static void write_file(const char *path, const char *data, size_t n)
-{
-	FILE *f = fopen(path, "wb");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, n, f), n);
-	assert_int_equal(fclose(f), 0);
-}
-
 static void assert_opens_empty(const char *path)
 {
 	struct history *h = test_history(path);
@@ -99,13 +69,17 @@ static void the_schema_is_the_golden_one(void **state)
 
 	history_close(test_history(f->file));
 	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "SELECT sql || ';' FROM sqlite_schema WHERE sql NOT NULL"
-		" AND name NOT LIKE 'sqlite%' UNION ALL SELECT 'PRAGMA user_version = ' || user_version"
-		" || ';' FROM pragma_user_version", add_line, &schema, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db,
+				 "SELECT sql || ';' FROM sqlite_schema WHERE sql NOT NULL"
+				 " AND name NOT LIKE 'sqlite%' UNION ALL SELECT 'PRAGMA "
+				 "user_version = ' || user_version"
+				 " || ';' FROM pragma_user_version",
+				 add_line, &schema, NULL),
+		SQLITE_OK);
 	sqlite3_close(db);
 	if (getenv("UPDATE_GOLDEN"))
-		write_file(TEST_GOLDEN "/history_schema.sql", buf_text(&schema), schema.len);
-	golden[read_file(TEST_GOLDEN "/history_schema.sql", golden, sizeof golden - 1)] = '\0';
+		test_write_file(TEST_GOLDEN "/history_schema.sql", buf_text(&schema), schema.len);
+	golden[test_read_file(TEST_GOLDEN "/history_schema.sql", golden, sizeof golden - 1)] = '\0';
 	assert_string_equal(buf_text(&schema), golden);
 	buf_done(&schema);
 }
@@ -145,8 +119,8 @@ static void new_columns_are_added_and_old_ones_stay(void **state)
 static void illegal_column_names_are_refused(void **state)
 {
 	struct test_folder *f = *state;
-	static const char *const names[] = {"", "CPU", "a b", "a\"b", "at", "id", "samples", "kind", "duration",
-		"a_name_of_sixty_four_bytes_which_is_one_more_than_are_accepted_xx"};
+	static const char *const names[] = {"", "CPU", "a b", "a\"b", "at", "id", "samples", "kind",
+		"duration", "a_name_of_sixty_four_bytes_which_is_one_more_than_are_accepted_xx"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct metric m = {.fold = FOLD_VALUE, .column = names[i]};
@@ -155,222 +129,10 @@ static void illegal_column_names_are_refused(void **state)
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(history_open(&h, f->file, HISTORY_WRITE, &columns, NULL, &e), -EINVAL);
+		assert_int_equal(
+			history_open(&h, f->file, HISTORY_WRITE, &columns, NULL, &e), -EINVAL);
 		assert_non_null(strstr(e.text, names[i]));
 	}
-}
-
-/* ---- damaged files ---- */
-
-/* A database of 60 pages or so, closed. */
-static void make_history(const char *path)
-{
-	struct history *h = test_history(path);
-
-	for (int i = 0; i < 40; i++) {
-		char id[16];
-
-		snprintf(id, sizeof id, "r%d", i);
-		test_write_run(h, id, "job", i * 100, 100, OUTCOME_SUCCEEDED);
-	}
-	history_close(h);
-}
-
-static void damage_garbage(const char *path)
-{
-	char data[10000];
-
-	for (size_t i = 0; i < sizeof data; i++)
-		data[i] = (char)(i * 7 + 3);
-	write_file(path, data, sizeof data);
-}
-
-static void damage_text(const char *path)
-{
-	write_file(path, "hello\n", 6);
-}
-
-static void damage_truncate(const char *path)
-{
-	struct stat st;
-
-	make_history(path);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(truncate(path, st.st_size / 2), 0);
-}
-
-static void damage_header(const char *path)
-{
-	int fd;
-
-	make_history(path);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(pwrite(fd, "XXXXXXXX", 8, 16), 8);
-	close(fd);
-}
-
-static void damage_dropped_table(const char *path)
-{
-	make_history(path);
-	run_sql(path, "DROP TABLE run_stat");
-}
-
-static void damage_dropped_columns(const char *path)
-{
-	make_history(path);
-	run_sql(path, "DROP TABLE metric_column");
-}
-
-static void a_damaged_file_is_set_aside_untouched(void **state)
-{
-	struct test_folder *f = *state;
-	static char before[1 << 20], after[1 << 20];
-	static const struct {
-		const char *what;
-		void (*damage)(const char *path);
-	} table[] = {
-		{"garbage", damage_garbage},
-		{"a text", damage_text},
-		{"truncated", damage_truncate},
-		{"a broken header", damage_header},
-		{"a dropped table", damage_dropped_table},
-		{"another dropped table", damage_dropped_columns},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct history *h = NULL;
-		struct err notice = {0}, e = {0};
-		char aside[600];
-
-		print_message("%s\n", table[i].what);
-		table[i].damage(f->file);
-		size_t n = read_file(f->file, before, sizeof before);
-		int code = history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice, &e);
-
-		if (code)
-			fail_msg("%s", e.text);
-		assert_int_equal(notice.code, -EBADMSG);
-		assert_int_equal(test_count_runs(h, NULL), 0);
-		history_close(h);
-		assert_int_equal(test_folder_aside(f, aside, sizeof aside), 1);
-		assert_non_null(strstr(notice.text, aside));
-		assert_int_equal(read_file(aside, after, sizeof after), n);
-		assert_memory_equal(before, after, n);
-		assert_int_equal(unlink(aside), 0);
-		assert_opens_empty(f->file);
-		assert_int_equal(unlink(f->file), 0);
-	}
-}
-
-static void two_in_one_second_have_two_names(void **state)
-{
-	struct test_folder *f = *state;
-
-	for (int i = 0; i < 3; i++) {
-		damage_garbage(f->file);
-		history_close(test_history(f->file));
-	}
-	assert_int_equal(test_folder_aside(f, NULL, 0), 3);
-}
-
-static void a_damaged_file_is_an_error_to_readers(void **state)
-{
-	struct test_folder *f = *state;
-	struct history *h;
-	struct err e = {0};
-
-	damage_garbage(f->file);
-	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -EBADMSG);
-	assert_non_null(strstr(e.text, f->file));
-	assert_int_equal(test_folder_count(f), 1);
-}
-
-/* Fills each page but the first with 0xff: whatever is used next is damaged. */
-static void flip_pages(const char *path)
-{
-	char page[4096];
-	struct stat st;
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	for (size_t i = 0; i < sizeof page; i++)
-		page[i] = (char)0xff;
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	for (off_t at = 4096; at < st.st_size; at += 4096)
-		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
-	close(fd);
-}
-
-static void damage_found_in_use_sets_the_file_aside(void **state)
-{
-	struct test_folder *f = *state;
-	struct run_begin b = test_begin("new", "new", 1);
-	struct err e = {0}, notice = {0};
-	struct history *h;
-
-	make_history(f->file);
-	h = test_history(f->file);
-	flip_pages(f->file);
-	int code = history_transaction(h, &e);
-
-	if (code == 0)
-		code = history_run_begin(h, &b, &e);
-	assert_int_equal(code, -EBADMSG);
-	history_rollback(h);
-	assert_int_equal(history_check(h, NULL), -EBADMSG);
-	assert_int_equal(history_set_aside(h, e.text, &notice, &e), 0);
-	assert_int_equal(notice.code, -EBADMSG);
-	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
-	assert_opens_empty(f->file);
-}
-
-static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
-{
-	struct test_folder *f = *state;
-	struct err notice = {0};
-	struct history *one, *two, *fresh;
-
-	make_history(f->file);
-	one = test_history(f->file);
-	two = test_history(f->file);
-	assert_int_equal(history_set_aside(one, "why", &notice, NULL), 0);
-	assert_int_equal(notice.code, -EBADMSG);
-	fresh = test_history(f->file);
-	test_write_run(fresh, "fresh", "job", 1, 1, OUTCOME_SUCCEEDED);
-	notice = (struct err){0};
-	assert_int_equal(history_set_aside(two, "why", &notice, NULL), 0);
-	assert_int_equal(notice.code, 0);
-	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
-	assert_int_equal(test_count_runs(fresh, NULL), 1);
-	history_close(fresh);
-	fresh = test_history(f->file);
-	assert_int_equal(test_count_runs(fresh, NULL), 1);
-	history_close(fresh);
-}
-
-static void an_unclean_end_is_checked_at_the_next_start(void **state)
-{
-	struct test_folder *f = *state;
-	struct err notice = {0};
-	struct history *h, *again = NULL;
-	struct stat st;
-	char wal[320];
-
-	make_history(f->file);
-	h = test_history(f->file);
-	test_write_run(h, "r", "job", 1, 1, OUTCOME_RUNNING);
-	snprintf(wal, sizeof wal, "%s-wal", f->file);
-	assert_int_equal(stat(wal, &st), 0);
-	assert_true(st.st_size > 0);
-	/* As after a kill: the -wal is there. The pages that opening needs are in it; others are damaged. */
-	flip_pages(f->file);
-	assert_int_equal(history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
-	assert_int_equal(notice.code, -EBADMSG);
-	assert_int_equal(test_count_runs(again, NULL), 0);
-	history_close(again);
-	history_close(h);
-	assert_opens_empty(f->file);
 }
 
 /* ---- what is not ours, or not allowed ---- */
@@ -381,17 +143,18 @@ static void another_programs_database_is_left_alone(void **state)
 	static char before[1 << 16], after[1 << 16];
 	static const enum history_mode modes[] = {HISTORY_READ, HISTORY_WRITE};
 
-	run_sql(f->file, "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)");
-	size_t n = read_file(f->file, before, sizeof before);
+	test_run_sql(f->file, "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)");
+	size_t n = test_read_file(f->file, before, sizeof before);
 
 	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
+		assert_int_equal(
+			history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
 		assert_non_null(strstr(e.text, "another program"));
 	}
-	assert_int_equal(read_file(f->file, after, sizeof after), n);
+	assert_int_equal(test_read_file(f->file, after, sizeof after), n);
 	assert_memory_equal(before, after, n);
 }
 
@@ -400,17 +163,18 @@ static void a_newer_schema_is_left_alone(void **state)
 	struct test_folder *f = *state;
 	static const enum history_mode modes[] = {HISTORY_READ, HISTORY_WRITE};
 
-	make_history(f->file);
-	run_sql(f->file, "PRAGMA user_version = 99");
+	test_make_history(f->file);
+	test_run_sql(f->file, "PRAGMA user_version = 99");
 	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
+		assert_int_equal(
+			history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
 		assert_non_null(strstr(e.text, "newer"));
 		assert_non_null(strstr(e.text, "99"));
 	}
-	run_sql(f->file, "PRAGMA user_version = 1");
+	test_run_sql(f->file, "PRAGMA user_version = 1");
 	struct history *h = test_history(f->file);
 
 	assert_int_equal(test_count_runs(h, NULL), 40);
@@ -422,7 +186,7 @@ static void an_empty_file_becomes_a_history(void **state)
 	struct test_folder *f = *state;
 	struct history *h;
 
-	write_file(f->file, "", 0);
+	test_write_file(f->file, "", 0);
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, NULL), -ENOENT);
 	assert_opens_empty(f->file);
 	assert_int_equal(test_folder_aside(f, NULL, 0), 0);
@@ -436,7 +200,8 @@ static void places_that_cannot_be_are_told(void **state)
 	char path[400];
 
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -ENOENT);
-	assert_int_equal(history_open(&h, f->path, HISTORY_WRITE, &test_columns, NULL, &e), -EISDIR);
+	assert_int_equal(
+		history_open(&h, f->path, HISTORY_WRITE, &test_columns, NULL, &e), -EISDIR);
 	assert_non_null(strstr(e.text, "directory"));
 	assert_int_equal(history_open(&h, "", HISTORY_WRITE, &test_columns, NULL, &e), -EISDIR);
 	snprintf(path, sizeof path, "%s/missing/history.db", f->path);
@@ -445,7 +210,8 @@ static void places_that_cannot_be_are_told(void **state)
 	snprintf(path, sizeof path, "%s/pipe", f->path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
-	assert_int_equal(history_open(&h, "/dev/null", HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
+	assert_int_equal(
+		history_open(&h, "/dev/null", HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
 }
 
 /* Root may write everywhere, so it is somebody else meanwhile. */
@@ -466,7 +232,7 @@ static void a_file_that_may_not_be_written_is_told(void **state)
 	struct history *h;
 	struct err e = {0};
 
-	make_history(f->file);
+	test_make_history(f->file);
 	assert_int_equal(chmod(f->file, 0444), 0);
 	bool was_root = become_nobody(f);
 	int code = history_open(&h, f->file, HISTORY_WRITE, &test_columns, NULL, &e);
@@ -489,7 +255,7 @@ static void a_folder_that_may_not_be_written_is_told_but_read(void **state)
 	struct history *h;
 	struct err e = {0};
 
-	make_history(f->file);
+	test_make_history(f->file);
 	bool was_root = become_nobody(f);
 
 	assert_int_equal(chmod(f->path, 0555), 0);
@@ -545,7 +311,8 @@ static void memory_is_shared_by_the_handles_of_the_process(void **state)
 	struct history *writer, *reader;
 
 	(void)state;
-	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
+	assert_int_equal(
+		history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
 	writer = test_history(":memory:");
 	test_write_run(writer, "r1", "job", 1, 3, OUTCOME_SUCCEEDED);
 	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), 0);
@@ -555,7 +322,8 @@ static void memory_is_shared_by_the_handles_of_the_process(void **state)
 	assert_true(history_bytes(writer) > 4096);
 	history_close(reader);
 	history_close(writer);
-	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
+	assert_int_equal(
+		history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
 }
 
 static void readers_leave_no_trace(void **state)
@@ -563,7 +331,7 @@ static void readers_leave_no_trace(void **state)
 	struct test_folder *f = *state;
 	struct history *h;
 
-	make_history(f->file);
+	test_make_history(f->file);
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, NULL), 0);
 	assert_int_equal(test_count_runs(h, NULL), 40);
 	assert_int_equal(history_transaction(h, NULL), -EROFS);
@@ -593,12 +361,6 @@ int main(void)
 		TEST(the_schema_is_the_golden_one),
 		TEST(new_columns_are_added_and_old_ones_stay),
 		TEST(illegal_column_names_are_refused),
-		TEST(a_damaged_file_is_set_aside_untouched),
-		TEST(two_in_one_second_have_two_names),
-		TEST(a_damaged_file_is_an_error_to_readers),
-		TEST(damage_found_in_use_sets_the_file_aside),
-		TEST(the_second_who_finds_the_damage_leaves_the_fresh_file),
-		TEST(an_unclean_end_is_checked_at_the_next_start),
 		TEST(another_programs_database_is_left_alone),
 		TEST(a_newer_schema_is_left_alone),
 		TEST(an_empty_file_becomes_a_history),

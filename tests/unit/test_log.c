@@ -1,2 +1,169 @@
+/* Log lines: whole, clean, one write each. */
 #include "tests/unit/test_main.h"
-int main(void){return 0;}
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/log.h"
+
+/* stderr becomes one end of a socket that keeps writes apart. */
+struct fixture {
+	int ours, saved;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	f.ours = ends[0];
+	f.saved = dup(STDERR_FILENO);
+	assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	close(ends[1]);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	dup2(f->saved, STDERR_FILENO);
+	close(f->saved);
+	close(f->ours);
+	log_setup("info", "logfmt");
+	return 0;
+}
+
+/* What one write wrote, "" when there was none. */
+static const char *said(struct fixture *f)
+{
+	static char text[16384];
+	ssize_t n = recv(f->ours, text, sizeof text - 1, MSG_DONTWAIT);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+/* The line without its time, which is checked to be one. */
+static const char *after_time(const char *line, const char *before, size_t skip)
+{
+	assert_int_equal(strncmp(line, before, strlen(before)), 0);
+	assert_int_equal(line[strlen(before) + 10], 'T');
+	return line + strlen(before) + 24 + skip;
+}
+
+static void logfmt_quotes_what_needs_it(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *value, *expected;
+	} table[] = {
+		{"plain", "plain"},
+		{"caf\xc3\xa9", "caf\xc3\xa9"},
+		{"", "\"\""},
+		{"two words", "\"two words\""},
+		{"a=b", "\"a=b\""},
+		{"say \"x\"", "\"say \\\"x\\\"\""},
+		{"back\\slash", "\"back\\\\slash\""},
+		{"line\nbreak", "\"line\\nbreak\""},
+		{"\x1b[31m\x7f", "\"\\u001b[31m\\u007f\""},
+		{"bad \xff", "\"bad \xef\xbf\xbd\""},
+	};
+
+	log_setup("info", "logfmt");
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char expected[256];
+
+		log_line(LOG_LEVEL_WARN, "it happened", "left_out", NULL, "key", table[i].value,
+			NULL);
+		snprintf(expected, sizeof expected, " level=warn msg=\"it happened\" key=%s\n",
+			table[i].expected);
+		assert_string_equal(after_time(said(f), "ts=", 0), expected);
+		assert_string_equal(said(f), "");
+	}
+}
+
+static void json_is_json(void **state)
+{
+	struct fixture *f = *state;
+
+	log_setup("debug", "json");
+	log_line(LOG_LEVEL_DEBUG, "a \"b\"\n", "path", "C:\\x\ty", NULL);
+	assert_string_equal(after_time(said(f), "{\"ts\":\"", 1),
+		",\"level\":\"debug\",\"msg\":\"a \\\"b\\\"\\n\",\"path\":\"C:\\\\x\\u0009y\"}\n");
+	assert_string_equal(said(f), "");
+}
+
+static void levels_below_the_least_are_silent(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"debug", "info", "warn", "error"};
+
+	for (unsigned least = 0; least < ARRAY_LEN(names); least++)
+		for (unsigned level = 0; level < ARRAY_LEN(names); level++) {
+			log_setup(names[least], "logfmt");
+			log_line((enum log_level)level, "x", NULL);
+			assert_int_equal(*said(f) != '\0', level >= least);
+		}
+}
+
+static void long_values_are_cut_and_lines_stay_whole(void **state)
+{
+	struct fixture *f = *state;
+	char value[5000];
+	static const char *const formats[] = {"logfmt", "json"};
+
+	memset(value, '\x01', sizeof value - 1);
+	value[sizeof value - 1] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+		log_setup("info", formats[i]);
+		log_line(LOG_LEVEL_ERROR, value, "a", value, "b", value, "c", value, NULL);
+		const char *line = said(f);
+		size_t n = strlen(line);
+
+		assert_in_range(n, 1000, 8192);
+		assert_true(utf8_valid(line, n));
+		assert_int_equal(line[n - 1], '\n');
+		assert_int_equal(line[n - 2], i ? '}' : '"');
+		assert_null(memchr(line, '\n', n - 1));
+	}
+}
+
+static void complaints_back_off_and_end(void **state)
+{
+	struct complaint c = {0};
+	size_t said_times = 0;
+
+	(void)state;
+	assert_false(complaint_over(&c));
+	for (int i = 1; i <= 1000; i++) {
+		bool due = complaint_due(&c);
+
+		assert_int_equal(due, i == 1 || i == 10 || i == 100 || i == 1000);
+		said_times += due;
+	}
+	assert_int_equal(said_times, 4);
+	assert_true(complaint_over(&c));
+	assert_false(complaint_over(&c));
+	assert_true(complaint_due(&c));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(logfmt_quotes_what_needs_it),
+		TEST(json_is_json),
+		TEST(levels_below_the_least_are_silent),
+		TEST(long_values_are_cut_and_lines_stay_whole),
+		cmocka_unit_test(complaints_back_off_and_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -42,7 +42,8 @@ static void distribution_weighs_values_by_the_time_they_held(void **state)
 		{"equal times", 4, {4, 1, 3, 2}, {1, 1, 1, 1}, {4, 2.5, 1, 4, 2, 4, 4, 10}},
 		{"unequal times", 2, {10, 20}, {9, 1}, {2, 11, 10, 20, 10, 20, 20, 30}},
 		{"unknown left out", 3, {1, NAN, 3}, {1, 100, 1}, {2, 2, 1, 3, 1, 3, 3, 4}},
-		{"no time: n, sum and max only", 3, {5, 1, 9}, {1, 0, 0}, {3, 5, 5, 9, 5, 5, 5, 15}},
+		{"no time: n, sum and max only", 3, {5, 1, 9}, {1, 0, 0},
+			{3, 5, 5, 9, 5, 5, 5, 15}},
 		{"no time at all: all alike", 2, {2, 4}, {0, 0}, {2, 3, 2, 4, 2, 4, 4, 6}},
 		{"negative", 2, {-2, -4}, {1, 1}, {2, -3, -4, -2, -4, -2, -2, -6}},
 	};
@@ -63,7 +64,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Nearest rank as the textbook has it, on values written out as often as they weigh. */
-static double textbook_percentile(const double *value, const double *weight, size_t n, double percent)
+static double textbook_percentile(
+	const double *value, const double *weight, size_t n, double percent)
 {
 	double all[1000];
 	size_t total = 0;
@@ -106,7 +108,8 @@ static void null_weights_are_all_alike(void **state)
 		(struct distribution){3, 3, 1, 6, 2, 6, 6, 9});
 }
 
-static const struct distribution *find(const struct column_stats *stats, size_t n, const char *column)
+static const struct distribution *find(
+	const struct column_stats *stats, size_t n, const char *column)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(stats[i].column, column) == 0)
@@ -127,9 +130,10 @@ static void rates_join_what_is_too_short_to_divide_by(void **state)
 		{"two seconds", 2, {2, 2}, {1, 3}, 1, 0.5, 1.5, 2},
 		{"a short one at the end joins the one before", 4, {1, 1, 1, 0.01}, {1, 1, 1, 0.02},
 			3.02 / 3.01, 1, 1.02 / 1.01, 3},
-		{"a short one at the start joins the next", 3, {0.01, 1, 1}, {0.03, 1, 1}, 2.03 / 2.01, 1,
-			1.03 / 1.01, 2},
-		{"a correction at the end counts in the mean alone", 4, {1, 1, 1, 0}, {1, 1, 1, 3}, 2, 1, 1, 3},
+		{"a short one at the start joins the next", 3, {0.01, 1, 1}, {0.03, 1, 1},
+			2.03 / 2.01, 1, 1.03 / 1.01, 2},
+		{"a correction at the end counts in the mean alone", 4, {1, 1, 1, 0}, {1, 1, 1, 3},
+			2, 1, 1, 3},
 		{"a job of one short interval", 1, {0.004}, {0.002}, 0.5, 0.5, 0.5, 1},
 		{"unknown growth is no time either", 3, {1, 1, 1}, {2, NAN, 4}, 3, 2, 4, 2},
 		{"no time at all: no rate", 1, {0}, {1}, NAN, NAN, NAN, 0},
@@ -165,7 +169,8 @@ static void stats_are_sorted_and_leave_out_unknown_columns(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	double read[] = {10, 30}, memory[] = {5, 6}, unknown[] = {NAN, NAN}, cpu[] = {1, 1};
 	double *const values[] = {read, memory, unknown, cpu};
-	static const char *const columns[] = {"disk_read_bytes", "memory_bytes", "gpu_usage", "cpu_seconds"};
+	static const char *const columns[] = {
+		"disk_read_bytes", "memory_bytes", "gpu_usage", "cpu_seconds"};
 	static const char *const expected[] = {"cpu_cores", "cpu_seconds", "disk_read_bytes",
 		"disk_read_bytes_per_second", "memory_bytes"};
 	const struct series s = {2, 4, columns, NULL, (double[]){10, 10}, values};

@@ -1,0 +1,232 @@
+/* Files that are damaged: set aside as they are, and a fresh one begun. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/test_history.h"
+
+static int set_up(void **state)
+{
+	static struct test_folder f;
+
+	test_folder_make(&f);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	test_folder_remove(*state);
+	return 0;
+}
+
+static void assert_opens_empty(const char *path)
+{
+	struct history *h = test_history(path);
+
+	assert_int_equal(test_count_runs(h, NULL), 0);
+	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
+	assert_int_equal(test_count_runs(h, NULL), 1);
+	history_close(h);
+}
+
+static void damage_garbage(const char *path)
+{
+	char data[10000];
+
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (char)(i * 7 + 3);
+	test_write_file(path, data, sizeof data);
+}
+
+static void damage_text(const char *path)
+{
+	test_write_file(path, "hello\n", 6);
+}
+
+static void damage_truncate(const char *path)
+{
+	struct stat st;
+
+	test_make_history(path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size / 2), 0);
+}
+
+static void damage_header(const char *path)
+{
+	int fd;
+
+	test_make_history(path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "XXXXXXXX", 8, 16), 8);
+	close(fd);
+}
+
+static void damage_dropped_table(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path, "DROP TABLE run_stat");
+}
+
+static void damage_dropped_columns(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path, "DROP TABLE metric_column");
+}
+
+static void a_damaged_file_is_set_aside_untouched(void **state)
+{
+	struct test_folder *f = *state;
+	static char before[1 << 20], after[1 << 20];
+	static const struct {
+		const char *what;
+		void (*damage)(const char *path);
+	} table[] = {
+		{"garbage", damage_garbage},
+		{"a text", damage_text},
+		{"truncated", damage_truncate},
+		{"a broken header", damage_header},
+		{"a dropped table", damage_dropped_table},
+		{"another dropped table", damage_dropped_columns},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct history *h = NULL;
+		struct err notice = {0}, e = {0};
+		char aside[600];
+
+		print_message("%s\n", table[i].what);
+		table[i].damage(f->file);
+		size_t n = test_read_file(f->file, before, sizeof before);
+		int code = history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice, &e);
+
+		if (code)
+			fail_msg("%s", e.text);
+		assert_int_equal(notice.code, -EBADMSG);
+		assert_int_equal(test_count_runs(h, NULL), 0);
+		history_close(h);
+		assert_int_equal(test_folder_aside(f, aside, sizeof aside), 1);
+		assert_non_null(strstr(notice.text, aside));
+		assert_int_equal(test_read_file(aside, after, sizeof after), n);
+		assert_memory_equal(before, after, n);
+		assert_int_equal(unlink(aside), 0);
+		assert_opens_empty(f->file);
+		assert_int_equal(unlink(f->file), 0);
+	}
+}
+
+static void two_in_one_second_have_two_names(void **state)
+{
+	struct test_folder *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		damage_garbage(f->file);
+		history_close(test_history(f->file));
+	}
+	assert_int_equal(test_folder_aside(f, NULL, 0), 3);
+}
+
+static void a_damaged_file_is_an_error_to_readers(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h;
+	struct err e = {0};
+
+	damage_garbage(f->file);
+	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, f->file));
+	assert_int_equal(test_folder_count(f), 1);
+}
+
+static void damage_found_in_use_sets_the_file_aside(void **state)
+{
+	struct test_folder *f = *state;
+	struct run_begin b = test_begin("new", "new", 1);
+	struct err e = {0}, notice = {0};
+	struct history *h;
+
+	test_make_history(f->file);
+	h = test_history(f->file);
+	test_damage(f->file);
+	int code = history_transaction(h, &e);
+
+	if (code == 0)
+		code = history_run_begin(h, &b, &e);
+	assert_int_equal(code, -EBADMSG);
+	history_rollback(h);
+	assert_int_equal(history_check(h, NULL), -EBADMSG);
+	assert_int_equal(history_set_aside(h, e.text, &notice, &e), 0);
+	assert_int_equal(notice.code, -EBADMSG);
+	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
+	assert_opens_empty(f->file);
+}
+
+static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
+{
+	struct test_folder *f = *state;
+	struct err notice = {0};
+	struct history *one, *two, *fresh;
+
+	test_make_history(f->file);
+	one = test_history(f->file);
+	two = test_history(f->file);
+	assert_int_equal(history_set_aside(one, "why", &notice, NULL), 0);
+	assert_int_equal(notice.code, -EBADMSG);
+	fresh = test_history(f->file);
+	test_write_run(fresh, "fresh", "job", 1, 1, OUTCOME_SUCCEEDED);
+	notice = (struct err){0};
+	assert_int_equal(history_set_aside(two, "why", &notice, NULL), 0);
+	assert_int_equal(notice.code, 0);
+	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
+	assert_int_equal(test_count_runs(fresh, NULL), 1);
+	history_close(fresh);
+	fresh = test_history(f->file);
+	assert_int_equal(test_count_runs(fresh, NULL), 1);
+	history_close(fresh);
+}
+
+static void an_unclean_end_is_checked_at_the_next_start(void **state)
+{
+	struct test_folder *f = *state;
+	struct err notice = {0};
+	struct history *h, *again = NULL;
+	struct stat st;
+	char wal[320];
+
+	test_make_history(f->file);
+	h = test_history(f->file);
+	test_write_run(h, "r", "job", 1, 1, OUTCOME_RUNNING);
+	snprintf(wal, sizeof wal, "%s-wal", f->file);
+	assert_int_equal(stat(wal, &st), 0);
+	assert_true(st.st_size > 0);
+	/* As after a kill: a -wal with the pages that opening needs; others are damaged. */
+	test_damage(f->file);
+	assert_int_equal(
+		history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
+	assert_int_equal(notice.code, -EBADMSG);
+	assert_int_equal(test_count_runs(again, NULL), 0);
+	history_close(again);
+	history_close(h);
+	assert_opens_empty(f->file);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_damaged_file_is_set_aside_untouched),
+		TEST(two_in_one_second_have_two_names),
+		TEST(a_damaged_file_is_an_error_to_readers),
+		TEST(damage_found_in_use_sets_the_file_aside),
+		TEST(the_second_who_finds_the_damage_leaves_the_fresh_file),
+		TEST(an_unclean_end_is_checked_at_the_next_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

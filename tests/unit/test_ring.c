@@ -1,0 +1,161 @@
+/* The ring: order, bounds, and what is dropped first. */
+#include "tests/unit/test_main.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter/ring.h"
+
+/* A word of events: b = begin, s = sample, f = finish; a digit before it is its number. */
+static struct event *event_of(char kind, size_t number)
+{
+	char text[2] = {(char)('0' + number % 10), '\0'};
+	double value = (double)number;
+	const struct sample s = {.value = &value};
+
+	if (kind == 's')
+		return event_of_sample(&s, 1);
+	if (kind == 'b')
+		return event_of_begin(&(struct run_begin){.run_id = text, .job_name = "job"});
+	return event_of_finish(&(struct run_finish){.run_id = text, .cpu_source = "rusage"});
+}
+
+static void push_all(struct ring *r, const char *kinds)
+{
+	for (size_t i = 0; kinds[i]; i++)
+		ring_push(r, event_of(kinds[i], i));
+}
+
+static char number_of(const struct event *v)
+{
+	switch (v->kind) {
+	case EVENT_BEGIN:
+		return v->begin.run_id[0];
+	case EVENT_SAMPLE:
+		return (char)('0' + (int)v->sample.value[0]);
+	case EVENT_FINISH:
+		return v->finish.run_id[0];
+	}
+	return '?';
+}
+
+/* Empties the ring. */
+static const char *numbers(struct ring *r)
+{
+	static char out[64];
+	size_t n = 0;
+	struct event *v;
+
+	while ((v = ring_pop(r))) {
+		assert_true(n + 1 < sizeof out);
+		out[n++] = number_of(v);
+		free(v);
+	}
+	out[n] = '\0';
+	assert_int_equal(r->n, 0);
+	assert_int_equal(r->samples, 0);
+	return out;
+}
+
+static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
+{
+	static const struct {
+		const char *kinds;
+		size_t max_samples, max_runs;
+		const char *left;
+		uint64_t samples_dropped, runs_dropped;
+	} table[] = {
+		{"bssf", 0, 0, "0123", 0, 0},
+		{"bssf", 2, 2, "0123", 0, 0},
+		{"bsssf", 2, 2, "0234", 1, 0},
+		{"sssss", 1, 1, "4", 4, 0},
+		{"bsbsb", 9, 2, "1234", 0, 1},
+		{"bfbfs", 1, 1, "34", 0, 3},
+		{"", 1, 1, "", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct ring r = {
+			.max_samples = table[i].max_samples,
+			.max_runs = table[i].max_runs,
+		};
+
+		push_all(&r, table[i].kinds);
+		assert_int_equal(r.n, strlen(table[i].left));
+		assert_string_equal(numbers(&r), table[i].left);
+		assert_int_equal(r.samples_dropped, table[i].samples_dropped);
+		assert_int_equal(r.runs_dropped, table[i].runs_dropped);
+	}
+}
+
+static void what_is_put_back_comes_first_and_keeps_the_bound(void **state)
+{
+	struct ring r = {.max_samples = 4}, batch = {0};
+
+	(void)state;
+	push_all(&r, "bsss");
+	ring_move(&batch, &r, 3);
+	assert_int_equal(batch.n, 3);
+	assert_int_equal(batch.samples, 2);
+	assert_int_equal(r.n, 1);
+	ring_push(&r, event_of('s', 4));
+	ring_push(&r, event_of('s', 5));
+	ring_put_back(&r, &batch);
+	assert_int_equal(batch.n, 0);
+	assert_int_equal(r.samples_dropped, 1);
+	assert_string_equal(numbers(&r), "02345");
+	ring_put_back(&r, &batch);
+	assert_string_equal(numbers(&r), "");
+	push_all(&batch, "bf");
+	ring_put_back(&r, &batch);
+	ring_push(&r, event_of('s', 2));
+	assert_string_equal(numbers(&r), "012");
+}
+
+static void moving_more_than_there_is_moves_all(void **state)
+{
+	struct ring r = {0}, batch = {0};
+
+	(void)state;
+	push_all(&r, "bsf");
+	ring_move(&batch, &r, 100);
+	assert_string_equal(numbers(&r), "");
+	assert_string_equal(numbers(&batch), "012");
+}
+
+static void events_own_what_they_hold(void **state)
+{
+	char id[] = "id", job[] = "job", host[] = "host", source[] = "rusage";
+	double value[] = {1, 2};
+	struct event *b, *s, *f;
+
+	(void)state;
+	b = event_of_begin(&(struct run_begin){.run_id = id, .job_name = job, .host = host});
+	s = event_of_sample(&(struct sample){.at = 3, .value = value}, 2);
+	f = event_of_finish(&(struct run_finish){.run_id = id, .memory_source = source});
+	id[0] = job[0] = host[0] = source[0] = 'X';
+	value[0] = value[1] = 9;
+	assert_string_equal(b->begin.run_id, "id");
+	assert_string_equal(b->begin.job_name, "job");
+	assert_string_equal(b->begin.host, "host");
+	assert_true(s->sample.value[0] < 1.5 && s->sample.value[1] > 1.5 && s->sample.value[1] < 3);
+	assert_string_equal(f->finish.run_id, "id");
+	assert_null(f->finish.cpu_source);
+	assert_string_equal(f->finish.memory_source, "rusage");
+	free(b);
+	free(s);
+	free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(past_a_bound_the_oldest_of_its_kind_goes),
+		cmocka_unit_test(what_is_put_back_comes_first_and_keeps_the_bound),
+		cmocka_unit_test(moving_more_than_there_is_moves_all),
+		cmocka_unit_test(events_own_what_they_hold),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
