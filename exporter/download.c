@@ -163,7 +163,6 @@ static int code_of(const struct download *d, CURLcode result)
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
 	case CURLE_URL_MALFORMAT:
-	case CURLE_UNSUPPORTED_PROTOCOL:
 		return -EINVAL;
 	default:
 		return -EIO;
