@@ -10,6 +10,7 @@
 
 #include <zlib.h>
 
+#include "collectors/base/utf8.h"
 #include "exporter/catalogue_scdata.h"
 
 #define BUSY_MS 5000
@@ -134,25 +135,38 @@ void catalogue_cache_close(struct catalogue_cache *k)
 	free(k);
 }
 
-/* The source and time of what was saved; -ENOENT when nothing was. */
-static int read_metadata(
-	const struct catalogue_cache *k, char **source, struct wall *saved_at, struct err *e)
+int catalogue_cache_confirm(struct catalogue_cache *k, struct wall at, struct err *e)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	int code = cache_prepare(k, "UPDATE _metadata SET value = ? WHERE key = 'saved_at'", &s, e);
+
+	if (code)
+		return code;
+	sqlite3_bind_double(s, 1, wall_seconds(at));
+	return cache_step(k, s, e);
+}
+
+/* Of what was saved; -ENOENT when nothing was. */
+static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 	bool found = false;
-	int code = cache_prepare(
-		k, "SELECT key, value FROM _metadata WHERE key IN ('source', 'saved_at')", &s, e);
 
-	if (code)
+	*ret = (struct cache_origin){0};
+	if (cache_prepare(k, "SELECT key, value FROM _metadata", &s, NULL))
 		return -ENOENT;
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		const char *key = (const char *)sqlite3_column_text(s, 0);
 		const char *value = (const char *)sqlite3_column_text(s, 1);
 
-		if (key && value && strcmp(key, "source") == 0 && !*source)
-			*source = xstrdup(value);
-		if (key && strcmp(key, "saved_at") == 0) {
-			saved_at->ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
+		if (!key || !value)
+			continue;
+		if (strcmp(key, "source") == 0)
+			utf8_clean(value, strlen(value), ret->source, sizeof ret->source);
+		if (strcmp(key, "hash") == 0)
+			utf8_clean(value, strlen(value), ret->hash, sizeof ret->hash);
+		if (strcmp(key, "saved_at") == 0) {
+			ret->at.ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
 			found = true;
 		}
 	}
@@ -160,24 +174,25 @@ static int read_metadata(
 }
 
 int catalogue_cache_load(
-	struct catalogue **ret, struct wall *saved_at, const char *path, struct err *e)
+	struct catalogue **ret, struct cache_origin *origin, const char *path, struct err *e)
 {
 	struct catalogue_cache k = {.path = xstrdup(path)};
-	AUTO(freep) char *own_path = k.path, *source = NULL;
-	struct wall at = {0};
+	AUTO(freep) char *own_path = k.path;
+	struct cache_origin o;
 	int code = -ENOENT;
 
+	(void)own_path;
 	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 		SQLITE_OK) {
 		sqlite3_busy_timeout(k.db, BUSY_MS);
-		code = read_metadata(&k, &source, &at, NULL);
+		code = read_origin(&k, &o);
 	}
 	sqlite3_close(k.db);
 	if (code)
 		return err_set(e, code, "%s: no catalogue was saved there", path);
-	code = catalogue_from_scdata_as(ret, path, source ? source : path, e);
+	code = catalogue_from_scdata_as(ret, path, *o.source ? o.source : path, e);
 	if (code == 0)
-		*saved_at = at;
+		*origin = o;
 	return code;
 }
 

@@ -20,19 +20,25 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/*
- * Puts a catalogue in the place of the one before, at once or not at all. source is where it came from
- * originally: catalogue_cache_load answers it.
- */
-int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *c, const char *source,
-	struct wall at, struct err *e);
+/* Where a saved catalogue came from. */
+struct cache_origin {
+	char source[256]; /* URL or path */
+	char hash[128];   /* of the Keeper's database, "" = not known */
+	struct wall at;   /* when it was fetched, or last found unchanged */
+};
+
+/* Puts a catalogue in the place of the one before, at once or not at all. */
+int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *c,
+	const struct cache_origin *origin, struct err *e);
+
+/* The catalogue that was saved is still the newest. */
+int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struct err *e);
 
 /*
- * The catalogue that was saved last, and when. -ENOENT: no such file, or nothing was saved yet. Needs no
- * handle; never creates or changes the file.
+ * The catalogue that was saved last. -ENOENT: no such file, or nothing was saved yet. Needs no handle; never
+ * creates or changes the file.
  */
-int catalogue_cache_load(
-	struct catalogue **ret, struct wall *saved_at, const char *path, struct err *e);
+int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path, struct err *e);
 
 /* An answer of a server, as HTTP caches keep it. */
 struct cached_page {

@@ -239,15 +239,15 @@ static int save_rates(const struct catalogue_cache *k, const struct catalogue *c
 }
 
 static int save_metadata(const struct catalogue_cache *k, const struct catalogue *c,
-	const char *source, struct wall at, struct err *e)
+	const struct cache_origin *o, struct err *e)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 	char saved_at[DOUBLE_TEXT_MAX];
 	const char *const pairs[][2] = {{"published_at", c->as_of}, {"published_by", c->note},
-		{"source", source}, {"saved_at", saved_at}};
+		{"source", o->source}, {"hash", o->hash}, {"saved_at", saved_at}};
 	int code = cache_prepare(k, "INSERT INTO _metadata VALUES (?, ?)", &s, e);
 
-	double_text(saved_at, wall_seconds(at));
+	double_text(saved_at, wall_seconds(o->at));
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(pairs); i++) {
 		cache_bind_text(s, 1, pairs[i][0]);
 		cache_bind_text(s, 2, pairs[i][1]);
@@ -256,8 +256,8 @@ static int save_metadata(const struct catalogue_cache *k, const struct catalogue
 	return code;
 }
 
-static int save_all(const struct catalogue_cache *k, const struct catalogue *c, const char *source,
-	struct wall at, struct err *e)
+static int save_all(const struct catalogue_cache *k, const struct catalogue *c,
+	const struct cache_origin *o, struct err *e)
 {
 	static int (*const parts[])(
 		const struct catalogue_cache *, const struct catalogue *, struct err *) = {
@@ -274,7 +274,7 @@ static int save_all(const struct catalogue_cache *k, const struct catalogue *c, 
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(parts); i++)
 		code = parts[i](k, c, e);
 	if (code == 0)
-		code = save_metadata(k, c, source, at, e);
+		code = save_metadata(k, c, o, e);
 	if (code == 0)
 		code = cache_run(k, "COMMIT", e);
 	if (code)
@@ -282,13 +282,13 @@ static int save_all(const struct catalogue_cache *k, const struct catalogue *c, 
 	return code;
 }
 
-int catalogue_cache_save(struct catalogue_cache *k, const struct catalogue *c, const char *source,
-	struct wall at, struct err *e)
+int catalogue_cache_save(struct catalogue_cache *k, const struct catalogue *c,
+	const struct cache_origin *o, struct err *e)
 {
-	int code = save_all(k, c, source, at, e);
+	int code = save_all(k, c, o, e);
 
 	if (code != -EBADMSG)
 		return code;
 	code = cache_begin_anew(k, e);
-	return code ? code : save_all(k, c, source, at, e);
+	return code ? code : save_all(k, c, o, e);
 }

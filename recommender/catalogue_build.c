@@ -58,6 +58,7 @@ void catalogue_builder_done(struct catalogue_builder *b)
 	free(b->price);
 	free(b->vendor);
 	free(b->region);
+	free(b->country);
 	free(b->zone);
 	free(b->currency);
 }
@@ -194,6 +195,14 @@ int catalogue_add_region(struct catalogue_builder *b, const struct region *r, st
 	known->value = (uint32_t)b->n_regions;
 	b->region[b->n_regions++] = kept;
 	return 0;
+}
+
+void catalogue_add_country(
+	struct catalogue_builder *b, const char *country_id, const char *continent)
+{
+	GROW(b->country, b->n_countries, b->countries_room);
+	b->country[b->n_countries++] =
+		(struct country){catalogue_keep(b, country_id), catalogue_keep(b, continent)};
 }
 
 static int region_index(struct catalogue_builder *b, const char *vendor, const char *region,

@@ -27,6 +27,9 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
 int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e);
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e);
 
+/* The continent of a country: of all its regions that have none. */
+void catalogue_add_country(struct catalogue_builder *b, const char *country_id, const char *continent);
+
 /*
  * All of a row: its server when it is new, else one more price of it: -EEXIST when the row has none, or says
  * something else of the server than an earlier one.
@@ -49,12 +52,20 @@ size_t catalogue_builder_servers(const struct catalogue_builder *b); /* how many
 /* Reads all rows of a text into b. The first error ends it. */
 int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len, struct err *e);
 
-enum read_how {
-	READ_STRICT,  /* a value of the wrong type is an error: somebody's own file */
-	READ_LENIENT, /* it is unknown, a server without an identity is left out: an API that may change */
+/* How a JSON array is read. All zero: servers, strictly. */
+struct json_reading {
+	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } what;
+	/*
+	 * An API that may change: a value of the wrong type is unknown, an object without an identity is left
+	 * out. Otherwise somebody's own file: it is an error.
+	 */
+	bool lenient;
+	const char *region_id;    /* where all its prices hold; NULL = as each object says */
+	const char *benchmark_id; /* of which selected_benchmark_score is the score; NULL = not read */
 };
-int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len, enum read_how how,
-	struct err *e);
+/* objects, when not NULL, is how many the array has, left out ones included. */
+int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
+	const struct json_reading *how, size_t *objects, struct err *e);
 
 /* Sorts and packs. b is empty afterwards, and may be filled again. */
 void catalogue_finish(struct catalogue_builder *b, const char *source, struct catalogue **ret);

@@ -33,6 +33,10 @@ struct catalogue_builder {
 	struct vendor *vendor;
 	size_t n_regions, regions_room;
 	struct region *region;
+	size_t n_countries, countries_room;
+	struct country {
+		const char *country_id, *continent;
+	} *country;
 	size_t n_zones, zones_room;
 	const char **zone;
 	size_t n_currencies, currencies_room;

@@ -8,13 +8,17 @@
 
 #include <jansson.h>
 
+#include "collectors/base/buf.h"
 #include "recommender/catalogue_build.h"
 #include "recommender/fields.h"
 
 struct reading {
+	struct catalogue_builder *b;
 	const char *at, *end;
 	unsigned long line; /* of at, from 1 */
-	enum read_how how;
+	const struct json_reading *how;
+	size_t objects;
+	struct buf list; /* a list as one text, for as long as its object is being added */
 };
 
 static void skip_to(struct reading *r, const char *at)
@@ -41,7 +45,23 @@ static bool take(struct reading *r, char c)
 	return true;
 }
 
-static int set_field(const struct field *f, void *object, const json_t *v, struct err *e)
+/* ["a", "b"] as "a|b": aliases are a list in Keeper's answers. */
+static const char *joined(struct reading *r, const json_t *list)
+{
+	size_t i;
+	const json_t *v;
+
+	buf_reset(&r->list);
+	json_array_foreach(list, i, v)
+	{
+		if (json_is_string(v))
+			buf_addf(&r->list, "%s%s", r->list.len ? "|" : "", json_string_value(v));
+	}
+	return buf_text(&r->list);
+}
+
+static int set_field(
+	struct reading *r, const struct field *f, void *object, const json_t *v, struct err *e)
 {
 	int code = -EINVAL;
 
@@ -61,10 +81,15 @@ static int set_field(const struct field *f, void *object, const json_t *v, struc
 		else
 			err_set(e, code, "must be a text or null");
 		break;
+	case JSON_ARRAY:
+		if (f->part == PART_REGION && f->kind == FIELD_TEXT) {
+			code = field_set_text(f, object, joined(r, v), e);
+			break;
+		}
+		__attribute__((fallthrough));
 	case JSON_TRUE:
 	case JSON_FALSE:
 	case JSON_OBJECT:
-	case JSON_ARRAY:
 		err_set(e, code, "must be a %s or null",
 			f->kind == FIELD_NUMBER ? "number" : "text");
 		break;
@@ -74,43 +99,87 @@ static int set_field(const struct field *f, void *object, const json_t *v, struc
 	return code;
 }
 
-/* Sets the fields of one part from the members of an object; those found by their plain name only,
- * or all. */
-static int set_part(const json_t *object, enum field_part part, bool plain, struct row *row,
-	enum read_how how, struct err *e)
+/* Sets the fields of one part from the members of an object: all, or those that a plain name means.
+ */
+static int set_part(struct reading *r, const json_t *object, enum field_part part, bool plain,
+	struct row *row, struct err *e)
 {
 	for (const struct field *f = fields; f->name; f++) {
 		if (f->part != part || (plain && field_find(f->name, strlen(f->name)) != f))
 			continue;
 		const json_t *v = json_object_get(object, f->name);
-		int code = v ? set_field(f, row_part(row, part), v, e) : 0;
+		int code = v ? set_field(r, f, row_part(row, part), v, e) : 0;
 
-		if (code && how == READ_STRICT)
+		if (code && !r->how->lenient)
 			return code;
 	}
 	return 0;
 }
 
-static int add_object(
-	struct catalogue_builder *b, const struct reading *r, const json_t *object, struct err *e)
+static int add_server(struct reading *r, const json_t *object, struct row *row, struct err *e)
 {
 	const json_t *vendor = json_object_get(object, "vendor");
 	const json_t *region = json_object_get(object, "region");
+	const json_t *score = json_object_get(object, "selected_benchmark_score");
+	int code = 0;
+
+	for (unsigned part = 0; part < PART_COUNT && code == 0; part++)
+		code = set_part(r, object, (enum field_part)part, true, row, e);
+	if (code == 0 && json_is_object(vendor))
+		code = set_part(r, vendor, PART_VENDOR, false, row, e);
+	if (code == 0 && json_is_object(region))
+		code = set_part(r, region, PART_REGION, false, row, e);
+	if (r->how->region_id)
+		row->server.region_id = r->how->region_id;
+	if (code == 0)
+		code = catalogue_add_row(r->b, row, e);
+	if (r->how->benchmark_id && json_is_number(score))
+		catalogue_add_score(r->b, row->server.vendor_id, row->server.server_id,
+			r->how->benchmark_id, json_number_value(score));
+	return code;
+}
+
+static int add_part(struct reading *r, const json_t *object, struct row *row, struct err *e)
+{
+	bool vendors = r->how->what == READ_VENDORS;
+	int code = set_part(r, object, vendors ? PART_VENDOR : PART_REGION, false, row, e);
+
+	if (code)
+		return code;
+	return vendors ? catalogue_add_vendor(r->b, &row->vendor, e)
+		       : catalogue_add_region(r->b, &row->region, e);
+}
+
+static int add_country(struct reading *r, const json_t *object)
+{
+	const char *country = json_string_value(json_object_get(object, "country_id"));
+	const char *continent = json_string_value(json_object_get(object, "continent"));
+
+	if (country && continent)
+		catalogue_add_country(r->b, country, continent);
+	return 0;
+}
+
+static int add_object(struct reading *r, const json_t *object, struct err *e)
+{
 	struct row row;
 	int code = 0;
 
 	row_clear(&row);
-	for (unsigned part = 0; part < PART_COUNT && code == 0; part++)
-		code = set_part(object, (enum field_part)part, true, &row, r->how, e);
-	if (code == 0 && json_is_object(vendor))
-		code = set_part(vendor, PART_VENDOR, false, &row, r->how, e);
-	if (code == 0 && json_is_object(region))
-		code = set_part(region, PART_REGION, false, &row, r->how, e);
-	if (code == 0)
-		code = catalogue_add_row(b, &row, e);
-	/* A server without an identity; or pages that overlap when the list changes between two of
-	 * them. */
-	return r->how == READ_LENIENT && (code == -EINVAL || code == -EEXIST) ? 0 : code;
+	switch (r->how->what) {
+	case READ_SERVERS:
+		code = add_server(r, object, &row, e);
+		break;
+	case READ_VENDORS:
+	case READ_REGIONS:
+		code = add_part(r, object, &row, e);
+		break;
+	case READ_COUNTRIES:
+		code = add_country(r, object);
+		break;
+	}
+	/* No identity; or pages that overlap, because the list changed between two of them. */
+	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 
 /* Parses the value at r->at, which is taken; NULL with e. */
@@ -129,10 +198,10 @@ static json_t *take_value(struct reading *r, struct err *e)
 	return v;
 }
 
-static int read_array(struct catalogue_builder *b, struct reading *r, struct err *e)
+static int read_array(struct reading *r, struct err *e)
 {
 	if (!take(r, '['))
-		return err_set(e, -EINVAL, "line %lu: not a JSON array of servers", r->line);
+		return err_set(e, -EINVAL, "line %lu: not a JSON array", r->line);
 	if (take(r, ']'))
 		return 0;
 	do {
@@ -143,7 +212,7 @@ static int read_array(struct catalogue_builder *b, struct reading *r, struct err
 			return err_set(
 				e, -EINVAL, "line %lu: a JSON object is expected here", line);
 		json_t *object = take_value(r, e);
-		int code = object ? add_object(b, r, object, e) : 0;
+		int code = object ? add_object(r, object, e) : 0;
 
 		if (!object)
 			return -EINVAL;
@@ -152,24 +221,26 @@ static int read_array(struct catalogue_builder *b, struct reading *r, struct err
 			err_wrap(e, "line %lu", line);
 			return code;
 		}
+		r->objects++;
 	} while (take(r, ','));
 	if (!take(r, ']'))
 		return err_set(e, -EINVAL, "line %lu: \",\" or \"]\" is expected here", r->line);
-	return 0;
+	skip_space(r);
+	return r->at == r->end ? 0 : err_set(e, -EINVAL, "line %lu: text after the array", r->line);
 }
 
-int catalogue_read_json(
-	struct catalogue_builder *b, const char *text, size_t len, enum read_how how, struct err *e)
+int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
+	const struct json_reading *how, size_t *objects, struct err *e)
 {
-	struct reading r = {text, text + len, 1, how};
+	struct reading r = {b, text, text + len, 1, how, 0, BUF_MAX(FIELD_TEXT_MAX - 1)};
 
 	if (len > INT_MAX)
 		return err_set(e, -E2BIG, "more than %d bytes", INT_MAX);
-	int code = read_array(b, &r, e);
+	int code = read_array(&r, e);
 
-	skip_space(&r);
-	if (code == 0 && r.at != r.end)
-		return err_set(e, -EINVAL, "line %lu: text after the array", r.line);
+	if (code == 0 && objects)
+		*objects = r.objects;
+	buf_done(&r.list);
 	return code;
 }
 
@@ -177,7 +248,7 @@ int catalogue_from_json(
 	struct catalogue **ret, const char *text, size_t len, const char *source, struct err *e)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
-	int code = catalogue_read_json(b, text, len, READ_STRICT, e);
+	int code = catalogue_read_json(b, text, len, &(struct json_reading){0}, NULL, e);
 
 	if (code)
 		err_wrap(e, "%s", source);

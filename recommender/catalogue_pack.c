@@ -197,6 +197,18 @@ static void share_scores(const struct catalogue *c, struct server *server)
 	}
 }
 
+/* Texts of one catalogue are kept once, so countries are compared by their pointers. */
+static void name_continents(struct catalogue_builder *b)
+{
+	for (size_t i = 1; i < b->n_regions; i++) {
+		struct region *r = &b->region[i];
+
+		for (size_t k = 0; k < b->n_countries && !*r->continent; k++)
+			if (b->country[k].country_id == r->country_id)
+				r->continent = b->country[k].continent;
+	}
+}
+
 static void catalogue_release(struct shared *s)
 {
 	struct catalogue *c = (struct catalogue *)(void *)s;
@@ -211,6 +223,7 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	AUTO(freep) uint32_t *rank = xcalloc(b->n, sizeof *rank);
 	const char *kept_source = catalogue_keep(b, source);
 
+	name_continents(b);
 	*c = (struct catalogue){.source = kept_source, .note = b->note, .as_of = b->as_of};
 	c->bytes = b->texts.bytes;
 	c->memory = b->memory;

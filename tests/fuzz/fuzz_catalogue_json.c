@@ -12,7 +12,8 @@ static int from_json(struct catalogue **ret, const char *text, size_t len, struc
 static int from_page(struct catalogue **ret, const char *text, size_t len, struct err *e)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
-	int code = catalogue_read_json(b, text, len, READ_LENIENT, e);
+	int code =
+		catalogue_read_json(b, text, len, &(struct json_reading){.lenient = true}, NULL, e);
 
 	catalogue_finish(b, "fuzz", ret); /* what was read before an error counts, too */
 	catalogue_builder_free(b);

@@ -179,8 +179,8 @@ static void json_errors_name_line_and_field(void **state)
 	static const struct {
 		const char *text, *error;
 	} table[] = {
-		{"", "own.json: line 1: not a JSON array of servers"},
-		{"{\"detail\":\"no\"}", "own.json: line 1: not a JSON array of servers"},
+		{"", "own.json: line 1: not a JSON array"},
+		{"{\"detail\":\"no\"}", "own.json: line 1: not a JSON array"},
 		{"[", "own.json: line 1: a JSON object is expected here"},
 		{"[1]", "own.json: line 1: a JSON object is expected here"},
 		{"[\n{}]", "own.json: line 2: a server without vendor_id"},
@@ -233,7 +233,9 @@ static void a_lenient_reading_takes_what_it_can(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(catalogue_read_json(b, page, sizeof page - 1, READ_LENIENT, &e), 0);
+	assert_int_equal(catalogue_read_json(b, page, sizeof page - 1,
+				 &(struct json_reading){.lenient = true}, NULL, &e),
+		0);
 	catalogue_finish(b, "page", &c);
 	catalogue_builder_free(b);
 	assert_int_equal(c->n, 2);
@@ -514,6 +516,58 @@ static void keeper_objects_of_vendor_and_region_are_read(void **state)
 	catalogue_free(c);
 }
 
+static void tables_of_keeper_are_read(void **state)
+{
+	static const char vendors[] = "[{\"vendor_id\":\"v\",\"name\":\"V\",\"billing_increment_"
+				      "seconds\":60}, {\"name\":\"?\"}]";
+	static const char countries[] =
+		"[{\"country_id\":\"DE\",\"continent\":\"Europe\"},{\"country_id\":\"US\"},{}]";
+	static const char regions[] = "[{\"vendor_id\":\"v\",\"region_id\":\"2\",\"api_reference\":"
+				      "\"nbg1\",\"aliases\":[\"a\",\"b\",1],"
+				      "\"country_id\":\"DE\"},{\"vendor_id\":\"v\",\"region_id\":"
+				      "\"3\",\"country_id\":\"US\"}]";
+	static const char servers[] =
+		"[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"min_price_ondemand\":2,"
+		"\"selected_benchmark_score\":5.5}]";
+	struct catalogue_builder *b = catalogue_builder_new();
+	struct json_reading how = {
+		.lenient = true, .region_id = "2", .benchmark_id = "stress_ng:best1"};
+	const struct benchmark benchmark = {.benchmark_id = "stress_ng:best1",
+		.name = "",
+		.category = "",
+		.unit = "",
+		.higher_is_better = true};
+	struct catalogue *c = NULL;
+	struct err e = {0};
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(catalogue_add_benchmark(b, &benchmark, &e), 0);
+	how.what = READ_COUNTRIES;
+	assert_int_equal(catalogue_read_json(b, countries, strlen(countries), &how, &n, &e), 0);
+	assert_int_equal(n, 3);
+	how.what = READ_VENDORS;
+	assert_int_equal(catalogue_read_json(b, vendors, strlen(vendors), &how, &n, &e), 0);
+	how.what = READ_REGIONS;
+	assert_int_equal(catalogue_read_json(b, regions, strlen(regions), &how, &n, &e), 0);
+	how.what = READ_SERVERS;
+	assert_int_equal(catalogue_read_json(b, servers, strlen(servers), &how, &n, &e), 0);
+	assert_int_equal(n, 1);
+	catalogue_finish(b, "keeper", &c);
+	catalogue_builder_free(b);
+
+	const struct region *r = &c->region[c->price[0].region];
+
+	assert_int_equal(c->n_vendors, 1);
+	assert_true(c->vendor[0].billing_increment_seconds == 60);
+	assert_string_equal(r->api_reference, "nbg1");
+	assert_string_equal(r->aliases, "a|b");
+	assert_string_equal(r->continent, "Europe");
+	assert_string_equal(c->region[2].continent, "");
+	assert_true(c->server[0].score1 == 5.5 && isnan(c->server[0].score));
+	catalogue_free(c);
+}
+
 static void the_best_score_of_a_server_counts(void **state)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
@@ -573,6 +627,7 @@ int main(void)
 		cmocka_unit_test(more_lines_of_a_server_are_more_prices),
 		cmocka_unit_test(zones_that_cost_the_same_are_one_price),
 		cmocka_unit_test(keeper_objects_of_vendor_and_region_are_read),
+		cmocka_unit_test(tables_of_keeper_are_read),
 		cmocka_unit_test(the_best_score_of_a_server_counts),
 	};
 

@@ -154,16 +154,23 @@ static void a_saved_catalogue_comes_back(void **state)
 	for (size_t i = 0; i < 3;
 		i++) { /* the first again at last: what was there before is gone */
 		struct catalogue *before = all[i % 2], *after = NULL;
-		struct wall at = {.ns = 1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S},
-			    saved_at = {0};
+		struct cache_origin o = {"https://keeper.example", "abc",
+					    {1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S}},
+				    back;
 
-		if (catalogue_cache_save(k, before, "https://keeper.example", at, &e))
+		if (catalogue_cache_save(k, before, &o, &e))
 			fail_msg("%s", e.text);
-		if (catalogue_cache_load(&after, &saved_at, path, &e))
+		if (catalogue_cache_load(&after, &back, path, &e))
 			fail_msg("%s", e.text);
 		assert_string_equal(after->source, "https://keeper.example");
-		assert_true(saved_at.ns == at.ns);
+		assert_true(back.at.ns == o.at.ns);
+		assert_string_equal(back.hash, "abc");
 		assert_same(before, after);
+		catalogue_free(after);
+		o.at.ns += NS_PER_S;
+		assert_int_equal(catalogue_cache_confirm(k, o.at, &e), 0);
+		assert_int_equal(catalogue_cache_load(&after, &back, path, &e), 0);
+		assert_true(back.at.ns == o.at.ns);
 		catalogue_free(after);
 	}
 	catalogue_cache_close(k);
@@ -174,7 +181,7 @@ static void a_saved_catalogue_comes_back(void **state)
 static void nothing_saved_is_absence(void **state)
 {
 	struct catalogue *c = NULL;
-	struct wall at;
+	struct cache_origin at;
 	struct err e = {0};
 
 	(void)state;
@@ -238,19 +245,19 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	struct catalogue *c = rich(), *after = NULL;
 	struct catalogue_cache *k = opened();
 	static char junk[4096];
-	struct wall at;
+	struct cache_origin o = {"s", "", {1}}, at;
 	struct err e = {0};
 
 	(void)state;
 	memset(junk, 0x5a, sizeof junk);
-	assert_int_equal(catalogue_cache_save(k, c, "s", (struct wall){1}, &e), 0);
+	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
 
 	/* Its header: seen when it is opened. */
 	overwrite(0, junk, sizeof junk);
 	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
 	k = opened();
-	assert_int_equal(catalogue_cache_save(k, c, "s", (struct wall){1}, &e), 0);
+	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
 
 	/* The middle of it: seen when it is written. */
@@ -258,7 +265,7 @@ static void a_corrupt_file_is_begun_anew(void **state)
 		overwrite(page * 4096, junk, sizeof junk);
 	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
 	k = opened();
-	if (catalogue_cache_save(k, c, "s", (struct wall){1}, &e))
+	if (catalogue_cache_save(k, c, &o, &e))
 		fail_msg("%s", e.text);
 	catalogue_cache_close(k);
 	assert_int_equal(catalogue_cache_load(&after, &at, path, &e), 0);

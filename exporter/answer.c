@@ -1,0 +1,97 @@
+/* What the headers of an answer say. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/scan.h"
+#include "exporter/download.h"
+
+void answer_clear(struct answer *a)
+{
+	struct buf body = a->body;
+
+	buf_reset(&body);
+	*a = (struct answer){.max_age_seconds = NAN,
+		.retry_after_seconds = NAN,
+		.rate_limit = NAN,
+		.rate_cost = NAN,
+		.rate_remaining = NAN,
+		.total_count = NAN,
+		.body = body};
+}
+
+static void read_number(struct scan value, double *ret)
+{
+	double v;
+
+	if (scan_double(&value, &v) && v >= 0)
+		*ret = v;
+}
+
+/* max-age, unless it is not to be kept at all. */
+static void read_cache_control(struct scan value, double *ret)
+{
+	double age = NAN;
+	bool keep = true;
+
+	while (!scan_end(&value)) {
+		struct scan word;
+		struct slice part;
+		struct scan rest = value;
+
+		scan_blanks(&rest);
+		if (!scan_until(&rest, ',', &part)) {
+			part = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
+			rest.at = rest.end;
+		}
+		word = SCAN(part.data, part.len);
+		if (scan_literal(&word, "no-store") || scan_literal(&word, "no-cache"))
+			keep = false;
+		else if (scan_literal(&word, "max-age="))
+			read_number(word, &age);
+		value = rest;
+	}
+	*ret = keep ? age : 0;
+}
+
+static const struct {
+	const char *name;
+	size_t offset; /* of a double in struct answer */
+} numbers[] = {
+	{"retry-after", offsetof(struct answer, retry_after_seconds)},
+	{"x-ratelimit-limit", offsetof(struct answer, rate_limit)},
+	{"x-ratelimit-cost", offsetof(struct answer, rate_cost)},
+	{"x-ratelimit-remaining", offsetof(struct answer, rate_remaining)},
+	{"x-total-count", offsetof(struct answer, total_count)},
+};
+
+static bool name_is(struct slice name, const char *wanted)
+{
+	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
+}
+
+void answer_header(struct answer *a, const char *line, size_t len)
+{
+	struct scan value = SCAN(line, len);
+	struct slice name;
+
+	if (!scan_until(&value, ':', &name))
+		return;
+	scan_blanks(&value);
+	while (value.end > value.at && isspace((unsigned char)value.end[-1]))
+		value.end--;
+	if (name_is(name, "etag")) {
+		/* One that does not fit would never match. */
+		if ((size_t)(value.end - value.at) < sizeof a->etag)
+			slice_copy((struct slice){value.at, (size_t)(value.end - value.at)},
+				a->etag, sizeof a->etag);
+	} else if (name_is(name, "cache-control")) {
+		read_cache_control(value, &a->max_age_seconds);
+	} else {
+		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+			if (name_is(name, numbers[i].name))
+				read_number(
+					value, (double *)(void *)((char *)a + numbers[i].offset));
+	}
+}

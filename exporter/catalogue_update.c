@@ -1,0 +1,127 @@
+/* The Keeper's protocol, over the real network, clock and cache. */
+#include "exporter/catalogue_update.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "collectors/base/utf8.h"
+
+#define CONNECT_SECONDS 5.0
+#define TOTAL_SECONDS   60.0
+
+struct network {
+	struct download *download;
+	struct pause *pause;
+};
+
+static int network_get(
+	void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+{
+	struct network *n = context;
+
+	return download_get(n->download, url, etag, ret, e);
+}
+
+static bool network_wait(void *context, double seconds)
+{
+	struct network *n = context;
+
+	return pause_wait(n->pause, seconds);
+}
+
+static struct wall network_now(void *context)
+{
+	(void)context;
+	return now_read().wall;
+}
+
+double catalogue_update_random(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+		bits = (uint32_t)now_read().mono.ns;
+	return bits / 4294967296.0;
+}
+
+static double network_random(void *context)
+{
+	(void)context;
+	return catalogue_update_random();
+}
+
+/* What the catalogue that is cached was made of; none is no error. */
+static void known_origin(
+	const struct catalogue_source *s, const char *url, struct cache_origin *ret)
+{
+	struct catalogue *c = NULL;
+
+	*ret = (struct cache_origin){0};
+	if (catalogue_cache_load(&c, ret, s->cache_path, NULL) == 0 &&
+		strcmp(ret->source, url) != 0)
+		*ret = (struct cache_origin){0}; /* of another Keeper, or imported */
+	catalogue_free(c);
+}
+
+static int save(struct catalogue_cache *cache, const struct catalogue *c, const char *url,
+	const struct keeper_report *report, struct err *e)
+{
+	struct cache_origin origin = {.at = now_read().wall};
+
+	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
+	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
+	return c ? catalogue_cache_save(cache, c, &origin, e)
+		 : catalogue_cache_confirm(cache, origin.at, e);
+}
+
+static int fetch(const struct catalogue_source *s, const char *url, struct network *n,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e)
+{
+	struct keeper_transport transport = {
+		n, network_get, network_wait, network_now, network_random};
+	struct catalogue_cache *cache = NULL;
+	struct cache_origin known;
+
+	known_origin(s, url, &known);
+	int no_cache = catalogue_cache_open(&cache, s->cache_path, notice);
+	struct keeper_options o = {.url = url,
+		.regions = s->regions,
+		.benchmarks = s->benchmarks,
+		.known_hash = s->force ? NULL : known.hash,
+		.progress = s->progress,
+		.progress_context = s->progress_context};
+	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
+
+	if (code == 0 && !no_cache)
+		save(cache, *ret, url, report, notice);
+	catalogue_cache_close(cache);
+	return code;
+}
+
+int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
+	struct keeper_report *report, struct err *notice, struct err *e)
+{
+	struct download_options options = {.user_agent = "rightsize-exporter",
+		.ca_file = s->ca_file,
+		.connect_seconds = CONNECT_SECONDS,
+		.total_seconds = TOTAL_SECONDS,
+		.max_bytes = CATALOGUE_PAGE_MAX,
+		.stop = &pause->stop};
+	AUTO(freep) char *url = xstrdup(s->url);
+	struct network n = {.pause = pause};
+	size_t len = strlen(url);
+	int code;
+
+	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+		return err_set(e, -EINVAL,
+			"\"%.80s\" is no URL that begins with https:// or http://", url);
+	code = download_open(&n.download, &options, e);
+	while (len && url[len - 1] == '/')
+		url[--len] = '\0';
+	if (code == 0)
+		code = fetch(s, url, &n, ret, report, notice, e);
+	download_close(n.download);
+	return code;
+}

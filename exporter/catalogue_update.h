@@ -1,0 +1,31 @@
+/*
+ * Fetches the Keeper's catalogue over the network into the cache: what the fetcher thread does now and then, and
+ * the command "catalogue update" once.
+ */
+#ifndef EXPORTER_CATALOGUE_UPDATE_H
+#define EXPORTER_CATALOGUE_UPDATE_H
+
+#include "exporter/keeper.h"
+#include "exporter/pause.h"
+
+struct catalogue_source {
+	const char *url;        /* of the Keeper; a slash at the end does no harm */
+	const char *cache_path; /* of the cache */
+	const char *ca_file;    /* certificates to trust instead of the system's; NULL = the system's */
+	struct words regions, benchmarks; /* as in struct keeper_options */
+	bool force;             /* fetch even what is known to be unchanged */
+	void (*progress)(void *context, const struct keeper_progress *p); /* NULL = nobody listens */
+	void *progress_context;
+};
+
+/*
+ * Takes minutes: the Keeper allows 20 calls a minute. *ret is NULL when the cached catalogue is still the newest;
+ * then its age is renewed. A cache that cannot be written is told in *notice, and no error.
+ */
+int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
+	struct keeper_report *report, struct err *notice, struct err *e);
+
+/* 0 <= r < 1, for jitter. */
+double catalogue_update_random(void);
+
+#endif

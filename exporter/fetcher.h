@@ -1,0 +1,35 @@
+/*
+ * The thread that keeps the Keeper's catalogue fresh in the background. Readers take what there is: nobody waits
+ * for the network. While the Keeper cannot be reached the cached catalogue is answered, with its age.
+ */
+#ifndef EXPORTER_FETCHER_H
+#define EXPORTER_FETCHER_H
+
+#include "exporter/catalogue_update.h"
+
+struct fetcher;
+
+struct fetcher_options {
+	struct catalogue_source source;
+	double refresh_seconds; /* age at which the catalogue is fetched again */
+	/* What a person should read in the log: once when it begins to fail, once when it works again. Own thread. */
+	void (*say)(void *context, bool works, const char *text);
+	void *say_context;
+};
+
+struct fetcher_state {
+	struct wall fetched_at;   /* of the catalogue that is answered; 0 = there is none */
+	struct wall tried_at;     /* last attempt; 0 = none yet */
+	unsigned long fetches, failures;
+	char error[256];          /* of the last attempt, "" = it worked */
+};
+
+/* options and what it points to must outlive the fetcher. Loads the cache before it returns. */
+int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, struct err *e);
+void fetcher_stop(struct fetcher *f); /* ends within seconds; NULL does nothing */
+
+/* The newest catalogue, held for the caller (catalogue_free lets go); NULL while there is none. Any thread. */
+struct catalogue *fetcher_catalogue(struct fetcher *f);
+void fetcher_state(struct fetcher *f, struct fetcher_state *ret); /* any thread */
+
+#endif

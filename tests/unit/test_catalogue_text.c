@@ -1,0 +1,83 @@
+/* exporter/catalogue_text: info and search. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "exporter/catalogue_text.h"
+
+static struct catalogue *catalogue(void)
+{
+	static const char text[] =
+		"# as_of: "
+		"2026-08\nvendor_id,server_id,display_name,family,vcpus,memory_amount,status,"
+		"price,currency,region_id,cpu_architecture,score\n"
+		"v,1,Big Box,boxes,8,16384,,1.5,USD,r1,arm64,900.5\n"
+		"v,2,Small Box,boxes,2,4096,,0.5,USD,,,\n"
+		"v,3,Old Box,boxes,2,4096,inactive,0.1,USD,,,\n"
+		"w,4,Euro Box,boxes,2,,,0.1,EUR,,,\n"
+		"w,5,Crate,crates,2,4096,,,,,,\n";
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	if (catalogue_from_csv(&c, text, strlen(text), "boxes.csv", &e))
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static void info_counts_what_there_is(void **state)
+{
+	struct catalogue *c = catalogue();
+	struct buf out = BUF_MAX(65536);
+
+	(void)state;
+	catalogue_info(&out, c, 7200);
+	const char *text = buf_text(&out);
+
+	assert_non_null(
+		strstr(text, "source      boxes.csv\nas of       2026-08\nfetched     2 hours ago\n"
+			     "holds       5 servers, 4 prices, 1 regions, 0 benchmarks in "));
+	assert_non_null(strstr(text, "currencies  USD EUR (no rate)\n"));
+	assert_non_null(
+		strstr(text, "\nv                   3        2        3        1         3\n"));
+	assert_non_null(
+		strstr(text, "\nw                   2        2        1        0         1\n"));
+	buf_reset(&out);
+	catalogue_info(&out, c, NAN);
+	assert_null(strstr(buf_text(&out), "fetched"));
+	buf_done(&out);
+	catalogue_free(c);
+}
+
+static void search_lists_the_cheapest_first(void **state)
+{
+	struct catalogue *c = catalogue();
+	struct buf out = BUF_MAX(65536);
+
+	(void)state;
+	assert_int_equal(catalogue_search(&out, c, "BOX", 10), 3);
+	const char *small = strstr(buf_text(&out), "Small Box"),
+		   *big = strstr(buf_text(&out), "Big Box");
+	const char *euro = strstr(buf_text(&out), "Euro Box");
+
+	assert_true(small && big && euro && small < big && big < euro);
+	assert_null(strstr(buf_text(&out), "Old Box"));
+	assert_non_null(strstr(big, "arm64"));
+	buf_reset(&out);
+	assert_int_equal(catalogue_search(&out, c, "box", 1), 3);
+	assert_null(strstr(buf_text(&out), "Big Box"));
+	assert_int_equal(catalogue_search(&out, c, "crates", 10), 1);
+	assert_int_equal(catalogue_search(&out, c, "nothing", 10), 0);
+	buf_done(&out);
+	catalogue_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(info_counts_what_there_is),
+		cmocka_unit_test(search_lists_the_cheapest_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

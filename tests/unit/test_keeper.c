@@ -1,0 +1,605 @@
+/*
+ * exporter/keeper against a Keeper that exists only here: paging, pace, caching, and every fault at
+ * every call. The clock moves when the client waits.
+ */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter/keeper.h"
+
+#define URL "http://keeper.test"
+#define DAY 86400.0
+
+enum fault {
+	FAULT_NONE,
+	FAULT_NO_ANSWER,
+	FAULT_TIMEOUT,
+	FAULT_TOO_MANY,      /* 429 */
+	FAULT_TOO_MANY_TOLD, /* 429 with Retry-After */
+	FAULT_BUSY,          /* 503 */
+	FAULT_BROKEN,        /* 500 with a page of HTML */
+	FAULT_HTML,          /* 200 with a page of HTML */
+	FAULT_CUT,           /* 200, half of the body */
+	FAULT_OTHER_JSON,    /* 200, JSON of another shape */
+	FAULT_UNPROCESSABLE, /* 422: for good */
+	FAULT_UNAUTHORIZED,  /* 401: for good */
+	FAULT_TOO_LONG,      /* for good */
+	FAULTS,
+};
+
+struct world {
+	double seconds; /* since the beginning */
+	unsigned calls, servers_calls, not_modified;
+	double call_at[4096];
+	double call_credits[4096];
+	unsigned fail_call; /* number of the call that fails, from 1; 0 = none */
+	unsigned fail_times;
+	enum fault fault;
+	int stop_after_waits; /* < 0 = never */
+	const char *hash, *extra_url;
+	bool no_header, changed; /* no X-Total-Count; other ETags */
+	unsigned aws_servers, hcloud_servers;
+	double claimed; /* more servers than there are */
+};
+
+static struct world new_world(void)
+{
+	return (struct world){
+		.stop_after_waits = -1, .hash = "h1", .aws_servers = 600, .hcloud_servers = 250};
+}
+
+/* Two pages and one, so that every call can fail in turn. */
+static struct world small_world(void)
+{
+	struct world w = new_world();
+
+	w.aws_servers = 260;
+	w.hcloud_servers = 10;
+	return w;
+}
+
+static struct wall world_now(void *context)
+{
+	struct world *w = context;
+
+	return (struct wall){.ns = 1787000000LL * NS_PER_S + (int64_t)(w->seconds * 1e9)};
+}
+
+static bool world_wait(void *context, double seconds)
+{
+	struct world *w = context;
+
+	if (w->stop_after_waits == 0)
+		return false;
+	if (w->stop_after_waits > 0)
+		w->stop_after_waits--;
+	assert_true(seconds > 0 && seconds < 3600);
+	w->seconds += seconds;
+	return true;
+}
+
+static double world_random(void *context)
+{
+	struct world *w = context;
+
+	return fmod(w->seconds * 7.31, 1);
+}
+
+static long parameter(const char *url, const char *name)
+{
+	char key[64];
+	const char *at;
+
+	snprintf(key, sizeof key, "%s=", name);
+	at = strstr(url, key);
+	assert_non_null(at);
+	long v = 0;
+
+	for (at += strlen(key); *at >= '0' && *at <= '9'; at++)
+		v = v * 10 + (*at - '0');
+	return v;
+}
+
+static void serve_servers(struct world *w, const char *url, struct answer *a)
+{
+	bool aws = strstr(url, "vendor=aws") || strstr(url, "vendor_regions=aws~");
+	bool hetzner = strstr(url, "vendor=hcloud") || strstr(url, "vendor_regions=hcloud~");
+	bool region = strstr(url, "vendor_regions=");
+	long total = aws ? (long)w->aws_servers : hetzner ? (long)w->hcloud_servers : 0;
+	long limit = parameter(url, "limit"), page = parameter(url, "page");
+	const char *comma = "";
+
+	assert_true(limit == KEEPER_PAGE_SIZE && page >= 1);
+	assert_non_null(strstr(url, "order_by=server_id"));
+	buf_adds(&a->body, "[");
+	for (long i = (page - 1) * limit; i < page * limit && i < total; i++) {
+		buf_addf(&a->body,
+			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_"
+			"amount\":1024,"
+			"\"min_price_ondemand\":%ld.5,\"min_price_spot\":null,\"new_field\":{\"a\":"
+			"[]},\"score\":100,"
+			"\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":"
+			"1}%s}",
+			comma, aws ? "aws" : "hcloud", i, 1 + i % 8, region ? 2L : 1L,
+			strstr(url, "benchmark_id=stress_ng%3Abest1")
+				? ",\"selected_benchmark_score\":50"
+			: strstr(url, "benchmark_id=") ? ",\"selected_benchmark_score\":7"
+						       : "");
+		comma = ",";
+	}
+	buf_adds(&a->body, "]");
+	if (strstr(url, "add_total_count_header=true") && !w->no_header)
+		a->total_count = (double)total + w->claimed;
+}
+
+static void serve(struct world *w, const char *url, struct answer *a)
+{
+	const char *path = url + strlen(URL);
+
+	assert_memory_equal(url, URL, strlen(URL));
+	a->status = 200;
+	a->max_age_seconds = 3600;
+	snprintf(a->etag, sizeof a->etag, "\"%zu%s\"", strlen(url), w->changed ? "b" : "a");
+	if (strcmp(path, "/healthcheck") == 0)
+		buf_addf(&a->body,
+			"{\"database_hash\":\"%s\",\"database_last_updated\":1786900000.5,"
+			"\"packages\":{}}",
+			w->hash);
+	else if (strcmp(path, "/table/country") == 0)
+		buf_adds(&a->body, "[{\"country_id\":\"DE\",\"continent\":\"Europe\"}]");
+	else if (strcmp(path, "/table/vendor") == 0)
+		buf_adds(&a->body, "[{\"vendor_id\":\"aws\",\"name\":\"A\"},{\"vendor_id\":"
+				   "\"hcloud\"},{\"vendor_id\":\"empty\"}]");
+	else if (strcmp(path, "/table/region") == 0)
+		buf_adds(&a->body, "[{\"vendor_id\":\"aws\",\"region_id\":\"us-east-1\",\"api_"
+				   "reference\":\"us-east-1\",\"aliases\":[]},"
+				   "{\"vendor_id\":\"hcloud\",\"region_id\":\"2\",\"api_"
+				   "reference\":\"nbg1-dc3\",\"country_id\":\"DE\","
+				   "\"aliases\":[\"nbg1\"]}]");
+	else if (strcmp(path, "/table/benchmark") == 0)
+		buf_adds(&a->body, "[{\"benchmark_id\":\"stress_ng:best1\",\"name\":\"one\","
+				   "\"higher_is_better\":true},"
+				   "{\"benchmark_id\":\"latency\",\"name\":\"L\",\"higher_is_"
+				   "better\":false},{}]");
+	else if (strncmp(path, "/servers?", 9) == 0)
+		serve_servers(w, url, a);
+	else
+		fail_msg("asked for %s", url);
+}
+
+static int inject(struct world *w, struct answer *a, struct err *e)
+{
+	switch (w->fault) {
+	case FAULT_NONE:
+	case FAULTS:
+		break;
+	case FAULT_NO_ANSWER:
+		answer_clear(a);
+		return err_set(e, -EIO, "%s: connection refused", URL);
+	case FAULT_TIMEOUT:
+		w->seconds += 30;
+		return err_set(e, -ETIMEDOUT, "%s: timed out", URL);
+	case FAULT_TOO_MANY_TOLD:
+		a->retry_after_seconds = 42;
+		__attribute__((fallthrough));
+	case FAULT_TOO_MANY:
+		a->status = 429;
+		buf_reset(&a->body);
+		buf_adds(&a->body, "Rate limit exceeded.");
+		break;
+	case FAULT_BUSY:
+		a->status = 503;
+		break;
+	case FAULT_BROKEN:
+		a->status = 500;
+		__attribute__((fallthrough));
+	case FAULT_HTML:
+		buf_reset(&a->body);
+		buf_adds(&a->body, "<html>\nsorry</html>");
+		break;
+	case FAULT_CUT:
+		a->body.len /= 2;
+		a->body.data[a->body.len] = '\0';
+		break;
+	case FAULT_OTHER_JSON:
+		buf_reset(&a->body);
+		buf_adds(&a->body, "\"maintenance\"");
+		break;
+	case FAULT_UNPROCESSABLE:
+		a->status = 422;
+		buf_reset(&a->body);
+		buf_adds(&a->body, "{\"detail\":\"vcpus_min\"}\nmore");
+		break;
+	case FAULT_UNAUTHORIZED:
+		a->status = 401;
+		break;
+	case FAULT_TOO_LONG:
+		return err_set(e, -E2BIG, "%s: more than 1 bytes", URL);
+	}
+	return 0;
+}
+
+static int world_get(
+	void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+{
+	struct world *w = context;
+	bool servers = strstr(url, "/servers") != NULL;
+
+	answer_clear(ret);
+	ret->body.max = CATALOGUE_PAGE_MAX;
+	w->call_at[w->calls] = w->seconds;
+	w->call_credits[w->calls] = servers ? 3 : 1;
+	w->calls++;
+	w->servers_calls += servers;
+	assert_true(w->calls < 4000);
+	serve(w, url, ret);
+	if (w->fail_call && w->calls >= w->fail_call && w->calls < w->fail_call + w->fail_times)
+		return inject(w, ret, e);
+	if (etag && *etag && strcmp(etag, ret->etag) == 0) {
+		ret->status = 304;
+		buf_reset(&ret->body);
+		w->not_modified++;
+	}
+	return 0;
+}
+
+static int fetch_with(struct world *w, struct keeper_options o, struct catalogue_cache *cache,
+	struct catalogue **ret, struct keeper_report *r, struct err *e)
+{
+	struct keeper_transport t = {w, world_get, world_wait, world_now, world_random};
+
+	o.url = URL;
+	*ret = NULL;
+	return keeper_fetch(&o, &t, cache, ret, r, e);
+}
+
+static void assert_complete(const struct catalogue *c, const struct world *w)
+{
+	assert_non_null(c);
+	assert_int_equal(c->n, w->aws_servers + w->hcloud_servers);
+	assert_string_equal(c->source, URL);
+	const struct server *s = catalogue_find(c, "aws", "s00007");
+
+	assert_non_null(s);
+	assert_true(s->vcpus == 8 && s->min_price_ondemand == 1.5 && s->score == 100 &&
+		    s->score1 == 50);
+	assert_non_null(catalogue_find(c, "hcloud", "s00009"));
+}
+
+/* Never more than 60 credits, nor 20 calls of /servers, in any minute. */
+static void assert_polite(const struct world *w)
+{
+	for (unsigned i = 0; i < w->calls; i++) {
+		double credits = 0;
+		unsigned heavy = 0;
+
+		for (unsigned k = i; k < w->calls && w->call_at[k] < w->call_at[i] + 59.9; k++) {
+			credits += w->call_credits[k];
+			heavy += w->call_credits[k] > 2;
+		}
+		assert_true(credits <= 60 && heavy <= 20);
+	}
+}
+
+static void the_whole_catalogue_comes_page_by_page(void **state)
+{
+	struct world w = new_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	if (fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e))
+		fail_msg("%s", e.text);
+	assert_complete(c, &w);
+	assert_string_equal(c->as_of, "2026-08-16");
+	assert_string_equal(r.hash, "h1");
+	assert_true(r.expected_servers == 850);
+	/* 600 in 3 pages; 250 fill one, so another must show that there are no more; one for the
+	 * empty vendor. */
+	assert_int_equal(w.servers_calls, 3 + 2 + 1);
+	assert_int_equal(r.calls, 5 + 6);
+	assert_int_equal(r.retries, 0);
+	assert_string_equal(c->vendor[0].name, "A");
+	assert_string_equal(catalogue_benchmark(c, "stress_ng:best1")->name, "one");
+	assert_null(catalogue_benchmark(c, "latency"));
+	assert_polite(&w);
+	catalogue_free(c);
+}
+
+static void regions_and_benchmarks_are_further_passes(void **state)
+{
+	static const char *const regions[] = {"us-east-1", "hcloud~nbg1"}, *const benchmarks[] = {
+										   "latency"};
+	static const char *const nowhere[] = {"mars"};
+	struct world w = new_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	if (fetch_with(&w,
+		    (struct keeper_options){.regions = {2, regions}, .benchmarks = {1, benchmarks}},
+		    NULL, &c, &r, &e))
+		fail_msg("%s", e.text);
+	assert_complete(c, &w);
+	const struct server *s = catalogue_find(c, "hcloud", "s00003");
+	bool anywhere = false, nuremberg = false;
+
+	for (uint32_t i = 0; i < s->n_prices; i++) {
+		const struct price *p = &c->price[s->first_price + i];
+
+		anywhere = anywhere || (p->region == 0 && p->price == 1.5);
+		nuremberg =
+			nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1-dc3") == 0 &&
+					     p->price == 2.5);
+	}
+	assert_true(anywhere && nuremberg && s->n_prices == 2);
+	assert_string_equal(c->region[2].continent, "Europe");
+	assert_true(catalogue_benchmark(c, "latency")->score[s - c->server] == 7);
+	assert_false(catalogue_benchmark(c, "latency")->higher_is_better);
+	assert_polite(&w);
+	catalogue_free(c);
+
+	w = new_world();
+	assert_int_equal(
+		fetch_with(&w, (struct keeper_options){.regions = {1, nowhere}}, NULL, &c, &r, &e),
+		-ENOENT);
+	assert_string_equal(e.text, URL " knows no region \"mars\"");
+	assert_null(c);
+}
+
+static void a_known_database_is_not_fetched_again(void **state)
+{
+	struct world w = new_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(
+		fetch_with(&w, (struct keeper_options){.known_hash = "h1"}, NULL, &c, &r, &e), 0);
+	assert_true(r.unchanged && !c);
+	assert_int_equal(w.calls, 1);
+	assert_int_equal(
+		fetch_with(&w, (struct keeper_options){.known_hash = "h0"}, NULL, &c, &r, &e), 0);
+	assert_false(r.unchanged);
+	assert_complete(c, &w);
+	catalogue_free(c);
+}
+
+static void what_passes_is_waited_out(void **state)
+{
+	(void)state;
+	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULT_UNPROCESSABLE; fault++) {
+		for (unsigned call = 1; call <= 9; call++) {
+			struct world w = small_world();
+			struct catalogue *c;
+			struct keeper_report r;
+			struct err e = {0};
+
+			w.fault = fault;
+			w.fail_call = call;
+			w.fail_times = 1 + call % 3;
+			if (fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e))
+				fail_msg("fault %d at call %u: %s", (int)fault, call, e.text);
+			assert_complete(c, &w);
+			assert_int_equal(r.retries, w.fail_times);
+			if (fault == FAULT_TOO_MANY)
+				assert_true(w.call_at[call] - w.call_at[call - 1] >= 60);
+			if (fault == FAULT_TOO_MANY_TOLD)
+				assert_true(w.call_at[call] - w.call_at[call - 1] >= 42);
+			assert_polite(&w);
+			catalogue_free(c);
+		}
+	}
+}
+
+static void what_stays_is_given_up_and_named(void **state)
+{
+	static const struct {
+		enum fault fault;
+		unsigned times, calls;
+		const char *says;
+	} table[] = {
+		{FAULT_NO_ANSWER, 1000, KEEPER_ATTEMPTS, "connection refused"},
+		{FAULT_BUSY, 1000, KEEPER_ATTEMPTS, "status 503"},
+		{FAULT_HTML, 1000, KEEPER_ATTEMPTS, "not a JSON array"},
+		{FAULT_CUT, 1000, KEEPER_ATTEMPTS, URL "/table/country"},
+		{FAULT_UNPROCESSABLE, 1, 1,
+			URL "/table/country: status 422: {\"detail\":\"vcpus_min\"}"},
+		{FAULT_UNAUTHORIZED, 1, 1, "status 401"},
+		{FAULT_TOO_LONG, 1, 1, "more than 1 bytes"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct world w = new_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		w.fault = table[i].fault;
+		w.fail_call = 2; /* after the state of the Keeper: its countries */
+		w.fail_times = table[i].times;
+		assert_true(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e) < 0);
+		if (!strstr(e.text, table[i].says) || strchr(e.text, '\n'))
+			fail_msg("%s", e.text);
+		assert_int_equal(w.calls, 1 + table[i].calls);
+		assert_null(c);
+		assert_polite(&w);
+	}
+}
+
+static void lists_that_are_too_short_are_refused(void **state)
+{
+	struct world w = new_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	w.claimed = 200;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -EPROTO);
+	assert_string_equal(e.text, URL "/servers: only 850 of 1450 servers came");
+	assert_null(c);
+	/* A change between two pages is none. */
+	w = new_world();
+	w.claimed = 20;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
+	catalogue_free(c);
+	w = new_world();
+	w.claimed = 200;
+	w.no_header = true;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
+	assert_true(isnan(r.expected_servers));
+	catalogue_free(c);
+	w = new_world();
+	w.aws_servers = w.hcloud_servers = 0;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -EPROTO);
+	assert_string_equal(e.text, URL "/servers: has no server");
+}
+
+static void stopping_works_at_every_wait(void **state)
+{
+	(void)state;
+	for (int waits = 0; waits < 8; waits++) {
+		struct world w = small_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		w.stop_after_waits = waits;
+		assert_int_equal(
+			fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -ECANCELED);
+		assert_null(c);
+	}
+}
+
+static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
+{
+	char path[] = "/tmp/test_keeper_XXXXXX";
+	int fd = mkstemp(path);
+	struct world w = new_world();
+	struct catalogue_cache *cache = NULL;
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(catalogue_cache_open(&cache, path, &e), 0);
+
+	/* It fails in the middle, for good. */
+	w.fault = FAULT_UNAUTHORIZED;
+	w.fail_call = 9;
+	w.fail_times = 1;
+	assert_true(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e) < 0);
+	/* The next try goes on where it ended: only the state is asked for again. */
+	w.fail_call = 0;
+	unsigned before = w.calls;
+
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
+	assert_complete(c, &w);
+	assert_int_equal(w.calls - before, 1 + 11 - 8);
+	catalogue_free(c);
+
+	/* At once: all fresh. */
+	before = w.calls;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
+	assert_complete(c, &w);
+	assert_int_equal(w.calls - before, 1);
+	catalogue_free(c);
+
+	/* A day later, nothing new. */
+	w.seconds += DAY;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
+	assert_complete(c, &w);
+	assert_int_equal(r.unmodified, 10);
+	catalogue_free(c);
+
+	/* Another day later, everything is. */
+	w.seconds += DAY;
+	w.changed = true;
+	w.aws_servers = 700;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
+	assert_complete(c, &w);
+	assert_int_equal(r.unmodified, 0);
+	assert_polite(&w);
+	catalogue_free(c);
+	catalogue_cache_close(cache);
+	unlink(path);
+}
+
+static void headers_are_read(void **state)
+{
+	static const struct {
+		const char *line;
+		size_t offset;
+		double expected;
+	} table[] = {
+		{"X-RateLimit-Remaining: 57\r\n", offsetof(struct answer, rate_remaining), 57},
+		{"x-ratelimit-limit:60\r\n", offsetof(struct answer, rate_limit), 60},
+		{"X-RateLimit-Cost: 3", offsetof(struct answer, rate_cost), 3},
+		{"X-Total-Count: 1400\r\n", offsetof(struct answer, total_count), 1400},
+		{"Retry-After: 120\r\n", offsetof(struct answer, retry_after_seconds), 120},
+		{"Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n",
+			offsetof(struct answer, retry_after_seconds), NAN},
+		{"Retry-After: -5\r\n", offsetof(struct answer, retry_after_seconds), NAN},
+		{"Cache-Control: public, max-age=3600, stale-while-revalidate=900\r\n",
+			offsetof(struct answer, max_age_seconds), 3600},
+		{"Cache-Control: private, no-store\r\n", offsetof(struct answer, max_age_seconds),
+			0},
+		{"Cache-Control: max-age=9, no-cache\r\n", offsetof(struct answer, max_age_seconds),
+			0},
+		{"Cache-Control: public\r\n", offsetof(struct answer, max_age_seconds), NAN},
+		{"Cache-Control:\r\n", offsetof(struct answer, max_age_seconds), NAN},
+		{"X-Total-Count\r\n", offsetof(struct answer, total_count), NAN},
+		{"", offsetof(struct answer, total_count), NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = {0};
+
+		answer_clear(&a);
+		answer_header(&a, table[i].line, strlen(table[i].line));
+		double v = *(const double *)(const void *)((const char *)&a + table[i].offset);
+
+		if (!(v == table[i].expected || (isnan(v) && isnan(table[i].expected))))
+			fail_msg("%s: %g", table[i].line, v);
+	}
+	struct answer a = {0};
+	char line[600];
+
+	answer_header(&a, "ETag: W/\"abc\"\r\n", 15);
+	assert_string_equal(a.etag, "W/\"abc\"");
+	answer_clear(&a);
+	snprintf(line, sizeof line, "ETag: \"%0500d\"\r\n", 1);
+	answer_header(&a, line, strlen(line));
+	assert_string_equal(a.etag, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(headers_are_read),
+		cmocka_unit_test(the_whole_catalogue_comes_page_by_page),
+		cmocka_unit_test(regions_and_benchmarks_are_further_passes),
+		cmocka_unit_test(a_known_database_is_not_fetched_again),
+		cmocka_unit_test(what_passes_is_waited_out),
+		cmocka_unit_test(what_stays_is_given_up_and_named),
+		cmocka_unit_test(lists_that_are_too_short_are_refused),
+		cmocka_unit_test(stopping_works_at_every_wait),
+		cmocka_unit_test(fresh_pages_are_not_asked_for_and_old_ones_confirmed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
