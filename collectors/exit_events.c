@@ -319,11 +319,12 @@ unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns)
 	return run;
 }
 
-void exit_events_add(struct exit_events *x, unsigned run, pid_t pid)
+void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n)
 {
 	pthread_mutex_lock(&x->lock);
 	drain(x);
-	lineage_add(x->lineage, run, pid);
+	for (size_t i = 0; i < n; i++)
+		lineage_add(x->lineage, run, pid[i]);
 	pthread_mutex_unlock(&x->lock);
 }
 

@@ -23,7 +23,7 @@ void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
 /* As the calls of lineage.h; any thread. Pids are those of this process's namespace. */
 unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns);
-void exit_events_add(struct exit_events *x, unsigned run, pid_t pid);
+void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n);
 void exit_events_forget(struct exit_events *x, unsigned run);
 
 /* Brings the accounts of all runs up to date: call once per tick, before exit_events_tally. */

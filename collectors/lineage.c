@@ -173,6 +173,8 @@ static void tally_entry(struct lineage_tally *t, const struct entry *e)
 	t->cpu_wait_ns += r->cpu_wait_ns;
 	t->io_wait_ns += r->io_wait_ns;
 	t->memory_wait_ns += r->memory_wait_ns;
+	if (e->recorded)
+		t->unseen_ns += LINEAGE_END_NS + r->peak_bytes / 4096 * LINEAGE_END_PAGE_NS;
 	if (r->peak_bytes > t->peak_process_bytes)
 		t->peak_process_bytes = r->peak_bytes;
 }

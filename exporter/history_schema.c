@@ -18,7 +18,7 @@ static const char *const migrations[] = {
 	"CREATE TABLE run(id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL UNIQUE,"
 	" job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at REAL,"
 	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, exit_signal REAL,"
-	" cpu_source TEXT, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, interval_seconds REAL,"
+	" cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, interval_seconds REAL,"
 	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, input_bytes REAL,"
 	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks INTEGER,"
 	" pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER,"

@@ -51,6 +51,7 @@ struct run {
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
 	const char *cpu_source, *memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	double cpu_missed_seconds;     /* that the CPU time may lack at most */
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */

@@ -166,6 +166,7 @@ static void first_thread_may_end_before_the_others(void **state)
 	assert_int_equal(t.cpu_ns, 200);
 	assert_int_equal(t.cpu_wait_ns, 9);
 	assert_int_equal(t.peak_process_bytes, 4096);
+	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + LINEAGE_END_PAGE_NS);
 	world_free(w);
 }
 
