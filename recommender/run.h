@@ -51,12 +51,12 @@ struct run {
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
 	const char *cpu_source, *memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
-	double cpu_missed_seconds;     /* that the CPU time may lack at most */
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 	double input_bytes, attempt;
+	double cpu_missed_seconds; /* what the CPU time may lack at most */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
 };
