@@ -9,9 +9,11 @@
 #include <stddef.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/err.h"
 #include "collectors/base/tree.h"
 
-struct jobs; /* collectors/jobs.h */
+struct delay_reader; /* collectors/delays.h */
+struct jobs;         /* collectors/jobs.h */
 
 struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
@@ -25,11 +27,20 @@ struct host {
 	 */
 	bool own_pid_namespace;
 	struct jobs *jobs;              /* what the jobs collector reports on; NULL = nothing */
+	struct delay_reader *delays;    /* how waiting times of runs are read; NULL = they are not */
 	char *scratch;                  /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 };
 
 /* Largest file that is read whole through scratch; a longer one is -EFBIG. */
 #define HOST_SCRATCH_SIZE (256 * 1024)
+
+struct host_paths {
+	const char *proc, *sys, *root;
+};
+
+/* This machine, as these directories show it; jobs is left NULL. The error names what cannot be opened. */
+int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
+void host_close(struct host *h); /* not the jobs; zeroed memory: nothing */
 
 #endif

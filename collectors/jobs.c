@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/delays.h"
+#include "collectors/endings.h"
 #include "collectors/gpu.h"
 #include "collectors/process_tree.h"
 
@@ -32,6 +34,8 @@ const struct metric run_metrics[] = {
 const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
 
 #define OUTCOMES_MAX 8
+/* How long the status of a root is waited for that nobody waits for. */
+#define STATUS_SECONDS 2
 
 struct job {
 	char name[JOB_NAME_MAX];
@@ -52,6 +56,9 @@ struct tracked {
 	struct wall started_at;
 	struct mono started_mono;
 	struct process_tree tree;
+	struct account *account;
+	struct ending ending;
+	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
@@ -65,15 +72,23 @@ struct jobs {
 	struct job **job;
 	uint64_t uses;
 	struct gpus *gpus; /* borrowed; NULL = nothing is known of GPUs */
+	struct accounts *accounts;
+	struct endings endings;
 };
 
 struct jobs *jobs_new(void)
 {
-	return xcalloc(1, sizeof(struct jobs));
+	struct jobs *j = xcalloc(1, sizeof *j);
+
+	j->accounts = accounts_new();
+	endings_init(&j->endings);
+	return j;
 }
 
 static void tracked_free(struct tracked *t)
 {
+	account_close(t->account);
+	ending_done(&t->ending);
 	process_tree_done(&t->tree);
 	free(t);
 }
@@ -86,6 +101,8 @@ void jobs_free(struct jobs *j)
 		tracked_free(j->run[i]);
 	for (size_t i = 0; i < j->n_jobs; i++)
 		free(j->job[i]);
+	accounts_free(j->accounts);
+	endings_done(&j->endings);
 	free(j->run);
 	free(j->job);
 	free(j);
@@ -174,6 +191,21 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 		job->outcome[i].runs = runs;
 }
 
+static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
+	struct tracked *t)
+{
+	struct account_spec account = {
+		.root = spec->pid,
+		.clock = spec->clock,
+		.ours = spec->awaits_conclusion,
+	};
+
+	t->account = account_open(j->accounts, host, &account, &t->tree);
+	t->ending = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	if (!spec->awaits_conclusion)
+		ending_begin(&t->ending, &j->endings, host, spec->pid, t->tree.start_ticks);
+}
+
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
 {
 	if (find_run(j, spec->run_id))
@@ -187,7 +219,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	int code = process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
 
 	if (code < 0) {
-		tracked_free(t);
+		free(t);
 		return err_system(e, code, "follow process %d", (int)spec->pid);
 	}
 	text_copy(spec->run_id, t->run_id, sizeof t->run_id);
@@ -200,6 +232,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 			((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		t->final[i] = t->value[i] = job->peak[i] = NAN;
+	begin_account(j, host, spec, t);
 	GROW(j->run, j->n_runs, j->runs_room);
 	j->run[j->n_runs++] = t;
 	return 0;
@@ -215,6 +248,17 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
+}
+
+static void take_waits(double *v, const uint64_t *total, const struct delay_reader *delays)
+{
+	if (!delays)
+		return;
+	v[RUN_CPU_WAIT_SECONDS] = (double)total[TREE_CPU_WAIT_NS] / 1e9;
+	if (!delay_reader_counts_all(delays))
+		return;
+	v[RUN_IO_WAIT_SECONDS] = (double)total[TREE_IO_WAIT_NS] / 1e9;
+	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
 static void take_reading(struct tracked *t, const struct host *h, const struct tree_now *now)
@@ -237,6 +281,7 @@ static void take_reading(struct tracked *t, const struct host *h, const struct t
 	v[RUN_MEMORY_PEAK_BYTES] = t->tree.peak_bytes ? (double)t->tree.peak_bytes : NAN;
 	v[RUN_MEMORY_PEAK_PROCESS_BYTES] =
 		t->tree.peak_process_bytes ? (double)t->tree.peak_process_bytes : NAN;
+	take_waits(v, total, h->delays);
 	v[RUN_PROCESSES] = (double)now->processes;
 	v[RUN_UNREADABLE_PROCESSES] = (double)now->unreadable;
 	/* Of processes that are gone nothing is known, which is not the same as 0. */
@@ -269,6 +314,8 @@ static void take_final_cpu(struct tracked *t)
 static void take_final(struct tracked *t)
 {
 	take_final_cpu(t);
+	if (t->final_kind == FINAL_AT_LEAST)
+		account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	for (size_t i = 0; i < RUN_N_METRICS; i++) {
 		bool exact = t->final_kind == FINAL_EXACT && run_metrics[i].type != METRIC_COUNTER;
 
@@ -292,7 +339,18 @@ static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h
 		*peak = use.vram_bytes;
 }
 
-static void look_at_run(struct tracked *t, struct gpus *gpus, const struct host *h)
+/* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
+static bool is_over(struct tracked *t, const struct host *h, size_t alive)
+{
+	if (alive > 0)
+		return false;
+	if (t->empty_since.ns == 0)
+		t->empty_since = h->now.mono;
+	return t->ending.known != EXIT_STATUS_LATER ||
+		mono_seconds_between(t->empty_since, h->now.mono) > STATUS_SECONDS;
+}
+
+static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 {
 	struct tree_now now;
 
@@ -300,9 +358,11 @@ static void look_at_run(struct tracked *t, struct gpus *gpus, const struct host 
 		return;
 	size_t alive = process_tree_look(&t->tree, h, &now);
 
+	ending_look(&t->ending, &j->endings);
 	take_reading(t, h, &now);
-	take_gpus(t, alive ? gpus : NULL, h);
-	t->ended = t->concluded || (alive == 0 && !t->awaits_conclusion);
+	take_gpus(t, alive ? j->gpus : NULL, h);
+	account_look(t->account, h, &t->tree, t->value);
+	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h, alive));
 	if (t->concluded)
 		take_final(t);
 	if (t->ended) {
@@ -318,10 +378,12 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
 
 	gpus_begin(j->gpus, host);
+	if (j->n_runs)
+		accounts_tick(j->accounts, host);
 	for (size_t i = 0; i < j->n_runs; i++) {
 		struct tracked *t = j->run[i];
 
-		look_at_run(t, j->gpus, host);
+		look_at_run(j, t, host);
 		text_copy(t->run_id, r[i].run_id,
 			sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
@@ -331,6 +393,25 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	}
 	s->runs = r;
 	s->n_runs = j->n_runs;
+}
+
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id, struct account_note *ret)
+{
+	const struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return false;
+	account_note(t->account, host, ret);
+	if (t->ending.known == EXIT_STATUS_KNOWN) {
+		ret->status_known = true;
+		ret->status = t->ending.status;
+	}
+	return true;
+}
+
+int jobs_ending_fd(const struct jobs *j)
+{
+	return j->endings.epoll;
 }
 
 void jobs_drop_ended(struct jobs *j)

@@ -10,6 +10,7 @@
 #ifndef COLLECTORS_JOBS_H
 #define COLLECTORS_JOBS_H
 
+#include "collectors/accounts.h"
 #include "collectors/base/err.h"
 #include "collectors/collector.h"
 #include "collectors/runs.h"
@@ -30,7 +31,12 @@ struct run_spec {
 	pid_t reaper_pid;      /* its other children belong to the run; it does not; 0 = none */
 	struct wall started_at;
 	struct mono started_mono; /* 0 = from the start time of the root, a multiple of 10 ms */
-	bool awaits_conclusion;   /* ends with jobs_conclude only; else when its last process is gone */
+	/*
+	 * Whoever waits for it tells its end and its totals (jobs_conclude). Otherwise it ends when its last
+	 * process is gone, and what the kernel tells of ends is listened to.
+	 */
+	bool awaits_conclusion;
+	const struct task_clock *clock; /* counts for it; borrowed until the run ended; NULL = none */
 };
 
 struct jobs *jobs_new(void);
@@ -48,6 +54,12 @@ enum final_kind {
 /* The run is over: its next reading is its last, with these figures. An unknown run_id does nothing. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
+
+/* What is known of a followed run beside its values; false when it is not followed (any more). */
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id, struct account_note *ret);
+
+/* Readable when the root of a run ended that ends by itself: look at once. -1: never. */
+int jobs_ending_fd(const struct jobs *j);
 
 bool jobs_follows(const struct jobs *j, const char *run_id);
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collectors/delays.h"
+
 static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -90,6 +92,22 @@ static void read_fds(struct member *m, const struct host *h)
 	m->fds_known = code == 0;
 }
 
+/* Only whoever runs waits, and nothing is lost by reading late, so it is not read at every look. */
+static void read_waits(struct member *m, const struct host *h)
+{
+	struct delays d;
+
+	if (!h->delays || (!m->zombie && m->wait_looks && --m->wait_looks))
+		return;
+	m->wait_pause = m->wait_pause < WAIT_LOOKS_MAX ? m->wait_pause * 2 + !m->wait_pause : WAIT_LOOKS_MAX;
+	m->wait_looks = m->wait_pause;
+	if (delays_read(h->delays, h, m->pid, m->threads, &d) < 0)
+		return;
+	raise_to(&m->counter[TREE_CPU_WAIT_NS], d.cpu_ns);
+	raise_to(&m->counter[TREE_IO_WAIT_NS], d.io_ns);
+	raise_to(&m->counter[TREE_MEMORY_WAIT_NS], d.memory_ns);
+}
+
 bool member_read(struct member *m, const struct host *h, bool full)
 {
 	struct process_stat s;
@@ -108,6 +126,7 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	if (full || m->status_due || m->zombie)
 		read_status(m, h);
 	read_io(m, h);
+	read_waits(m, h);
 	if (!m->zombie)
 		read_fds(m, h);
 	return true;

@@ -14,6 +14,8 @@
 
 /* A sleeping process is read in full once in so many looks. */
 #define STALE_LOOKS 64
+/* Waiting times are read at the 1st, 2nd, 4th, 8th look of a process that runs, and then once in so many. */
+#define WAIT_LOOKS_MAX 8
 
 /* Counters of a tree that only grow. Times in nanoseconds. */
 enum tree_counter {
@@ -27,6 +29,9 @@ enum tree_counter {
 	TREE_WRITTEN_BYTES,
 	TREE_VOLUNTARY_SWITCHES,
 	TREE_INVOLUNTARY_SWITCHES,
+	TREE_CPU_WAIT_NS,
+	TREE_IO_WAIT_NS,
+	TREE_MEMORY_WAIT_NS,
 	TREE_COUNTERS,
 };
 
@@ -46,6 +51,7 @@ struct member {
 	unsigned pss_generation;           /* of the tree's members, when it was read */
 	uint64_t pss_cost_ns;              /* of the last reading */
 	uint64_t open_fds;
+	unsigned wait_pause, wait_looks; /* waiting times are read once in so many looks; looks until then */
 	unsigned looks;    /* since it was last read in full */
 	bool reaper;       /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;

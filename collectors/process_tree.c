@@ -176,7 +176,7 @@ static size_t heir_of(const struct process_tree *t, size_t i, const bool *vanish
 }
 
 /*
- * Does a waiting parent get this counter of its child? The kernel keeps context switches to itself; of a
+ * Does a waiting parent get this counter of its child? The kernel keeps context switches and waits to itself; of a
  * reaper's I/O its own part is not known, so none of it is counted.
  */
 static bool passes_to(const struct member *heir, size_t counter)
@@ -194,6 +194,9 @@ static bool passes_to(const struct member *heir, size_t counter)
 		return !heir || !heir->reaper;
 	case TREE_VOLUNTARY_SWITCHES:
 	case TREE_INVOLUNTARY_SWITCHES:
+	case TREE_CPU_WAIT_NS:
+	case TREE_IO_WAIT_NS:
+	case TREE_MEMORY_WAIT_NS:
 	case TREE_COUNTERS:
 		return false;
 	}
@@ -310,7 +313,19 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, 
 	}
 	add(t, &root);
 	find_new(t, h);
+	/* Marks from before we came, each by itself. */
+	for (size_t i = 0; i < t->n; i++) {
+		raise_to(&t->peak_bytes, t->member[i].peak_bytes);
+		raise_to(&t->peak_process_bytes, t->member[i].peak_bytes);
+	}
 	return 0;
+}
+
+bool process_tree_has(const struct process_tree *t, pid_t pid)
+{
+	size_t i = find(t, pid);
+
+	return i != NONE && !t->member[i].reaper;
 }
 
 size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now)

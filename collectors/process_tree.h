@@ -55,6 +55,12 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, 
  */
 size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now);
 
+/* Is this process, by the number it has now, part of the run? */
+bool process_tree_has(const struct process_tree *t, pid_t pid);
+
+/* CPU time that is known at this moment; total has it as of the last look. */
+uint64_t process_tree_cpu_ns(const struct process_tree *t);
+
 void process_tree_done(struct process_tree *t);
 
 /* ---- collectors/process_tree_sums.c: what the members make together; called by process_tree_look ---- */

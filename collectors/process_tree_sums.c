@@ -3,14 +3,27 @@
 
 #include <string.h>
 
+static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTERS])
+{
+	memcpy(sum, t->retained, sizeof t->retained);
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t c = 0; c < TREE_COUNTERS; c++)
+			sum[c] += t->member[i].counter[c];
+}
+
+uint64_t process_tree_cpu_ns(const struct process_tree *t)
+{
+	uint64_t sum[TREE_COUNTERS];
+
+	sum_counters(t, sum);
+	return sum[TREE_CPU_NS];
+}
+
 static void add_up(struct process_tree *t)
 {
 	uint64_t sum[TREE_COUNTERS];
 
-	memcpy(sum, t->retained, sizeof sum);
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t c = 0; c < TREE_COUNTERS; c++)
-			sum[c] += t->member[i].counter[c];
+	sum_counters(t, sum);
 
 	uint64_t cpu = sum[TREE_CPU_NS], system = sum[TREE_SYSTEM_NS];
 	uint64_t grown = cpu > t->total[TREE_CPU_NS] ? cpu - t->total[TREE_CPU_NS] : 0;

@@ -68,6 +68,40 @@ X(RUN_VRAM_BYTES, SUM, "rightsize_job_vram_bytes", "bytes", GAUGE, VALUE, "vram_
   "GPU memory of the job's processes, as the driver accounts it") \
 X(RUN_VRAM_PEAK_BYTES, MAX, "rightsize_job_vram_peak_bytes", "bytes", GAUGE, PEAK, "vram_peak_bytes", \
   "Most GPU memory that the processes of the run were seen to have at once") \
+X(RUN_CPU_WAIT_SECONDS, SUM, "rightsize_job_cpu_wait_seconds", "seconds", COUNTER, DELTA, "cpu_wait_seconds", \
+  "Time that threads of the job were ready to run but waited for a CPU, from schedstat or taskstats") \
+X(RUN_IO_WAIT_SECONDS, SUM, "rightsize_job_io_wait_seconds", "seconds", COUNTER, DELTA, "io_wait_seconds", \
+  "Time that threads of the job waited for storage, from taskstats while kernel.task_delayacct is 1") \
+X(RUN_MEMORY_WAIT_SECONDS, SUM, "rightsize_job_memory_wait_seconds", "seconds", COUNTER, DELTA, "memory_wait_seconds", \
+  "Time that threads of the job waited for memory (swapping, reclaim, compaction), from taskstats while kernel.task_delayacct is 1") \
+X(RUN_CPU_PRESSURE_SECONDS, SUM, "rightsize_job_cpu_pressure_seconds", "seconds", COUNTER, DELTA, "cpu_pressure_seconds", \
+  "Time in which some task of the run's own control group waited for a CPU (PSI)") \
+X(RUN_MEMORY_PRESSURE_SECONDS, SUM, "rightsize_job_memory_pressure_seconds", "seconds", COUNTER, DELTA, "memory_pressure_seconds", \
+  "Time in which some task of the run's own control group waited for memory (PSI)") \
+X(RUN_IO_PRESSURE_SECONDS, SUM, "rightsize_job_io_pressure_seconds", "seconds", COUNTER, DELTA, "io_pressure_seconds", \
+  "Time in which some task of the run's own control group waited for storage (PSI)") \
+X(RUN_CPU_PERIODS, SUM, "rightsize_job_cpu_periods", NULL, COUNTER, DELTA, "cpu_periods", \
+  "Periods of the CPU quota in which the run's own control group had work to do") \
+X(RUN_CPU_THROTTLED_PERIODS, SUM, "rightsize_job_cpu_throttled_periods", NULL, COUNTER, DELTA, "cpu_throttled_periods", \
+  "Periods of the CPU quota in which the run's own control group was held back") \
+X(RUN_CPU_THROTTLED_SECONDS, SUM, "rightsize_job_cpu_throttled_seconds", "seconds", COUNTER, DELTA, "cpu_throttled_seconds", \
+  "Time that threads of the run's own control group were held back by its CPU quota") \
+X(RUN_CPU_LIMIT_CORES, SUM, "rightsize_job_cpu_limit_cores", "cores", GAUGE, NONE, NULL, \
+  "Smallest CPU quota of the run's control group and those above it, absent without one") \
+X(RUN_MEMORY_LIMIT_BYTES, SUM, "rightsize_job_memory_limit_bytes", "bytes", GAUGE, NONE, NULL, \
+  "Smallest memory limit of the run's control group and those above it, absent without one") \
+X(RUN_MEMORY_CGROUP_BYTES, SUM, "rightsize_job_memory_cgroup_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_bytes", \
+  "Memory of the run's own control group, its page cache included") \
+X(RUN_MEMORY_CGROUP_PEAK_BYTES, MAX, "rightsize_job_memory_cgroup_peak_bytes", "bytes", GAUGE, PEAK, "memory_cgroup_peak_bytes", \
+  "High-water mark of the memory of the run's own control group, its page cache included") \
+X(RUN_MEMORY_HIGH_EVENTS, SUM, "rightsize_job_memory_high_events", NULL, COUNTER, DELTA, "memory_high_events", \
+  "Times that the run's own control group was slowed down at memory.high") \
+X(RUN_MEMORY_MAX_EVENTS, SUM, "rightsize_job_memory_max_events", NULL, COUNTER, DELTA, "memory_max_events", \
+  "Times that the run's own control group met its memory limit") \
+X(RUN_MEMORY_OOM_EVENTS, SUM, "rightsize_job_memory_oom_events", NULL, COUNTER, DELTA, "memory_oom_events", \
+  "Times that an allocation was about to fail at the memory limit of the run's own control group") \
+X(RUN_OOM_KILLS, SUM, "rightsize_job_oom_kills", NULL, COUNTER, DELTA, "oom_kills", \
+  "Processes of the run's own control group that the kernel killed for want of memory") \
 X(RUN_START_TIME_SECONDS, MIN, "rightsize_job_start_time_seconds", "seconds", GAUGE, NONE, NULL, \
   "Start of the job's oldest active run since the Unix epoch") \
 X(RUN_DURATION_SECONDS, MAX, "rightsize_job_duration_seconds", "seconds", GAUGE, NONE, NULL, \

@@ -109,7 +109,7 @@ struct counts {
 	const struct job_row *job;
 };
 
-static void set_outcomes(struct jobs *jobs, void *context)
+static void set_outcomes(const struct host *host, void *context)
 {
 	const struct counts *c = context;
 
@@ -117,7 +117,7 @@ static void set_outcomes(struct jobs *jobs, void *context)
 	for (size_t i = c->n; i-- > 0;)
 		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
 			if (c->job[i].outcomes[o])
-				jobs_set_outcome(jobs, c->job[i].job_name,
+				jobs_set_outcome(host->jobs, c->job[i].job_name,
 					outcome_name((enum outcome)o), c->job[i].outcomes[o]);
 }
 

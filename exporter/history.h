@@ -95,6 +95,8 @@ struct run_finish {
 	enum outcome outcome;
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source;
+	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
+	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
 };
 
 struct sample {

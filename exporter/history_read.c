@@ -66,7 +66,7 @@ static int select_runs(
 	buf_adds(&b,
 		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
 		"r.outcome,"
-		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.memory_source, r.samples,"
+		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, r.memory_source, r.samples,"
 		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
 		" r.memory_limit_bytes, r.input_bytes, r.attempt"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
@@ -107,6 +107,7 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->exit_signal = sql_double(q);
 	r->host = keep(arena, sql_text(q));
 	r->cpu_source = keep(arena, sql_text(q));
+	r->cpu_missed_seconds = sql_double(q);
 	r->memory_source = keep(arena, sql_text(q));
 	r->samples = (uint64_t)sql_int(q);
 	r->interval_seconds = sql_double(q);

@@ -21,7 +21,7 @@ static const char *const migrations[] = {
 	"REAL,"
 	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, "
 	"exit_signal REAL,"
-	" cpu_source TEXT, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, "
+	" cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, "
 	"interval_seconds REAL,"
 	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, "
 	"input_bytes REAL,"

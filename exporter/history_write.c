@@ -212,6 +212,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f, s
 	sql_put_double(&q, f->exit_code);
 	sql_put_double(&q, f->exit_signal);
 	sql_put_text(&q, f->cpu_source);
+	sql_put_double(&q, f->cpu_missed_seconds);
 	sql_put_text(&q, f->memory_source);
 	sql_put_int(&q, (int64_t)count.samples);
 	sql_put_int(&q, run);
@@ -341,6 +342,7 @@ int history_close_orphans(struct history *h, const struct orphan_rule *rule, str
 			.outcome = OUTCOME_INTERRUPTED,
 			.exit_code = NAN,
 			.exit_signal = NAN,
+			.cpu_missed_seconds = NAN,
 		};
 
 		code = history_run_finish(h, &f, e);

@@ -67,6 +67,7 @@ json_t *run_json(const struct run *r)
 	json_put(o, "interval_seconds", json_num(r->interval_seconds));
 	json_put(o, "host", json_text(r->host));
 	json_put(o, "cpu_source", json_text(r->cpu_source));
+	json_put(o, "cpu_missed_seconds", json_num(r->cpu_missed_seconds));
 	json_put(o, "memory_source", json_text(r->memory_source));
 	return o;
 }

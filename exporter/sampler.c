@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -15,6 +16,7 @@
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/outcome.h"
 #include "exporter/self.h"
 
 #define STACK_SIZE (256 * 1024)
@@ -46,9 +48,10 @@ struct sampler {
 	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
 	struct mono ended_at;
 
+	int wake; /* eventfd: something below changed */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t wake, ticked;
+	pthread_cond_t ticked;
 	bool stop, want_tick;
 	struct request *requests;
 	uint64_t generation, scraped_generation;
@@ -174,6 +177,36 @@ static void row_tick(struct sampler *s)
 
 /* ---- the loop ---- */
 
+static void wake(struct sampler *s)
+{
+	uint64_t one = 1;
+
+	/* Fails only when the counter is full: it is awake then. */
+	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+/* Until something is asked for, the root of a run ends, or the time is over. */
+static void wait_for_work(struct sampler *s, double seconds)
+{
+	struct pollfd fds[] = {
+		{.fd = s->wake, .events = POLLIN},
+		{.fd = jobs_ending_fd(s->host.jobs), .events = POLLIN},
+	};
+	int64_t ns = (int64_t)(seconds * 1e9);
+	struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+	uint64_t ignored;
+
+	pthread_mutex_unlock(&s->lock);
+	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
+	ssize_t reset = n > 0 && fds[0].revents ? read(s->wake, &ignored, sizeof ignored) : 0;
+
+	(void)reset;
+	pthread_mutex_lock(&s->lock);
+	if (n > 0 && fds[1].revents)
+		s->want_tick = true;
+}
+
 static void run_requests(struct sampler *s)
 {
 	while (s->requests) {
@@ -201,9 +234,7 @@ static void *sampler_loop(void *context)
 			continue;
 		}
 		if (left > 0 && !s->want_tick) {
-			struct timespec deadline = monotonic_after(left);
-
-			pthread_cond_timedwait(&s->wake, &s->lock, &deadline);
+			wait_for_work(s, left);
 			continue;
 		}
 		s->want_tick = false;
@@ -247,45 +278,6 @@ static void start_collectors(struct sampler *s)
 	}
 }
 
-/* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
-static bool shows_own_namespace(struct host *h)
-{
-	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0), line;
-
-	while (scan_line(&s, &line)) {
-		uint64_t pid;
-
-		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &pid)) {
-			scan_blanks(&line);
-			return pid == (uint64_t)getpid() && scan_end(&line);
-		}
-	}
-	return false;
-}
-
-static int open_host(struct host *h, const struct options *o, struct err *e)
-{
-	cpu_set_t set;
-	int code = tree_open(&h->proc, o->procfs, e);
-
-	if (code == 0)
-		code = tree_open(&h->sys, o->sysfs, e);
-	if (code == 0)
-		code = tree_open(&h->root, o->rootfs, e);
-	if (code)
-		return code;
-	h->scratch_size = HOST_SCRATCH_SIZE;
-	h->scratch = xmalloc(h->scratch_size);
-	h->ticks_per_second = sysconf(_SC_CLK_TCK);
-	h->page_size = (size_t)sysconf(_SC_PAGESIZE);
-	h->affinity_cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
-	h->own_pid_namespace = shows_own_namespace(h);
-	h->jobs = jobs_new();
-	h->now = now_read();
-	return 0;
-}
-
 static void sampler_free(struct sampler *s)
 {
 	for (size_t i = 0; s->active && s->list[i]; i++)
@@ -295,12 +287,9 @@ static void sampler_free(struct sampler *s)
 	snapshot_pool_free(s->pool);
 	fold_free(s->fold);
 	jobs_free(s->host.jobs);
-	tree_free(s->host.proc);
-	tree_free(s->host.sys);
-	tree_free(s->host.root);
-	free(s->host.scratch);
+	host_close(&s->host);
+	closep(&s->wake);
 	pthread_mutex_destroy(&s->lock);
-	pthread_cond_destroy(&s->wake);
 	pthread_cond_destroy(&s->ticked);
 	free(s->list);
 	free(s->active);
@@ -329,13 +318,17 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &monotonic);
 	pthread_cond_init(&s->ticked, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 
-	int code = open_host(&s->host, app->options, e);
+	const struct options *o = app->options;
+	int code = host_open(&s->host, &(struct host_paths){o->procfs, o->sysfs, o->rootfs}, e);
 
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (code == 0 && s->wake < 0)
+		code = err_system(e, -errno, "eventfd");
 	if (code == 0) {
+		s->host.jobs = jobs_new();
 		start_collectors(s);
 		s->pool = snapshot_pool_new(s->list);
 		s->fold = fold_new(&app->columns);
@@ -356,7 +349,7 @@ void sampler_stop(struct sampler *s)
 		return;
 	pthread_mutex_lock(&s->lock);
 	s->stop = true;
-	pthread_cond_signal(&s->wake);
+	wake(s);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
 	sampler_free(s);
@@ -372,7 +365,7 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, dou
 	pthread_mutex_lock(&s->lock);
 	while (s->generation == 0 || s->tick_at.ns < oldest) {
 		s->want_tick = true;
-		pthread_cond_signal(&s->wake);
+		wake(s);
 		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
 			break;
 	}
@@ -408,7 +401,7 @@ static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s,
 	while (*end)
 		end = &(*end)->next;
 	*end = &r;
-	pthread_cond_signal(&s->wake);
+	wake(s);
 	while (!r.done)
 		pthread_cond_wait(&s->ticked, &s->lock);
 	pthread_mutex_unlock(&s->lock);
@@ -424,6 +417,7 @@ struct follow {
 static void do_follow(struct sampler *s, void *context)
 {
 	struct follow *f = context;
+	struct account_note note;
 
 	s->host.now = now_read();
 	f->code = jobs_follow(s->host.jobs, &s->host, f->spec, f->e);
@@ -433,8 +427,12 @@ static void do_follow(struct sampler *s, void *context)
 
 	if (!f->record)
 		return;
+	struct run_begin begin = *f->record;
+
+	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
+		begin.memory_limit_bytes = note.memory_limit_bytes;
 	fold_begin(s->fold, f->spec->run_id, snapshot);
-	historian_run_begin(s->app->historian, f->record);
+	historian_run_begin(s->app->historian, &begin);
 }
 
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
@@ -456,6 +454,7 @@ struct conclusion {
 static void do_conclude(struct sampler *s, void *context)
 {
 	const struct conclusion *c = context;
+	struct account_note note;
 
 	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
 	const struct snapshot *snapshot = tick(s);
@@ -464,8 +463,13 @@ static void do_conclude(struct sampler *s, void *context)
 		return;
 	write_rows(s, snapshot, c->run_id);
 	fold_end(s->fold, c->run_id);
-	if (c->finish)
-		historian_run_finish(s->app->historian, c->finish);
+	if (!c->finish)
+		return;
+	struct run_finish finish = *c->finish;
+
+	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
+		outcome_note(&finish, &note);
+	historian_run_finish(s->app->historian, &finish);
 }
 
 void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
@@ -477,7 +481,7 @@ void sampler_conclude(struct sampler *s, const char *run_id, const double final[
 }
 
 struct call {
-	void (*function)(struct jobs *jobs, void *context);
+	void (*function)(const struct host *host, void *context);
 	void *context;
 };
 
@@ -485,10 +489,11 @@ static void do_call(struct sampler *s, void *context)
 {
 	const struct call *c = context;
 
-	c->function(s->host.jobs, c->context);
+	c->function(&s->host, c->context);
 }
 
-void sampler_call(struct sampler *s, void (*function)(struct jobs *jobs, void *context), void *context)
+void sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
+	void *context)
 {
 	struct call c = {function, context};
 

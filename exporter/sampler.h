@@ -57,8 +57,8 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
 void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish);
 
-/* Calls function on the sampler thread, between ticks, with the jobs it follows. */
-void sampler_call(struct sampler *s, void (*function)(struct jobs *jobs, void *context),
+/* Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. */
+void sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
 	void *context);
 
 #endif

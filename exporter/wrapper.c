@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/cgroup_path.h"
+#include "collectors/run_cgroup.h"
+#include "collectors/task_clock.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
@@ -57,8 +61,12 @@ struct job {
 	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
 	double forked_rss;  /* what the child had of us when it became the command: see largest_rss_of */
 	bool peak_seen;     /* the sampler saw the job's memory itself */
+	bool killed;        /* a process of it ended by SIGKILL */
 	char run_id[RUN_ID_MAX];
 	bool followed;
+	/* What counts for it; none when that is not permitted, or not wanted. */
+	struct run_cgroup cgroup;
+	struct task_clock clock;
 };
 
 static double max_rss(const struct rusage *used)
@@ -99,15 +107,18 @@ int wrapper_become(char *const command[])
 /* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
 struct report {
 	double rss;
+	bool in_cgroup;
 };
 
 /* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
-static _Noreturn void report_and_become(char *const command[], int fd)
+static _Noreturn void report_and_become(const struct job *job, char *const command[], int fd)
 {
+	struct report r = {.in_cgroup = run_cgroup_enter(&job->cgroup)};
 	struct rusage used = {0};
 
+	/* Last, so that it counts what all of this took. */
 	getrusage(RUSAGE_SELF, &used);
-	struct report r = {.rss = max_rss(&used)};
+	r.rss = max_rss(&used);
 	bool told = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
@@ -126,7 +137,7 @@ static int start(struct job *job, char *const command[])
 	job->started = now_read();
 	job->pid = fork();
 	if (job->pid == 0)
-		report_and_become(command, pipe_fds[1]);
+		report_and_become(job, command, pipe_fds[1]);
 	failure = job->pid < 0 ? errno : 0;
 	close(pipe_fds[1]);
 	AUTO(closep) int result = pipe_fds[0];
@@ -135,6 +146,11 @@ static int start(struct job *job, char *const command[])
 		return not_started("fork", failure);
 	if (read(result, &r, sizeof r) == sizeof r)
 		job->forked_rss = r.rss;
+	/* One exact account is enough, and the clock costs the job a little at each context switch. */
+	if (r.in_cgroup)
+		task_clock_close(&job->clock);
+	else
+		run_cgroup_remove(&job->cgroup);
 	/* The pipe ends without a reason when the command was executed. */
 	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
@@ -158,6 +174,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
 		.awaits_conclusion = true,
+		.clock = job->clock.fd >= 0 ? &job->clock : NULL,
 	};
 	struct run_begin begin = {
 		.run_id = job->run_id,
@@ -195,6 +212,7 @@ static bool reap(struct job *job)
 		return false;
 	if (max_rss(&used) > job->largest_rss)
 		job->largest_rss = max_rss(&used);
+	job->killed = job->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	if (pid == job->pid) {
 		job->ended = true;
 		job->status = status;
@@ -291,9 +309,11 @@ static void conclude(struct app *app, const struct job *job)
 		.ended_at = wall_seconds(ended.wall),
 		.duration_seconds = mono_seconds_between(job->started.mono, ended.mono),
 		.outcome = exited && WEXITSTATUS(job->status) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED,
+		.killed = job->killed,
 		.exit_code = exited ? (double)WEXITSTATUS(job->status) : (double)NAN,
 		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
 		.cpu_source = "rusage",
+		.cpu_missed_seconds = NAN,
 		.memory_source = "vmhwm",
 	};
 
@@ -307,16 +327,92 @@ static void conclude(struct app *app, const struct job *job)
 		summary_print(app, job->run_id);
 }
 
-int wrapper_run(struct app *app, const struct identity *self, char *const command[])
+/* ---- accounts that count the command from its start ---- */
+
+struct division {
+	const struct options *options;
+	struct run_cgroup *ret;
+};
+
+/* Do other controllers use this v1 hierarchy too? */
+static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 {
-	struct job job = {0};
-	int code = start(&job, command);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		const struct cgroup_place *other = &c->place[i];
+
+		if (other != p && other->version == 1 && other->top == p->top &&
+			strncmp(other->path, p->path, p->top) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The directory of the group that we are in, where it may be divided: run_cgroup.h says where that is. */
+static bool own_directory(const struct host *h, const struct options *o, char *out, size_t size, int *ret_version)
+{
+	struct cgroup c;
+
+	if (!h->own_pid_namespace || cgroup_find(&c, h, "self", NULL) < 0)
+		return false;
+	bool v2 = c.place[CGROUP_CPU].version == 2;
+	const struct cgroup_place *p = &c.place[v2 ? CGROUP_CPU : CGROUP_CPUACCT];
+	const char *root = p->tree == h->sys ? o->sysfs : o->rootfs;
+	int n = snprintf(out, size, "%s/%s", root, p->path);
+
+	*ret_version = p->version;
+	return p->version && (v2 || !is_shared(&c, p)) && n > 0 && (size_t)n < size &&
+		run_cgroup_allowed(out, strlen(root) + 1 + p->top, access("/run/systemd/system", F_OK) == 0);
+}
+
+static void divide(const struct host *h, void *context)
+{
+	const struct division *d = context;
+	char directory[PATH_MAX];
+	struct err e = {0};
+	int version;
+
+	if (own_directory(h, d->options, directory, sizeof directory, &version) &&
+		run_cgroup_make(d->ret, directory, version, &e) < 0)
+		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
+}
+
+static void open_accounts(struct app *app, struct job *job)
+{
+	struct division d = {app->options, &job->cgroup};
+
+	job->cgroup = RUN_CGROUP_NONE;
+	job->clock = TASK_CLOCK_NONE;
+	if (app->options->run_cgroup)
+		sampler_call(app->sampler, divide, &d);
+	task_clock_open(&job->clock);
+}
+
+static void close_accounts(struct job *job)
+{
+	run_cgroup_remove(&job->cgroup);
+	task_clock_close(&job->clock);
+}
+
+static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
+{
+	int code = start(job, command);
 
 	if (code)
 		return code;
-	follow(app, self, &job);
-	wait_for_end(app, &job);
-	if (job.followed)
-		conclude(app, &job);
-	return WIFEXITED(job.status) ? WEXITSTATUS(job.status) : EXIT_SIGNAL + WTERMSIG(job.status);
+	follow(app, self, job);
+	wait_for_end(app, job);
+	if (job->followed)
+		conclude(app, job);
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : EXIT_SIGNAL + WTERMSIG(job->status);
+}
+
+int wrapper_run(struct app *app, const struct identity *self, char *const command[])
+{
+	struct job job = {0};
+
+	open_accounts(app, &job);
+	int code = run(app, self, &job, command);
+
+	close_accounts(&job);
+	return code;
 }

@@ -56,6 +56,7 @@ struct run {
 	/* What the run was given, where known. */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 	double input_bytes, attempt;
+	double cpu_missed_seconds; /* what the CPU time may lack at most */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
 };

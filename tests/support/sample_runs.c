@@ -30,7 +30,7 @@ static struct column_stats partial[] = {
 
 #define UNKNOWN_FACTS                                                                              \
 	.requested_cpu_cores = NAN, .requested_memory_bytes = NAN, .memory_limit_bytes = NAN,             \
-	.input_bytes = NAN, .attempt = NAN
+	.input_bytes = NAN, .attempt = NAN, .cpu_missed_seconds = NAN
 
 static struct run runs[] = {
 	{"0000000000004", "etl/load", 1795250900, NAN, 3.5, OUTCOME_RUNNING, NAN, NAN, "node-1", NULL, NULL, 3, 1,
@@ -39,7 +39,7 @@ static struct run runs[] = {
 		"proc", 2, 1, UNKNOWN_FACTS, 0, NULL},
 	{"0000000000002", "etl/load", 1795250700, 1795250710.5, 10.5, OUTCOME_SUCCEEDED, 0, NAN, "node-1", "rusage",
 		"proc", 10, 1, .requested_cpu_cores = 2, .requested_memory_bytes = 512 * MIB,
-		.memory_limit_bytes = NAN, .input_bytes = 1e6, .attempt = NAN, ARRAY_LEN(full), full},
+		.memory_limit_bytes = NAN, .input_bytes = 1e6, .attempt = NAN, .cpu_missed_seconds = 0.125, ARRAY_LEN(full), full},
 	{"0000000000001", "etl/load", 1795250600.125, 1795250604.125, 4, OUTCOME_SUCCEEDED, 0, NAN, NULL, "proc",
 		NULL, 4, 1, UNKNOWN_FACTS, ARRAY_LEN(partial), partial},
 };

@@ -28,6 +28,7 @@ struct run *test_run_add(struct test_runs *t, enum outcome o)
 		.memory_limit_bytes = NAN,
 		.input_bytes = NAN,
 		.attempt = NAN,
+		.cpu_missed_seconds = NAN,
 		.stats = t->stats[i],
 	};
 	return &t->run[i];

@@ -48,6 +48,7 @@ static void a_run_is_read_as_it_was_written(void **state)
 	assert_true(isnan(r.exit_code));
 	assert_near(r.exit_signal, 15, 0);
 	assert_string_equal(r.cpu_source, "rusage");
+	assert_double_equal(r.cpu_missed_seconds, 0.25, 0);
 	assert_null(r.memory_source);
 	assert_int_equal(r.samples, 0);
 	assert_near(r.interval_seconds, 1, 0);

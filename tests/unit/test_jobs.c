@@ -270,6 +270,20 @@ static void peak_is_without_the_reaper(void **state)
 	world_free(w);
 }
 
+static void mark_from_before_it_was_followed_counts(void **state)
+{
+	struct world *w = world_new();
+	const double mib = 1048576;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 500 * mib, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
+	world_free(w);
+}
+
 static void children_are_found_without_children_files(void **state)
 {
 	struct world *w = world_new();
@@ -376,6 +390,7 @@ int main(void)
 		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
 		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
 		cmocka_unit_test(peak_is_without_the_reaper),
+		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
 		cmocka_unit_test(conclusion_corrects_upwards_only),

@@ -1,0 +1,369 @@
+/* Choosing between accounts of a run. */
+#include "collectors/accounts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/cgroup_files.h"
+#include "collectors/cgroup_own.h"
+#include "collectors/exit_events.h"
+#include "collectors/machine_cpu.h"
+#include "collectors/source.h"
+
+/* A source is named rather than a better one when it knows of more than so much more. */
+#define WORTH_NAMING         1.001
+#define WORTH_NAMING_SECONDS 0.01
+/* Limits are read again once in so many looks: a container may be resized. */
+#define LIMIT_LOOKS 10
+
+enum cpu_source { SOURCE_CGROUP, SOURCE_TASKSTATS, SOURCE_CLOCK, SOURCE_RUSAGE, SOURCE_PROC, SOURCES };
+
+static const char *const source_names[SOURCES] = {"cgroup", "taskstats", "task-clock", "rusage", "proc"};
+
+struct accounts {
+	struct exit_events *events;
+	bool events_tried;
+	struct err refusal;
+	struct machine_cpu machine; /* at the last tick */
+	bool machine_known;
+	double own_seconds; /* of this exporter */
+};
+
+struct account {
+	struct accounts *shared;
+	struct cgroup group; /* where the root is */
+	struct cgroup own;
+	bool has_own;
+	struct cgroup_files files; /* of the own group */
+	struct cgroup_limits limits;
+	unsigned looks;
+	bool has_events;
+	unsigned events_run;
+	const struct task_clock *clock;
+	double known[SOURCES]; /* seconds; NaN = not there */
+	double total, system;
+	struct lineage_tally tally; /* of exit accounting */
+	struct missed_cpu missed;
+	struct machine_cpu machine; /* at the last look */
+	bool machine_known;
+	double exporter_seconds, group_seconds;
+	double oom_kills;                   /* in the own group */
+	double shared_kills, machine_kills; /* when it began */
+};
+
+/* ---- what all share ---- */
+
+struct accounts *accounts_new(void)
+{
+	return xcalloc(1, sizeof(struct accounts));
+}
+
+void accounts_free(struct accounts *a)
+{
+	if (!a)
+		return;
+	exit_events_stop(a->events);
+	free(a);
+}
+
+static double own_cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void accounts_tick(struct accounts *a, const struct host *h)
+{
+	struct scan text;
+
+	a->machine_known = host_read(h, h->proc, "stat", &text, NULL) == 0 &&
+		machine_cpu_parse(text, h->now.mono, h->ticks_per_second, &a->machine);
+	a->own_seconds = own_cpu_seconds();
+	if (a->events)
+		exit_events_settle(a->events);
+}
+
+const char *accounts_refusal(const struct accounts *a)
+{
+	return a->refusal.text;
+}
+
+/* ---- counts of one group ---- */
+
+/* A number in a file of a group; NaN when it is not there. */
+static double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
+	const char *key)
+{
+	char path[CGROUP_FILE_MAX];
+	struct scan text;
+	uint64_t v;
+
+	if (!p->version || host_read(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
+		return NAN;
+	if (key)
+		return number_value(number_find(text, key));
+	return scan_u64(&text, &v) ? (double)v : (double)NAN;
+}
+
+static double group_oom_kills(const struct cgroup *c, const struct host *h)
+{
+	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
+
+	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill");
+}
+
+static double machine_oom_kills(const struct host *h)
+{
+	struct scan text;
+
+	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ? (double)NAN :
+								  number_value(number_find(text, "oom_kill"));
+}
+
+static double group_cpu_seconds(const struct cgroup *c, const struct host *h)
+{
+	if (c->place[CGROUP_CPU].version == 2)
+		return group_number(&c->place[CGROUP_CPU], h, "cpu.stat", "usage_usec") / 1e6;
+	return group_number(&c->place[CGROUP_CPUACCT], h, "cpuacct.usage", NULL) / 1e9;
+}
+
+/* ---- one run ---- */
+
+static bool is_member(const void *context, pid_t pid)
+{
+	return process_tree_has(context, pid);
+}
+
+static void begin_group(struct account *a, const struct host *h, const struct account_spec *spec,
+	const struct process_tree *tree)
+{
+	if (cgroup_of_process(&a->group, h, spec->root, NULL) < 0)
+		a->group = (struct cgroup){0};
+	a->own = a->group;
+	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, tree);
+	if (a->has_own)
+		cgroup_files_open(&a->files, &a->own);
+}
+
+static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
+	const struct process_tree *tree)
+{
+	struct accounts *shared = a->shared;
+	uint64_t living_ns = 0, clock_ns;
+
+	if (spec->ours || !h->own_pid_namespace)
+		return;
+	if (!shared->events_tried) {
+		shared->events_tried = true;
+		exit_events_start(&shared->events, &shared->refusal);
+	}
+	if (!shared->events)
+		return;
+	/* What is known of the dead: all that the tree counts but for the living's own time. */
+	for (size_t i = 0; i < tree->n; i++)
+		living_ns += tree->member[i].clock_ns;
+	clock_ns = process_tree_cpu_ns(tree);
+	a->events_run = exit_events_begin(shared->events, spec->root,
+		clock_ns > living_ns ? clock_ns - living_ns : 0);
+	a->has_events = true;
+}
+
+struct account *account_open(struct accounts *shared, const struct host *h, const struct account_spec *spec,
+	const struct process_tree *tree)
+{
+	struct account *a = xcalloc(1, sizeof *a);
+
+	a->shared = shared;
+	a->clock = spec->clock;
+	for (size_t i = 0; i < SOURCES; i++)
+		a->known[i] = NAN;
+	accounts_tick(shared, h);
+	a->machine = shared->machine;
+	a->machine_known = shared->machine_known;
+	a->exporter_seconds = shared->own_seconds;
+	begin_group(a, h, spec, tree);
+	begin_events(a, h, spec, tree);
+	a->group_seconds = group_cpu_seconds(&a->group, h);
+	a->shared_kills = group_oom_kills(&a->group, h);
+	a->machine_kills = machine_oom_kills(h);
+	a->oom_kills = NAN;
+	return a;
+}
+
+void account_close(struct account *a)
+{
+	if (!a)
+		return;
+	if (a->has_events)
+		exit_events_forget(a->shared->events, a->events_run);
+	cgroup_files_close(&a->files);
+	free(a);
+}
+
+/* ---- looking ---- */
+
+static void add_members(struct account *a, const struct process_tree *tree)
+{
+	AUTO(freep) pid_t *pid = xcalloc(tree->n + 1, sizeof *pid);
+	size_t n = 0;
+
+	for (size_t i = 0; i < tree->n; i++)
+		if (!tree->member[i].reaper)
+			pid[n++] = tree->member[i].pid;
+	exit_events_add(a->shared->events, a->events_run, pid, n);
+}
+
+static void look_at_events(struct account *a, const struct process_tree *tree, double value[RUN_N_METRICS])
+{
+	const struct lineage_tally *t = &a->tally;
+	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
+
+	exit_events_tally(a->shared->events, a->events_run, &a->tally);
+	add_members(a, tree);
+	a->known[SOURCE_TASKSTATS] = (double)t->cpu_ns / 1e9;
+	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
+	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
+	value[RUN_CPU_WAIT_SECONDS] = fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
+}
+
+/* Where each number of a group goes. */
+static const struct {
+	enum cgroup_value from;
+	enum run_metric to;
+} group_rows[] = {
+	{CGROUP_CPU_PERIODS, RUN_CPU_PERIODS},
+	{CGROUP_CPU_THROTTLED_PERIODS, RUN_CPU_THROTTLED_PERIODS},
+	{CGROUP_CPU_THROTTLED_SECONDS, RUN_CPU_THROTTLED_SECONDS},
+	{CGROUP_CPU_PRESSURE_SECONDS, RUN_CPU_PRESSURE_SECONDS},
+	{CGROUP_MEMORY_PRESSURE_SECONDS, RUN_MEMORY_PRESSURE_SECONDS},
+	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
+	{CGROUP_MEMORY_BYTES, RUN_MEMORY_CGROUP_BYTES},
+	{CGROUP_MEMORY_PEAK_BYTES, RUN_MEMORY_CGROUP_PEAK_BYTES},
+	{CGROUP_MEMORY_HIGH_EVENTS, RUN_MEMORY_HIGH_EVENTS},
+	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
+	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
+	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
+};
+
+/* Returns the system time that the group counted; NaN = unknown. */
+static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
+{
+	double v[CGROUP_VALUES];
+
+	cgroup_files_read(&a->files, h, v);
+	/* Of a group that is gone the last reading holds, but for what it has right now. */
+	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
+		if (!isnan(v[group_rows[i].from]) || run_metrics[group_rows[i].to].fold == FOLD_VALUE)
+			value[group_rows[i].to] = v[group_rows[i].from];
+	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
+	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
+	return v[CGROUP_CPU_SYSTEM_SECONDS];
+}
+
+static void bound_missed(struct account *a, const struct host *h, double grown)
+{
+	const struct accounts *s = a->shared;
+	double group = group_cpu_seconds(&a->group, h);
+
+	if (a->machine_known && s->machine_known) {
+		double spent = machine_cpu_spent(&a->machine, &s->machine) -
+			(s->own_seconds - a->exporter_seconds);
+
+		/* The group that it is in cannot have spent less than the run did. */
+		missed_cpu_add(&a->missed, fmin(spent, group - a->group_seconds), grown,
+			s->machine.births != a->machine.births);
+	}
+	a->machine = s->machine;
+	a->machine_known = s->machine_known;
+	a->exporter_seconds = s->own_seconds;
+	if (!isnan(group))
+		a->group_seconds = group;
+}
+
+void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
+	double value[RUN_N_METRICS])
+{
+	double tree_total = value[RUN_CPU_SECONDS], best = tree_total;
+	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
+	double group_system = NAN;
+	uint64_t ns;
+
+	a->known[SOURCE_PROC] = tree_total;
+	if (a->looks++ % LIMIT_LOOKS == 0)
+		a->limits = cgroup_limits_read(&a->group, h);
+	value[RUN_CPU_LIMIT_CORES] = a->limits.cpu_cores;
+	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
+	if (a->has_own)
+		group_system = look_at_group(a, h, value);
+	if (a->has_events)
+		look_at_events(a, tree, value);
+	if (a->clock && task_clock_read(a->clock, &ns) == 0)
+		a->known[SOURCE_CLOCK] = (double)ns / 1e9;
+	for (size_t i = 0; i < SOURCES; i++)
+		best = fmax(best, a->known[i]);
+
+	double grown = fmax(best - a->total, 0);
+	double system_now = best == a->known[SOURCE_CGROUP] && !isnan(group_system) ? group_system :
+										      best * system;
+
+	bound_missed(a, h, grown);
+	/* Both parts grow, and no part by more than the whole. */
+	a->system += fmin(fmax(system_now - a->system, 0), grown);
+	a->total += grown;
+	value[RUN_CPU_SECONDS] = a->total;
+	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
+	value[RUN_CPU_USER_SECONDS] = a->total - a->system;
+}
+
+void account_waited(struct account *a, double total_seconds)
+{
+	a->known[SOURCE_RUSAGE] = total_seconds;
+	if (!(total_seconds > a->total))
+		return;
+	missed_cpu_add(&a->missed, 0, total_seconds - a->total, false);
+	a->total = total_seconds;
+}
+
+/* ---- the verdict ---- */
+
+static enum cpu_source source_of(const struct account *a)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
+			return (enum cpu_source)i;
+	return SOURCE_PROC;
+}
+
+static double missed_of(const struct account *a, enum cpu_source source)
+{
+	double missed = a->machine_known ? a->missed.seconds : (double)NAN;
+
+	if (source == SOURCE_CGROUP)
+		return 0;
+	return source == SOURCE_TASKSTATS && a->tally.whole ?
+		fmin(missed, (double)a->tally.unseen_ns / 1e9) :
+		missed;
+}
+
+void account_note(const struct account *a, const struct host *h, struct account_note *ret)
+{
+	enum cpu_source source = source_of(a);
+	double shared = group_oom_kills(&a->group, h) - a->shared_kills;
+
+	*ret = (struct account_note){
+		.cpu_source = source_names[source],
+		.cpu_missed_seconds = missed_of(a, source),
+		.oom_kills = a->oom_kills,
+		.shared_oom_kills = isnan(shared) ? machine_oom_kills(h) - a->machine_kills : shared,
+		.memory_limit_bytes = a->limits.memory_bytes,
+		.cpu_limit_cores = a->limits.cpu_cores,
+		.status_known = a->has_events && a->tally.status_heard,
+		.status = a->tally.status,
+	};
+}

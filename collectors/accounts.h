@@ -1,0 +1,74 @@
+/*
+ * The CPU time of a run from the best source there is, how much may be missing from it, and what the kernel counts
+ * for the run's own control group.
+ *
+ * Every source is a lower bound of the truth, so the largest is nearest to it, and whichever fails is made up for by
+ * the next:
+ *
+ *	cgroup      the kernel's account of the run's own control group: all of it
+ *	taskstats   exit accounting on a privileged host: all but the end of each process
+ *	task-clock  an inherited perf counter, for commands started here: all but the end of each process
+ *	rusage      getrusage(2) of who waited: all that somebody waited for
+ *	proc        what was seen in /proc, and what parents waited for
+ *
+ * Sampler thread only.
+ */
+#ifndef COLLECTORS_ACCOUNTS_H
+#define COLLECTORS_ACCOUNTS_H
+
+#include "collectors/base/err.h"
+#include "collectors/cgroup_path.h"
+#include "collectors/process_tree.h"
+#include "collectors/runs.h"
+#include "collectors/task_clock.h"
+
+/* What all runs share. */
+struct accounts;
+
+struct accounts *accounts_new(void);
+void accounts_free(struct accounts *a); /* after every account was closed */
+/* Once per tick, before the runs are looked at. */
+void accounts_tick(struct accounts *a, const struct host *h);
+/* Why exit accounting is not used, for people; "" while it is, or was not needed yet. */
+const char *accounts_refusal(const struct accounts *a);
+
+struct account;
+
+struct account_spec {
+	pid_t root;
+	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
+	bool ours;                      /* a wrapper waits for its processes: exit accounting adds nothing */
+};
+
+/* tree: of the run, just begun. Never fails: what is not there is not used. */
+struct account *account_open(struct accounts *a, const struct host *h, const struct account_spec *spec,
+	const struct process_tree *tree);
+void account_close(struct account *a); /* NULL does nothing */
+
+/*
+ * One look, after that at the tree. Raises the CPU times in value to what is known, and fills in what comes from
+ * the control group. Totals never fall from look to look.
+ */
+void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
+	double value[RUN_N_METRICS]);
+
+/* The final CPU time according to whoever waited, already taken into value. */
+void account_waited(struct account *a, double total_seconds);
+
+struct account_note {
+	const char *cpu_source;    /* a name from above */
+	double cpu_missed_seconds; /* at most; NaN = not known */
+	/*
+	 * Processes killed for want of memory since the run began: in its own group, and in the group that it
+	 * shares with others or on the whole machine. NaN = not known.
+	 */
+	double oom_kills, shared_oom_kills;
+	double memory_limit_bytes, cpu_limit_cores; /* of its group and those above; NaN = none */
+	/* How its root ended, as wait(2) gives it, as far as the kernel tells those who do not wait for it. */
+	bool status_known;
+	int status;
+};
+
+void account_note(const struct account *a, const struct host *h, struct account_note *ret);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Time that the threads of a living process spent waiting: for a CPU although ready to run, for storage, and for
+ * memory. It tells too few cores from an idle job.
+ *
+ * With CAP_NET_ADMIN the kernel adds it up per process (taskstats, ended threads included); without, waiting for a
+ * CPU is read from the schedstat file of each thread. Waiting for storage and memory is counted by the kernel only
+ * while kernel.task_delayacct is 1.
+ */
+#ifndef COLLECTORS_DELAYS_H
+#define COLLECTORS_DELAYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/host.h"
+
+/* Most threads of one process whose files are read. */
+#define DELAYS_THREADS_MAX 256
+
+struct delay_reader;
+
+struct delay_reader *delay_reader_new(const struct host *host);
+void delay_reader_free(struct delay_reader *r);
+
+/* Are waits for storage and memory counted? */
+bool delay_reader_counts_all(const struct delay_reader *r);
+
+struct delays {
+	uint64_t cpu_ns, io_ns, memory_ns; /* the last two are 0 unless delay_reader_counts_all */
+};
+
+/* threads: of the process, as its stat file says. Negative errno; -E2BIG: too many threads. */
+int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint64_t threads,
+	struct delays *ret);
+
+#endif

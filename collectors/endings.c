@@ -1,0 +1,66 @@
+/* pidfds in an epoll. */
+#include "collectors/endings.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process.h"
+
+void endings_init(struct endings *e)
+{
+	e->epoll = epoll_create1(EPOLL_CLOEXEC);
+}
+
+void endings_done(struct endings *e)
+{
+	closep(&e->epoll);
+	e->epoll = -1;
+}
+
+void ending_begin(struct ending *ret, const struct endings *e, const struct host *host, pid_t pid,
+	uint64_t start_ticks)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	struct process_stat stat;
+	int fd = host->own_pid_namespace && e->epoll >= 0 ? exit_status_open(pid) : -1;
+
+	*ret = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	/* The number may have changed hands before the descriptor was there. */
+	if (fd >= 0 &&
+		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
+			epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &event) < 0)) {
+		close(fd);
+		return;
+	}
+	if (fd < 0)
+		return;
+	ret->pidfd = fd;
+	ret->known = EXIT_STATUS_LATER;
+}
+
+void ending_look(struct ending *x, const struct endings *e)
+{
+	struct epoll_event only_hangup = {0};
+
+	if (x->pidfd < 0 || x->waited_for)
+		return;
+	if (!x->ended && exit_status_ended(x->pidfd)) {
+		x->ended = true;
+		/* It stays readable: from now on only that somebody waited for it is news. */
+		epoll_ctl(e->epoll, EPOLL_CTL_MOD, x->pidfd, &only_hangup);
+	}
+	if (!x->ended)
+		return;
+	x->known = exit_status_read(x->pidfd, &x->status);
+	if (x->known == EXIT_STATUS_LATER)
+		return;
+	x->waited_for = true;
+	epoll_ctl(e->epoll, EPOLL_CTL_DEL, x->pidfd, NULL);
+}
+
+void ending_done(struct ending *x)
+{
+	closep(&x->pidfd);
+	x->pidfd = -1;
+}

@@ -1,0 +1,62 @@
+/* The machine that we run on. */
+#include "collectors/host.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/delays.h"
+
+/* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
+static bool shows_own_namespace(const struct host *h)
+{
+	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0), line;
+
+	while (scan_line(&s, &line)) {
+		uint64_t pid;
+
+		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &pid)) {
+			scan_blanks(&line);
+			return pid == (uint64_t)getpid() && scan_end(&line);
+		}
+	}
+	return false;
+}
+
+int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
+{
+	struct host h = {.scratch_size = HOST_SCRATCH_SIZE};
+	cpu_set_t set;
+	int code = tree_open(&h.proc, paths->proc, e);
+
+	if (code == 0)
+		code = tree_open(&h.sys, paths->sys, e);
+	if (code == 0)
+		code = tree_open(&h.root, paths->root, e);
+	if (code) {
+		host_close(&h);
+		return code;
+	}
+	h.scratch = xmalloc(h.scratch_size);
+	h.ticks_per_second = sysconf(_SC_CLK_TCK);
+	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
+	h.affinity_cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	h.own_pid_namespace = shows_own_namespace(&h);
+	h.delays = delay_reader_new(&h);
+	h.now = now_read();
+	*ret = h;
+	return 0;
+}
+
+void host_close(struct host *h)
+{
+	delay_reader_free(h->delays);
+	tree_free(h->proc);
+	tree_free(h->sys);
+	tree_free(h->root);
+	free(h->scratch);
+	*h = (struct host){0};
+}

@@ -1,0 +1,301 @@
+/* The book of followed processes. */
+#include "collectors/lineage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+#define NONE SIZE_MAX
+
+struct entry {
+	pid_t pid;
+	unsigned run;
+	uint64_t clock_ns; /* last reading */
+	struct task_record record;
+	bool recorded;
+	bool seen; /* born before our eyes, or its clock was read: so a record must come */
+	bool gone;     /* its clock could not be read */
+};
+
+struct run_book {
+	bool taken;
+	pid_t root; /* 0 once the pid belongs to somebody else */
+	struct lineage_tally past; /* of the processes that left the book; and what is of the run itself */
+	struct lineage_tally all;  /* with those in the book, as of the last settling */
+};
+
+struct lineage {
+	size_t n, room;
+	struct entry *entry;
+	size_t n_slots;
+	uint32_t *slot; /* hash of pid -> index + 1 */
+	size_t n_recorded;
+	size_t n_runs, runs_room;
+	struct run_book *run;
+};
+
+struct lineage *lineage_new(void)
+{
+	return xcalloc(1, sizeof(struct lineage));
+}
+
+void lineage_free(struct lineage *l)
+{
+	if (!l)
+		return;
+	free(l->entry);
+	free(l->slot);
+	free(l->run);
+	free(l);
+}
+
+/* ---- entries by pid ---- */
+
+static size_t slot_of(const struct lineage *l, pid_t pid)
+{
+	return ((uint32_t)pid * 2654435761U) & (l->n_slots - 1);
+}
+
+static size_t find(const struct lineage *l, pid_t pid)
+{
+	if (l->n_slots == 0)
+		return NONE;
+	for (size_t s = slot_of(l, pid); l->slot[s]; s = (s + 1) & (l->n_slots - 1))
+		if (l->entry[l->slot[s] - 1].pid == pid)
+			return l->slot[s] - 1;
+	return NONE;
+}
+
+static void index_add(struct lineage *l, size_t i)
+{
+	size_t s = slot_of(l, l->entry[i].pid);
+
+	while (l->slot[s])
+		s = (s + 1) & (l->n_slots - 1);
+	l->slot[s] = (uint32_t)(i + 1);
+}
+
+static void index_rebuild(struct lineage *l)
+{
+	size_t n = l->n_slots ? l->n_slots : 64;
+
+	while (n < l->n * 2 + 2)
+		n *= 2;
+	if (n != l->n_slots)
+		l->slot = xreallocarray(l->slot, n, sizeof *l->slot);
+	l->n_slots = n;
+	memset(l->slot, 0, n * sizeof *l->slot);
+	for (size_t i = 0; i < l->n; i++)
+		index_add(l, i);
+}
+
+static void add(struct lineage *l, const struct entry *e)
+{
+	if (l->n == LINEAGE_MAX) {
+		l->run[e->run].past.whole = false;
+		return;
+	}
+	GROW(l->entry, l->n, l->room);
+	l->entry[l->n++] = *e;
+	if (l->n_slots < l->n * 2)
+		index_rebuild(l);
+	else
+		index_add(l, l->n - 1);
+}
+
+/* ---- runs ---- */
+
+unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
+{
+	struct run_book book = {.taken = true, .root = root, .past = {.cpu_ns = base_ns, .whole = true}};
+	size_t i = 0;
+
+	while (i < l->n_runs && l->run[i].taken)
+		i++;
+	if (i == l->n_runs) {
+		GROW(l->run, l->n_runs, l->runs_room);
+		l->n_runs++;
+	}
+	book.all = book.past;
+	l->run[i] = book;
+	lineage_add(l, (unsigned)i, root);
+	return (unsigned)i;
+}
+
+void lineage_add(struct lineage *l, unsigned run, pid_t pid)
+{
+	if (find(l, pid) == NONE)
+		add(l, &(struct entry){.pid = pid, .run = run});
+}
+
+static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run), unsigned run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!goes(&l->entry[i], run))
+			l->entry[n++] = l->entry[i];
+		else
+			l->n_recorded -= l->entry[i].recorded;
+	}
+	if (n == l->n)
+		return;
+	l->n = n;
+	index_rebuild(l);
+}
+
+static bool is_of_run(const struct entry *e, unsigned run)
+{
+	return e->run == run;
+}
+
+void lineage_forget(struct lineage *l, unsigned run)
+{
+	remove_where(l, is_of_run, run);
+	l->run[run].taken = false;
+}
+
+void lineage_lost(struct lineage *l)
+{
+	for (size_t i = 0; i < l->n_runs; i++)
+		l->run[i].past.whole = false;
+}
+
+/* ---- what an entry is worth ---- */
+
+static void tally_entry(struct lineage_tally *t, const struct entry *e)
+{
+	const struct task_record *r = &e->record;
+
+	/* A first thread that ended before the others left a record of its own time only. */
+	t->cpu_ns += r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
+	t->cpu_wait_ns += r->cpu_wait_ns;
+	t->io_wait_ns += r->io_wait_ns;
+	t->memory_wait_ns += r->memory_wait_ns;
+	if (e->recorded)
+		t->unseen_ns += LINEAGE_END_NS + r->peak_bytes / 4096 * LINEAGE_END_PAGE_NS;
+	if (r->peak_bytes > t->peak_process_bytes)
+		t->peak_process_bytes = r->peak_bytes;
+}
+
+/* Moves an entry's worth into its run's past; the entry is worth nothing afterwards. */
+static void bury(struct lineage *l, const struct entry *e)
+{
+	struct lineage_tally *past = &l->run[e->run].past;
+
+	tally_entry(past, e);
+	past->ended++;
+	/* What was added when it was already gone left its record before. */
+	if (!e->recorded && e->seen)
+		past->whole = false;
+}
+
+/* ---- events ---- */
+
+static void forked(struct lineage *l, pid_t parent, pid_t pid)
+{
+	size_t old = find(l, pid);
+
+	/* Found in /proc just before its birth was told. */
+	if (old != NONE && !l->entry[old].seen) {
+		l->entry[old].seen = true;
+		return;
+	}
+	/* The number is used again: its former owner is gone. */
+	if (old != NONE) {
+		bury(l, &l->entry[old]);
+		l->n_recorded -= l->entry[old].recorded;
+		l->entry[old] = l->entry[--l->n];
+		index_rebuild(l);
+	}
+	for (size_t i = 0; i < l->n_runs; i++)
+		if (l->run[i].root == pid)
+			l->run[i].root = 0;
+
+	size_t of = find(l, parent);
+
+	if (of == NONE)
+		return;
+	l->run[l->entry[of].run].past.born++;
+	add(l, &(struct entry){.pid = pid, .run = l->entry[of].run, .seen = true});
+}
+
+void lineage_event(struct lineage *l, const struct process_event *event)
+{
+	switch (event->kind) {
+	case PROCESS_FORKED:
+		forked(l, event->parent, event->pid);
+		return;
+	case THREAD_ENDED:
+		for (size_t i = 0; i < l->n_runs; i++)
+			if (l->run[i].taken && l->run[i].root == event->pid) {
+				l->run[i].past.status_heard = true;
+				l->run[i].past.status = event->status;
+			}
+		return;
+	}
+}
+
+void lineage_record(struct lineage *l, const struct task_record *record)
+{
+	size_t i = find(l, record->id);
+	struct entry *e = i == NONE ? NULL : &l->entry[i];
+
+	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
+	if (!e || (e->recorded && e->record.whole))
+		return;
+	l->n_recorded += !e->recorded;
+	e->recorded = true;
+
+	uint64_t peak = e->record.peak_bytes;
+
+	e->record = *record;
+	if (peak > e->record.peak_bytes)
+		e->record.peak_bytes = peak;
+}
+
+size_t lineage_ended(const struct lineage *l)
+{
+	return l->n_recorded;
+}
+
+/* ---- the living ---- */
+
+void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->entry[i];
+		uint64_t ns;
+
+		/* One that runs backwards is somebody else's. */
+		e->gone = !clock(context, e->pid, &ns) || ns < e->clock_ns;
+		if (e->gone)
+			continue;
+		e->clock_ns = ns;
+		e->seen = true;
+	}
+}
+
+static bool is_gone(const struct entry *e, unsigned run)
+{
+	(void)run;
+	return e->gone;
+}
+
+void lineage_settle(struct lineage *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].gone)
+			bury(l, &l->entry[i]);
+	remove_where(l, is_gone, 0);
+	for (size_t i = 0; i < l->n_runs; i++)
+		l->run[i].all = l->run[i].past;
+	for (size_t i = 0; i < l->n; i++)
+		tally_entry(&l->run[l->entry[i].run].all, &l->entry[i]);
+}
+
+void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret)
+{
+	*ret = l->run[run].all;
+}

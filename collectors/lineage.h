@@ -1,0 +1,79 @@
+/*
+ * Who descends from whom, and what the ended ones used: the book that process events and exit accounting are
+ * entered in, for the runs that are followed. Pure; the clock of a living process is asked through a function.
+ *
+ * A run's CPU time is that of its living processes, each read from its own clock, and of its ended ones, each
+ * as the kernel told at its end. Nothing is taken from who waited for whom, so it makes no difference whether
+ * somebody did.
+ */
+#ifndef COLLECTORS_LINEAGE_H
+#define COLLECTORS_LINEAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/process_events.h"
+#include "collectors/taskstats.h"
+
+struct lineage;
+
+/* Most processes in the book; more are not entered, and the runs they belong to are not whole any more. */
+#define LINEAGE_MAX 200000
+
+#define LINEAGE_END_NS      1000000
+#define LINEAGE_END_PAGE_NS 1000
+
+struct lineage *lineage_new(void);
+void lineage_free(struct lineage *l);
+
+/*
+ * Begins a run with its root. base_ns: what processes of it that are gone by now had used, as far as is known;
+ * added to the result. Returns the run's number, which stays taken until lineage_forget.
+ */
+unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
+/* A process of the run, found by other means; one that is in the book already stays where it is. */
+void lineage_add(struct lineage *l, unsigned run, pid_t pid);
+void lineage_forget(struct lineage *l, unsigned run);
+
+/* Events, in the order in which they happened. */
+void lineage_event(struct lineage *l, const struct process_event *event);
+/* Records, after the events of the same time. */
+void lineage_record(struct lineage *l, const struct task_record *record);
+/* Some events or records were lost: no run in the book is whole any more. */
+void lineage_lost(struct lineage *l);
+
+/* CPU time of a living process or zombie in nanoseconds; false when there is none. */
+typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
+
+/*
+ * Reads the clocks of all processes in the book. Then enter what happened meanwhile (so that the record of one
+ * that was gone is in), then lineage_settle: whoever was gone without a record keeps the last reading.
+ */
+void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context);
+void lineage_settle(struct lineage *l);
+
+struct lineage_tally {
+	uint64_t cpu_ns; /* living and ended */
+	/* Of the ended ones. */
+	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
+	uint64_t peak_process_bytes;
+	/*
+	 * What the ends of these may have cost at most, which records do not hold: LINEAGE_END_NS for each and
+	 * LINEAGE_END_PAGE_NS for each 4 KiB that it had (0.1 ms and 0.3 us were measured).
+	 */
+	uint64_t unseen_ns;
+	uint64_t born, ended; /* processes that events brought, and that were found gone, since the run began */
+	bool whole;           /* nothing is known to be missing since the run began */
+	/* What the last thread of the root left, as wait(2) gives it: how it ended, once it is gone. */
+	bool status_heard;
+	int status;
+};
+
+/* As of the last lineage_settle. */
+void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
+
+/* How many processes in the book had their record: worth a lineage_settle when they are many. */
+size_t lineage_ended(const struct lineage *l);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * What the whole machine spent, as an upper bound for what a run may have used unseen: a process that is born and
+ * gone between two looks, and waited for by nobody, leaves no trace in /proc but here.
+ */
+#ifndef COLLECTORS_MACHINE_CPU_H
+#define COLLECTORS_MACHINE_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/scan.h"
+
+struct machine_cpu {
+	struct mono at;
+	unsigned cpus;
+	/*
+	 * Not busy, by all CPUs since boot: the kernel measures idle time, where it only samples who was busy at
+	 * each tick.
+	 */
+	double idle_seconds;
+	uint64_t births; /* of processes and threads since boot */
+};
+
+/* From /proc/stat. False when a line that is needed is missing. */
+bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second, struct machine_cpu *ret);
+
+/* CPU time that can have been used between two readings, at most. */
+double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
+
+/*
+ * How much may have been missed since the beginning: grows where somebody was born and more was spent than is
+ * known, and falls again where what was missed turns up later (in a parent's times). Never below 0.
+ */
+struct missed_cpu {
+	double seconds;
+};
+
+/* One interval: what can have been spent, what is known to have been, and whether anybody was born. */
+void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool births);
+
+#endif

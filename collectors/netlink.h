@@ -1,0 +1,62 @@
+/*
+ * Netlink datagrams: walking messages and attributes that came, and building the few that are sent. Pure;
+ * every length from outside is checked, and nothing is read past it.
+ */
+#ifndef COLLECTORS_NETLINK_H
+#define COLLECTORS_NETLINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Some bytes of a datagram. */
+struct bytes {
+	const unsigned char *data;
+	size_t len;
+};
+
+struct netlink_message {
+	uint16_t type;
+	struct bytes body; /* after the header */
+};
+
+/* The next message; false at the end, and for the rest of a datagram that makes no sense. */
+bool netlink_next(struct bytes *rest, struct netlink_message *ret);
+
+/* The code of an error message, 0 in an acknowledgement; false for any other message. */
+bool netlink_error(const struct netlink_message *m, int *ret);
+
+struct netlink_attribute {
+	uint16_t type; /* without the flag bits */
+	struct bytes value;
+};
+
+bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret);
+
+/* Drops len bytes at the start; false, and nothing done, when there are fewer. */
+bool bytes_skip(struct bytes *b, size_t len);
+
+/* Native-endian numbers at an offset; 0 where there is none. */
+uint16_t bytes_u16(struct bytes b, size_t offset);
+uint32_t bytes_u32(struct bytes b, size_t offset);
+uint64_t bytes_u64(struct bytes b, size_t offset);
+
+/* ---- a generic netlink request with one attribute ---- */
+#define NETLINK_REQUEST_MAX 256
+
+struct netlink_request {
+	size_t len;
+	_Alignas(4) unsigned char data[NETLINK_REQUEST_MAX];
+};
+
+struct netlink_command {
+	uint16_t family;
+	uint8_t command, version;
+	bool acknowledge; /* answer a success too; a failure always is */
+};
+
+/* value longer than fits is our own mistake. */
+void netlink_generic(struct netlink_request *ret, const struct netlink_command *c, uint16_t attribute,
+	const void *value, size_t len);
+
+#endif

@@ -1,0 +1,401 @@
+/* collectors/{cgroup_files,cgroup_own}: the control group of a run, on trees in memory. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/cgroup_files.h"
+#include "collectors/cgroup_own.h"
+#include "tests/support/test_tree.h"
+
+struct world {
+	struct host host;
+};
+
+static void world_init(struct world *w)
+{
+	*w = (struct world){.host = {
+		.proc = memory_tree(),
+		.sys = memory_tree(),
+		.root = memory_tree(),
+		.ticks_per_second = 100,
+		.page_size = 4096,
+		.scratch = xmalloc(HOST_SCRATCH_SIZE),
+		.scratch_size = HOST_SCRATCH_SIZE,
+	}};
+}
+
+static void world_done(struct world *w)
+{
+	tree_free(w->host.proc);
+	tree_free(w->host.sys);
+	tree_free(w->host.root);
+	free(w->host.scratch);
+}
+
+static void proc(struct world *w, const char *path, const char *text)
+{
+	memory_tree_text(w->host.proc, path, text);
+}
+
+static void sys(struct world *w, const char *path, const char *text)
+{
+	memory_tree_text(w->host.sys, path, text);
+}
+
+/* A process in a group; membership is the whole text of /proc/PID/cgroup. */
+static void process(struct world *w, int pid, int ppid, const char *membership)
+{
+	char path[64], text[200];
+
+	snprintf(path, sizeof path, "%d/stat", pid);
+	snprintf(text, sizeof text, "%d (job) S %d 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 %d 1000 5 0\n", pid,
+		ppid, pid);
+	proc(w, path, text);
+	snprintf(path, sizeof path, "%d/cgroup", pid);
+	proc(w, path, membership);
+}
+
+#define MOUNTS_V2                                                                                  \
+	"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
+#define MOUNTS_V1                                                                                  \
+	"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:21 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"  \
+	"26 25 0:22 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"              \
+	"27 25 0:23 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+
+static bool is_10_or_11(const void *context, pid_t pid)
+{
+	(void)context;
+	return pid == 10 || pid == 11;
+}
+
+/* ---- reading ---- */
+
+static void v2_group_is_read(void **state)
+{
+	struct world w;
+	struct cgroup c;
+	struct cgroup_files f;
+	double v[CGROUP_VALUES];
+
+	(void)state;
+	world_init(&w);
+	process(&w, 10, 1, "0::/kubepods/pod1/abc\n");
+	proc(&w, "self/mountinfo", MOUNTS_V2);
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/cgroup.procs", "10\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/cpu.stat",
+		"usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 40\nnr_throttled 4\n"
+		"throttled_usec 250000\nnr_bursts 0\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/cpu.pressure",
+		"some avg10=1.00 avg60=0.00 avg300=0.00 total=7000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
+		"total=1\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.current", "4096000\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.peak", "8192000\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.events",
+		"low 0\nhigh 5\nmax 6\noom 2\noom_kill 1\noom_group_kill 9\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.pressure", "some avg10=0 avg60=0 avg300=0 total=1500000\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/pids.current", "7\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/io.stat",
+		"8:0 rbytes=1000 wbytes=200 rios=3 wios=4 dbytes=0 dios=0\n253:1 rbytes=24 wbytes=5 rios=1 wios=1\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	cgroup_files_open(&f, &c);
+	cgroup_files_read(&f, &w.host, v);
+	assert_double_equal(v[CGROUP_CPU_SECONDS], 2.5, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 2, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_PERIODS], 40, 0);
+	assert_double_equal(v[CGROUP_CPU_THROTTLED_PERIODS], 4, 0);
+	assert_double_equal(v[CGROUP_CPU_THROTTLED_SECONDS], 0.25, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_PRESSURE_SECONDS], 7, 1e-9);
+	assert_double_equal(v[CGROUP_MEMORY_BYTES], 4096000, 0);
+	assert_double_equal(v[CGROUP_MEMORY_PEAK_BYTES], 8192000, 0);
+	assert_double_equal(v[CGROUP_MEMORY_HIGH_EVENTS], 5, 0);
+	assert_double_equal(v[CGROUP_MEMORY_MAX_EVENTS], 6, 0);
+	assert_double_equal(v[CGROUP_MEMORY_OOM_EVENTS], 2, 0);
+	assert_double_equal(v[CGROUP_OOM_KILLS], 1, 0);
+	assert_double_equal(v[CGROUP_MEMORY_PRESSURE_SECONDS], 1.5, 1e-9);
+	assert_double_equal(v[CGROUP_TASKS], 7, 0);
+	assert_double_equal(v[CGROUP_IO_READ_BYTES], 1024, 0);
+	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 205, 0);
+	assert_true(isnan(v[CGROUP_IO_PRESSURE_SECONDS])); /* no such file: not 0 */
+	cgroup_files_close(&f);
+	world_done(&w);
+}
+
+static void v1_group_is_read(void **state)
+{
+	struct world w;
+	struct cgroup c;
+	struct cgroup_files f;
+	double v[CGROUP_VALUES];
+
+	(void)state;
+	world_init(&w);
+	process(&w, 10, 1, "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n");
+	proc(&w, "self/mountinfo", MOUNTS_V1);
+	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage", "1500000000\n");
+	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage_user", "1000000000\n");
+	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage_sys", "500000000\n");
+	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpu.stat", "nr_periods 8\nnr_throttled 2\nthrottled_time 300000000\n");
+	sys(&w, "fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n");
+	sys(&w, "fs/cgroup/memory/box/memory.max_usage_in_bytes", "2000\n");
+	sys(&w, "fs/cgroup/memory/box/memory.failcnt", "33\n");
+	sys(&w, "fs/cgroup/memory/box/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	cgroup_files_open(&f, &c);
+	cgroup_files_read(&f, &w.host, v);
+	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 1, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
+	assert_double_equal(v[CGROUP_CPU_PERIODS], 8, 0);
+	assert_double_equal(v[CGROUP_CPU_THROTTLED_SECONDS], 0.3, 1e-9);
+	assert_double_equal(v[CGROUP_MEMORY_BYTES], 1000, 0);
+	assert_double_equal(v[CGROUP_MEMORY_PEAK_BYTES], 2000, 0);
+	assert_double_equal(v[CGROUP_MEMORY_MAX_EVENTS], 33, 0);
+	assert_double_equal(v[CGROUP_OOM_KILLS], 4, 0);
+	assert_true(isnan(v[CGROUP_CPU_PRESSURE_SECONDS]));
+	assert_true(isnan(v[CGROUP_TASKS]));
+	/* The group was removed: unknown, not 0. */
+	memory_tree_remove(w.host.sys, "fs/cgroup/memory/box");
+	cgroup_files_read(&f, &w.host, v);
+	assert_true(isnan(v[CGROUP_OOM_KILLS]));
+	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
+	cgroup_files_close(&f);
+	world_done(&w);
+}
+
+static void v1_io_is_the_sum_of_its_devices(void **state)
+{
+	struct world w;
+	struct cgroup c = {0};
+	struct cgroup_files f;
+	double v[CGROUP_VALUES];
+
+	(void)state;
+	world_init(&w);
+	c.place[CGROUP_IO] = (struct cgroup_place){.tree = w.host.sys, .version = 1, .path = "blkio"};
+	sys(&w, "blkio/blkio.throttle.io_service_bytes",
+		"8:0 Read 100\n8:0 Write 7\n8:0 Sync 107\n8:0 Total 107\n8:16 Read 11\n8:16 Total 11\nTotal 118\n");
+	cgroup_files_open(&f, &c);
+	cgroup_files_read(&f, &w.host, v);
+	assert_double_equal(v[CGROUP_IO_READ_BYTES], 111, 0);
+	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 7, 0);
+	sys(&w, "blkio/blkio.throttle.io_service_bytes", "Total 0\n");
+	cgroup_files_read(&f, &w.host, v);
+	assert_double_equal(v[CGROUP_IO_READ_BYTES], 0, 0);
+	cgroup_files_close(&f);
+	world_done(&w);
+}
+
+static void nonsense_in_the_files_is_unknown(void **state)
+{
+	static const char *const texts[] = {"", "\n", "max\n", "usage_usec\n", "usage_usec x\n", "some total=\n",
+		"some\n", "-5\n", "99999999999999999999999999\n", ":\n", "8:0\n"};
+	struct world w;
+	struct cgroup c = {0};
+	struct cgroup_files f;
+	double v[CGROUP_VALUES];
+
+	(void)state;
+	world_init(&w);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		c.place[i] = (struct cgroup_place){.tree = w.host.sys, .version = 2, .path = "g"};
+	cgroup_files_open(&f, &c);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		sys(&w, "g/cpu.stat", texts[i]);
+		sys(&w, "g/cpu.pressure", texts[i]);
+		sys(&w, "g/memory.current", texts[i]);
+		cgroup_files_read(&f, &w.host, v);
+		assert_true(isnan(v[CGROUP_CPU_SECONDS]));
+		assert_true(isnan(v[CGROUP_CPU_PRESSURE_SECONDS]));
+		assert_true(isnan(v[CGROUP_MEMORY_BYTES]) || texts[i][0] == '8');
+	}
+	cgroup_files_close(&f);
+	cgroup_files_close(&f);
+	world_done(&w);
+}
+
+/* ---- whose it is ---- */
+
+struct own_case {
+	const char *name;
+	const char *self, *init, *parent, *root; /* /proc/PID/cgroup of 99, 1, 2 and 10 */
+	const char *procs;                       /* of the root's group */
+	const char *directory;                   /* of it, below sys */
+	bool own;
+};
+
+static void group_is_own_when_it_began_with_the_run(void **state)
+{
+	static const struct own_case cases[] = {
+		{"container", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n11\n", "fs/cgroup/box", true},
+		{"with a stranger", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n12\n", "fs/cgroup/box",
+			false},
+		{"hidden process", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n0\n", "fs/cgroup/box",
+			false},
+		{"ours too", "0::/box\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
+		{"its parent's too", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box\n", "10\n", "fs/cgroup/box",
+			false},
+		{"that of init", "0::/a\n", "0::/box\n", "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
+		{"init unknown", "0::/a\n", NULL, "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
+		{"no list", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", NULL, "fs/cgroup/box", false},
+		{"longer path", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box/deep\n", "10\n", "fs/cgroup/box/deep",
+			true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct own_case *k = &cases[i];
+		char path[128];
+		struct world w;
+		struct cgroup c;
+
+		world_init(&w);
+		proc(&w, "self/mountinfo", MOUNTS_V2);
+		proc(&w, "self/cgroup", k->self);
+		if (k->init)
+			process(&w, 1, 0, k->init);
+		process(&w, 2, 1, k->parent);
+		process(&w, 10, 2, k->root);
+		snprintf(path, sizeof path, "%s/cpu.stat", k->directory);
+		sys(&w, path, "usage_usec 1\n");
+		snprintf(path, sizeof path, "%s/cgroup.procs", k->directory);
+		if (k->procs)
+			sys(&w, path, k->procs);
+		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+		if (cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL) != k->own)
+			fail_msg("%s: own is not %d", k->name, k->own);
+		assert_int_equal(c.place[CGROUP_CPU].version, k->own ? 2 : 0);
+		world_done(&w);
+	}
+}
+
+static void v1_controllers_are_judged_one_by_one(void **state)
+{
+	struct world w;
+	struct cgroup c;
+
+	(void)state;
+	world_init(&w);
+	proc(&w, "self/mountinfo", MOUNTS_V1);
+	proc(&w, "self/cgroup", "5:memory:/\n4:cpu,cpuacct:/\n");
+	process(&w, 1, 0, "5:memory:/\n4:cpu,cpuacct:/\n");
+	process(&w, 10, 1, "5:memory:/box\n4:cpu,cpuacct:/\n");
+	sys(&w, "fs/cgroup/memory/box/cgroup.procs", "10\n");
+	sys(&w, "fs/cgroup/cpu,cpuacct/cgroup.procs", "1\n10\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
+	assert_int_equal(c.place[CGROUP_MEMORY].version, 1);
+	assert_int_equal(c.place[CGROUP_CPUACCT].version, 0);
+	world_done(&w);
+}
+
+static void first_process_of_a_container_is_its_own_init(void **state)
+{
+	struct world w;
+	struct cgroup c;
+
+	(void)state;
+	world_init(&w);
+	proc(&w, "self/mountinfo", MOUNTS_V2);
+	proc(&w, "self/cgroup", "0::/a\n");
+	process(&w, 1, 0, "0::/box\n");
+	sys(&w, "fs/cgroup/box/cgroup.procs", "1\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 1, NULL), 0);
+	struct cgroup all = c;
+
+	assert_false(cgroup_keep_own(&c, &w.host, 1, is_10_or_11, NULL)); /* 1 is no member here */
+	sys(&w, "fs/cgroup/box/cgroup.procs", "10\n11\n");
+	assert_true(cgroup_keep_own(&all, &w.host, 1, is_10_or_11, NULL));
+	world_done(&w);
+}
+
+/* ---- another container's, seen through its root ---- */
+
+static void sibling_container_is_read_through_its_root(void **state)
+{
+	struct world w;
+	struct cgroup c;
+	struct cgroup_files f;
+	double v[CGROUP_VALUES];
+
+	(void)state;
+	world_init(&w);
+	proc(&w, "self/mountinfo", MOUNTS_V2);
+	proc(&w, "self/cgroup", "0::/\n");
+	process(&w, 1, 0, "0::/../pause\n");
+	process(&w, 10, 0, "0::/../main\n");
+	sys(&w, "fs/cgroup/cgroup.procs", "99\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), -ENOENT);
+	proc(&w, "10/root/sys/fs/cgroup/cgroup.procs", "10\n11\n");
+	proc(&w, "10/root/sys/fs/cgroup/cpu.stat", "usage_usec 3000000\n");
+	proc(&w, "10/root/sys/fs/cgroup/memory.max", "134217728\n");
+	proc(&w, "10/root/sys/fs/cgroup/cpu.max", "50000 100000\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	struct cgroup_limits limits = cgroup_limits_read(&c, &w.host);
+
+	assert_double_equal(limits.memory_bytes, 134217728, 0);
+	assert_double_equal(limits.cpu_cores, 0.5, 1e-9);
+	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
+	cgroup_files_open(&f, &c);
+	cgroup_files_read(&f, &w.host, v);
+	assert_double_equal(v[CGROUP_CPU_SECONDS], 3, 1e-9);
+	cgroup_files_close(&f);
+	world_done(&w);
+}
+
+static void group_below_the_containers_is_found_by_its_path(void **state)
+{
+	struct world w;
+	struct cgroup c;
+
+	(void)state;
+	world_init(&w);
+	proc(&w, "self/mountinfo", MOUNTS_V2);
+	process(&w, 10, 0, "0::/../../user.slice/run\n");
+	proc(&w, "10/root/sys/fs/cgroup/cgroup.procs", "1\n");
+	proc(&w, "10/root/sys/fs/cgroup/user.slice/run/cgroup.procs", "10\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	assert_string_equal(c.place[CGROUP_CPU].path, "10/root/sys/fs/cgroup/user.slice/run");
+	assert_int_equal(c.place[CGROUP_CPU].top, strlen("10/root/sys/fs/cgroup"));
+	world_done(&w);
+}
+
+static void v1_container_is_read_through_its_root(void **state)
+{
+	struct world w;
+	struct cgroup c;
+
+	(void)state;
+	world_init(&w);
+	proc(&w, "self/mountinfo", "20 1 0:18 / /sys rw - sysfs sysfs rw\n");
+	process(&w, 10, 0, "5:memory:/../main\n4:cpu,cpuacct:/../main\n");
+	proc(&w, "10/root/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "10\n");
+	proc(&w, "10/root/sys/fs/cgroup/memory/cgroup.procs", "77\n"); /* somebody else's */
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	assert_int_equal(c.place[CGROUP_CPUACCT].version, 1);
+	assert_string_equal(c.place[CGROUP_CPU].path, "10/root/sys/fs/cgroup/cpu,cpuacct");
+	assert_int_equal(c.place[CGROUP_MEMORY].version, 0);
+	world_done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(v2_group_is_read),
+		cmocka_unit_test(v1_group_is_read),
+		cmocka_unit_test(v1_io_is_the_sum_of_its_devices),
+		cmocka_unit_test(nonsense_in_the_files_is_unknown),
+		cmocka_unit_test(group_is_own_when_it_began_with_the_run),
+		cmocka_unit_test(v1_controllers_are_judged_one_by_one),
+		cmocka_unit_test(first_process_of_a_container_is_its_own_init),
+		cmocka_unit_test(sibling_container_is_read_through_its_root),
+		cmocka_unit_test(group_below_the_containers_is_found_by_its_path),
+		cmocka_unit_test(v1_container_is_read_through_its_root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* collectors/exit_events: on the running kernel, where it is allowed; wait4(2) gives what is too much. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/exit_events.h"
+
+#define CHILDREN 40
+#define BURN_NS  3000000
+#define CODE     7
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void burn(void)
+{
+	int64_t end = own_cpu_ns() + BURN_NS;
+
+	while (own_cpu_ns() < end)
+		;
+}
+
+/* The run's root: every grandchild is an orphan as soon as it is born. */
+static void fork_orphans(int go)
+{
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			if (fork() == 0)
+				burn();
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	_exit(CODE);
+}
+
+static struct exit_events *start_or_skip(void)
+{
+	struct exit_events *x = NULL;
+	struct err e = {0};
+	int code = exit_events_start(&x, &e);
+
+	if (code) {
+		assert_int_not_equal(e.text[0], 0);
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+	return x;
+}
+
+static double waited_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static void orphans_and_exit_status_are_known(void **state)
+{
+	struct exit_events *x = start_or_skip();
+	struct lineage_tally t;
+	int go[2], status = 0;
+	double before = waited_seconds();
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	pid_t root = fork();
+
+	assert_true(root >= 0);
+	if (root == 0)
+		fork_orphans(go[0]);
+	unsigned run = exit_events_begin(x, root, 0);
+
+	assert_int_equal(write(go[1], "g", 1), 1);
+	for (pid_t pid; (pid = wait(&status)) > 0;)
+		if (pid == root)
+			assert_int_equal(WEXITSTATUS(status), CODE);
+	exit_events_settle(x);
+	exit_events_tally(x, run, &t);
+	double truth = waited_seconds() - before;
+
+	assert_int_equal(t.born, CHILDREN * 2);
+	assert_int_equal(t.ended, CHILDREN * 2 + 1);
+	assert_true(t.whole);
+	assert_true(t.cpu_ns > (uint64_t)CHILDREN * BURN_NS);
+	assert_true((double)t.cpu_ns / 1e9 < truth * 1.01);
+	assert_true(t.peak_process_bytes > 0);
+	assert_true(t.status_heard);
+	assert_int_equal(WEXITSTATUS(t.status), CODE);
+	exit_events_stop(x);
+	close(go[0]);
+	close(go[1]);
+}
+
+static void signal_that_ended_the_root_is_known(void **state)
+{
+	struct exit_events *x = start_or_skip();
+	struct lineage_tally t;
+	pid_t root = fork();
+
+	(void)state;
+	if (root == 0)
+		for (;;)
+			pause();
+	unsigned run = exit_events_begin(x, root, 0);
+
+	kill(root, SIGTERM);
+	waitpid(root, NULL, 0);
+	exit_events_settle(x);
+	exit_events_tally(x, run, &t);
+	assert_true(t.status_heard);
+	assert_true(WIFSIGNALED(t.status));
+	assert_int_equal(WTERMSIG(t.status), SIGTERM);
+	assert_int_equal(exit_events_health(x).lost, 0);
+	assert_int_equal(exit_events_health(x).refused, 0);
+	exit_events_forget(x, run);
+	exit_events_stop(x);
+}
+
+static void stop_of_nothing_does_nothing(void **state)
+{
+	(void)state;
+	exit_events_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orphans_and_exit_status_are_known),
+		cmocka_unit_test(signal_that_ended_the_root_is_known),
+		cmocka_unit_test(stop_of_nothing_does_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

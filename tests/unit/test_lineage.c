@@ -1,0 +1,320 @@
+/* collectors/lineage: descent and CPU time, from events, records and clocks that the test makes. */
+#include "tests/unit/test_main.h"
+
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/lineage.h"
+
+#define PIDS 5000
+
+struct world {
+	struct lineage *book;
+	bool alive[PIDS];
+	uint64_t clock[PIDS];
+};
+
+static bool clock_of(void *context, pid_t pid, uint64_t *ret)
+{
+	const struct world *w = context;
+
+	*ret = w->clock[pid];
+	return w->alive[pid];
+}
+
+static struct world *world_new(void)
+{
+	struct world *w = xcalloc(1, sizeof *w);
+
+	w->book = lineage_new();
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	lineage_free(w->book);
+	free(w);
+}
+
+static void fork_event(struct world *w, pid_t parent, pid_t pid)
+{
+	w->alive[pid] = true;
+	w->clock[pid] = 0;
+	lineage_event(w->book, &(struct process_event){.kind = PROCESS_FORKED, .pid = pid, .parent = parent});
+}
+
+static void exit_event(struct world *w, pid_t pid, int status)
+{
+	lineage_event(w->book, &(struct process_event){.kind = THREAD_ENDED, .pid = pid, .status = status});
+}
+
+/* It ends with its record and is reaped at once. */
+static void end(struct world *w, pid_t pid, uint64_t cpu_ns)
+{
+	exit_event(w, pid, 0);
+	lineage_record(w->book, &(struct task_record){.id = pid, .cpu_ns = cpu_ns});
+	w->alive[pid] = false;
+}
+
+static struct lineage_tally settle(struct world *w, unsigned run)
+{
+	struct lineage_tally t;
+
+	lineage_read_clocks(w->book, clock_of, w);
+	lineage_settle(w->book);
+	lineage_tally(w->book, run, &t);
+	return t;
+}
+
+static unsigned begin(struct world *w, pid_t root, uint64_t clock, uint64_t base)
+{
+	w->alive[root] = true;
+	w->clock[root] = clock;
+	return lineage_begin(w->book, root, base);
+}
+
+static void child_that_lived_between_looks_is_counted(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 100, 7);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	end(w, 11, 30);
+	struct lineage_tally t = settle(w, run);
+
+	assert_int_equal(t.cpu_ns, 137);
+	assert_int_equal(t.born, 1);
+	assert_int_equal(t.ended, 1);
+	assert_true(t.whole);
+	world_free(w);
+}
+
+static void orphan_of_an_orphan_is_counted(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	fork_event(w, 11, 12);
+	end(w, 11, 1);
+	fork_event(w, 12, 13);
+	end(w, 12, 2);
+	w->clock[13] = 50;
+	assert_int_equal(settle(w, run).cpu_ns, 53);
+	end(w, 13, 60);
+	assert_int_equal(settle(w, run).cpu_ns, 63);
+	world_free(w);
+}
+
+static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	exit_event(w, 11, 0);
+	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 40});
+	w->clock[11] = 40;
+	for (int i = 0; i < 3; i++) {
+		/* Found in /proc again and again: it is known. */
+		lineage_add(w->book, run, 11);
+		assert_int_equal(settle(w, run).cpu_ns, 40);
+	}
+	w->alive[11] = false;
+	assert_int_equal(settle(w, run).cpu_ns, 40);
+	/* Added after it left: nothing of it can be counted again. */
+	lineage_add(w->book, run, 11);
+	assert_int_equal(settle(w, run).cpu_ns, 40);
+	assert_true(settle(w, run).whole);
+	world_free(w);
+}
+
+static void newborn_that_has_not_run_is_alive(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	assert_int_equal(settle(w, run).cpu_ns, 0);
+	end(w, 11, 90);
+	assert_int_equal(settle(w, run).cpu_ns, 90);
+	assert_true(settle(w, run).whole);
+	world_free(w);
+}
+
+static void first_thread_may_end_before_the_others(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	w->clock[11] = 100;
+	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 60, .peak_bytes = 4096});
+	w->clock[11] = 150; /* its other threads go on */
+	assert_int_equal(settle(w, run).cpu_ns, 150);
+	/* A thread's own record is not its process's. */
+	lineage_record(w->book, &(struct task_record){.id = 4000, .cpu_ns = 140});
+	lineage_record(w->book, &(struct task_record){.id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9});
+	w->alive[11] = false;
+	struct lineage_tally t = settle(w, run);
+
+	assert_int_equal(t.cpu_ns, 200);
+	assert_int_equal(t.cpu_wait_ns, 9);
+	assert_int_equal(t.peak_process_bytes, 4096);
+	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + LINEAGE_END_PAGE_NS);
+	world_free(w);
+}
+
+static void pid_used_again_is_another_process(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	end(w, 11, 25);
+	fork_event(w, 999, 11); /* by a stranger */
+	w->clock[11] = 77777;
+	assert_int_equal(settle(w, run).cpu_ns, 25);
+	fork_event(w, 10, 11); /* by the run again */
+	w->clock[11] = 5;
+	assert_int_equal(settle(w, run).cpu_ns, 30);
+	world_free(w);
+}
+
+static void birth_told_late_is_no_second_process(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	w->alive[10] = true;
+	unsigned run = begin(w, 10, 4, 0);
+
+	fork_event(w, 1, 10); /* the root's own */
+	w->clock[10] = 4;
+	lineage_add(w->book, run, 11);
+	fork_event(w, 10, 11);
+	end(w, 11, 30);
+	assert_int_equal(settle(w, run).cpu_ns, 34);
+	assert_int_equal(settle(w, run).ended, 1);
+	assert_true(settle(w, run).whole);
+	world_free(w);
+}
+
+static void pid_used_again_unseen_is_told_by_its_clock(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	w->clock[11] = 500;
+	assert_int_equal(settle(w, run).cpu_ns, 500);
+	lineage_lost(w->book); /* its end, and the birth of the next owner */
+	w->clock[11] = 3;
+	assert_int_equal(settle(w, run).cpu_ns, 500);
+	w->clock[11] = 900;
+	assert_int_equal(settle(w, run).cpu_ns, 500);
+	assert_false(settle(w, run).whole);
+	world_free(w);
+}
+
+static void process_gone_without_record_keeps_its_last_clock(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	fork_event(w, 10, 11);
+	w->clock[11] = 70;
+	assert_true(settle(w, run).whole);
+	w->alive[11] = false;
+	assert_int_equal(settle(w, run).cpu_ns, 70);
+	assert_false(settle(w, run).whole);
+	world_free(w);
+}
+
+static void runs_do_not_mix_and_numbers_are_used_again(void **state)
+{
+	struct world *w = world_new();
+	unsigned a = begin(w, 10, 0, 0), b = begin(w, 20, 0, 1000);
+
+	(void)state;
+	assert_int_not_equal(a, b);
+	fork_event(w, 10, 11);
+	fork_event(w, 20, 21);
+	end(w, 11, 1);
+	end(w, 21, 2);
+	assert_int_equal(settle(w, a).cpu_ns, 1);
+	assert_int_equal(settle(w, b).cpu_ns, 1002);
+	lineage_forget(w->book, a);
+	assert_int_equal(begin(w, 30, 0, 0), a);
+	fork_event(w, 10, 12); /* a child of the forgotten run's root */
+	w->clock[12] = 5;
+	assert_int_equal(settle(w, a).cpu_ns, 0);
+	assert_int_equal(settle(w, b).cpu_ns, 1002);
+	world_free(w);
+}
+
+static void root_status_is_its_last_threads(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	assert_false(settle(w, run).status_heard);
+	exit_event(w, 10, 0);      /* pthread_exit of the first thread */
+	exit_event(w, 10, 3 << 8); /* exit(3) of another */
+	exit_event(w, 11, 9);
+	struct lineage_tally t = settle(w, run);
+
+	assert_true(t.status_heard);
+	assert_int_equal(t.status, 3 << 8);
+	/* Whoever has the number next is not the root. */
+	fork_event(w, 1, 10);
+	exit_event(w, 10, 9);
+	assert_int_equal(settle(w, run).status, 3 << 8);
+	world_free(w);
+}
+
+static void storm_is_counted_to_the_last_one(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 1, 0);
+
+	(void)state;
+	for (pid_t pid = 100; pid < PIDS; pid++)
+		fork_event(w, 10, pid);
+	for (pid_t pid = 100; pid < PIDS; pid++)
+		end(w, pid, 10);
+	assert_int_equal(lineage_ended(w->book), PIDS - 100);
+	assert_int_equal(settle(w, run).cpu_ns, (PIDS - 100) * 10 + 1);
+	assert_int_equal(lineage_ended(w->book), 0);
+	assert_int_equal(settle(w, run).ended, PIDS - 100);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(child_that_lived_between_looks_is_counted),
+		cmocka_unit_test(orphan_of_an_orphan_is_counted),
+		cmocka_unit_test(zombie_counts_once_and_for_as_long_as_it_stays),
+		cmocka_unit_test(newborn_that_has_not_run_is_alive),
+		cmocka_unit_test(first_thread_may_end_before_the_others),
+		cmocka_unit_test(pid_used_again_is_another_process),
+		cmocka_unit_test(birth_told_late_is_no_second_process),
+		cmocka_unit_test(pid_used_again_unseen_is_told_by_its_clock),
+		cmocka_unit_test(process_gone_without_record_keeps_its_last_clock),
+		cmocka_unit_test(runs_do_not_mix_and_numbers_are_used_again),
+		cmocka_unit_test(root_status_is_its_last_threads),
+		cmocka_unit_test(storm_is_counted_to_the_last_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

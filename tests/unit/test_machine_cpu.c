@@ -1,0 +1,92 @@
+/* collectors/machine_cpu: what may have been missed. */
+#include "tests/unit/test_main.h"
+
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/machine_cpu.h"
+
+static bool parse(const char *text, int64_t second, struct machine_cpu *ret)
+{
+	return machine_cpu_parse(SCAN(text, strlen(text)), (struct mono){second * NS_PER_S}, 100, ret);
+}
+
+static void stat_is_read(void **state)
+{
+	struct machine_cpu m;
+
+	(void)state;
+	assert_true(parse("cpu  100 0 50 1000 20 0 5 0 0 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 2\nctxt 9\n"
+			  "btime 1\nprocesses 4711\nprocs_running 1\n",
+		0, &m));
+	assert_int_equal(m.cpus, 2);
+	assert_double_equal(m.idle_seconds, 10.2, 1e-9);
+	assert_int_equal(m.births, 4711);
+}
+
+static void what_lacks_a_line_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"cpu  1 2 3\ncpu0 1\nprocesses 1\n",
+		"cpu  1 2 3 4\ncpu0 1\n",
+		"cpu  1 2 3 4\nprocesses 1\n",
+		"cpu0 1\nprocesses 1\n",
+		"cpu  1 2 3 4\ncpu0 1\nprocesses x\n",
+	};
+	struct machine_cpu m;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		assert_false(parse(texts[i], 0, &m));
+}
+
+static void spent_is_what_was_not_idle(void **state)
+{
+	static const struct {
+		double idle_before, idle_after, spent;
+		unsigned cpus_after;
+	} cases[] = {
+		{10, 11.5, 0.5, 2},
+		{10, 12, 0, 2},
+		{10, 12.1, 0, 2},  /* ticks are coarser than the clock */
+		{10, 7, 2, 1},     /* a CPU went offline and took its idle time along */
+		{10, 11, 3, 4},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct machine_cpu a = {.cpus = 2, .idle_seconds = cases[i].idle_before};
+		struct machine_cpu b = {.at = {NS_PER_S}, .cpus = cases[i].cpus_after,
+			.idle_seconds = cases[i].idle_after};
+
+		assert_double_equal(machine_cpu_spent(&a, &b), cases[i].spent, 1e-9);
+	}
+}
+
+static void bound_follows_what_is_known(void **state)
+{
+	struct missed_cpu m = {0};
+
+	(void)state;
+	missed_cpu_add(&m, 1.0, 0.2, false); /* nobody was born: nobody can have been missed */
+	assert_double_equal(m.seconds, 0, 0);
+	missed_cpu_add(&m, 1.0, 0.2, true);
+	assert_double_equal(m.seconds, 0.8, 1e-9);
+	missed_cpu_add(&m, 0.1, 0.6, false); /* a parent waited: it turned up */
+	assert_double_equal(m.seconds, 0.3, 1e-9);
+	missed_cpu_add(&m, 0.1, 5, true);
+	assert_double_equal(m.seconds, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stat_is_read),
+		cmocka_unit_test(what_lacks_a_line_is_refused),
+		cmocka_unit_test(spent_is_what_was_not_idle),
+		cmocka_unit_test(bound_follows_what_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/* collectors/{run_cgroup,task_clock}: accounts of a command that is about to start, on the running kernel. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/run_cgroup.h"
+#include "collectors/task_clock.h"
+
+#define BURN_NS  2000000
+#define CHILDREN 20
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Nobody waits for any of them: the kernel reaps them at once. */
+static void burn_in_unwaited_children(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			int64_t end = own_cpu_ns() + BURN_NS;
+
+			while (own_cpu_ns() < end)
+				;
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* ---- whose group ---- */
+
+static void group_below_systemd_is_left_to_it(void **state)
+{
+	static const struct {
+		const char *path; /* below the mount point */
+		bool under_systemd, allowed;
+	} cases[] = {
+		{"", false, true},
+		{"/docker/0123", false, true},
+		{"/system.slice/cron.service", false, true},
+		{"", true, false},
+		{"/system.slice", true, false},
+		{"/system.slice/cron.service", true, false},
+		{"/user.slice/user-0.slice/session-1.scope", true, false},
+		{"/user.slice/user-0.slice/session-1.scope/sub/sub2", true, false},
+		{"/unmarked", true, false},
+		{"/.service", true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char path[256] = "/nowhere/at/all";
+		size_t mount = strlen(path);
+
+		snprintf(path + mount, sizeof path - mount, "%s", cases[i].path);
+		assert_int_equal(run_cgroup_allowed(path, mount, cases[i].under_systemd), cases[i].allowed);
+	}
+}
+
+static void make_directory(const char *path)
+{
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void delegated_unit_may_be_divided(void **state)
+{
+	char top[] = "/tmp/rightsize-test-XXXXXX", slice[80], unit[120], below[160];
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	snprintf(slice, sizeof slice, "%s/batch.slice", top);
+	snprintf(unit, sizeof unit, "%s/job.service", slice);
+	snprintf(below, sizeof below, "%s/worker", unit);
+	make_directory(slice);
+	make_directory(unit);
+	make_directory(below);
+	bool marked = setxattr(unit, "user.delegate", "1", 1, 0) == 0 ||
+		setxattr(unit, "trusted.delegate", "1", 1, 0) == 0;
+
+	if (marked) {
+		assert_true(run_cgroup_allowed(unit, strlen(top), true));
+		assert_true(run_cgroup_allowed(below, strlen(top), true));
+		assert_false(run_cgroup_allowed(slice, strlen(top), true));
+	}
+	rmdir(below);
+	rmdir(unit);
+	rmdir(slice);
+	rmdir(top);
+	if (!marked)
+		skip();
+}
+
+/* ---- a group of our own ---- */
+
+static const struct {
+	const char *directory;
+	int version;
+} places[] = {
+	{"/sys/fs/cgroup/cpuacct", 1},
+	{"/sys/fs/cgroup/unified", 2},
+	{"/sys/fs/cgroup", 2},
+};
+
+/* Calls test with every group that may be made here. */
+static void in_every_place(void (*test)(struct run_cgroup *g, const char *directory))
+{
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		struct run_cgroup g = RUN_CGROUP_NONE;
+
+		if (run_cgroup_make(&g, places[i].directory, places[i].version, NULL) < 0) {
+			assert_int_equal(g.self, -1);
+			continue;
+		}
+		any = true;
+		test(&g, places[i].directory);
+	}
+	if (!any)
+		skip();
+}
+
+static bool exists(const char *directory, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	return access(path, F_OK) == 0;
+}
+
+static void count_unwaited(struct run_cgroup *g, const char *directory)
+{
+	char name[RUN_CGROUP_NAME_MAX];
+	uint64_t ns = 0;
+	int status;
+	pid_t child = fork();
+
+	snprintf(name, sizeof name, "%s", g->name);
+	assert_true(exists(directory, name));
+	if (child == 0) {
+		if (!run_cgroup_enter(g))
+			_exit(1);
+		burn_in_unwaited_children();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(run_cgroup_cpu_ns(g, &ns), 0);
+	assert_true(ns >= (uint64_t)CHILDREN * BURN_NS);
+	run_cgroup_remove(g);
+	assert_false(exists(directory, name));
+	assert_false(run_cgroup_enter(g));
+	assert_int_equal(run_cgroup_cpu_ns(g, &ns), -ENODATA);
+	run_cgroup_remove(g);
+}
+
+static void group_counts_children_that_nobody_waits_for(void **state)
+{
+	(void)state;
+	in_every_place(count_unwaited);
+}
+
+static void leave_one_behind(struct run_cgroup *g, const char *directory)
+{
+	char name[RUN_CGROUP_NAME_MAX];
+	int entered[2];
+	char byte = 0;
+
+	snprintf(name, sizeof name, "%s", g->name);
+	assert_int_equal(pipe(entered), 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		byte = run_cgroup_enter(g) ? 'y' : 'n';
+		if (write(entered[1], &byte, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(entered[0], &byte, 1), 1);
+	assert_int_equal(byte, 'y');
+	run_cgroup_remove(g);
+	assert_false(exists(directory, name));
+	assert_int_equal(kill(child, 0), 0); /* alive, in the group above */
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(entered[0]);
+	close(entered[1]);
+}
+
+static void what_is_left_in_the_group_goes_back_up(void **state)
+{
+	(void)state;
+	in_every_place(leave_one_behind);
+}
+
+static void find_a_leftover(struct run_cgroup *g, const char *directory)
+{
+	struct run_cgroup next = RUN_CGROUP_NONE;
+	char path[256], ours[RUN_CGROUP_NAME_MAX];
+	pid_t gone = fork();
+
+	if (gone == 0)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	snprintf(path, sizeof path, "%s/rightsize-%d-00000000", directory, (int)gone);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(ours, sizeof ours, "%s", g->name);
+	assert_int_equal(run_cgroup_make(&next, directory, g->version, NULL), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(exists(directory, ours)); /* that of a living process stays */
+	run_cgroup_remove(&next);
+	run_cgroup_remove(g);
+}
+
+static void leftover_of_a_dead_maker_is_removed(void **state)
+{
+	(void)state;
+	in_every_place(find_a_leftover);
+}
+
+static void group_that_cannot_be_made_says_why(void **state)
+{
+	struct run_cgroup g = RUN_CGROUP_NONE;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(run_cgroup_make(&g, "/nowhere/at/all", 2, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "/nowhere/at/all"));
+	assert_false(run_cgroup_enter(&g));
+	run_cgroup_remove(&g);
+}
+
+/* ---- the inherited clock ---- */
+
+static void clock_counts_children_that_nobody_waits_for(void **state)
+{
+	struct task_clock clock = TASK_CLOCK_NONE;
+	uint64_t ns = 0;
+	int status;
+
+	(void)state;
+	if (task_clock_open(&clock) < 0)
+		skip();
+	pid_t child = fork();
+
+	if (child == 0) {
+		execl("/proc/self/exe", "burn", (char *)NULL);
+		_exit(1);
+	}
+	/* Its own time is not the command's. */
+	int64_t end = own_cpu_ns() + 5 * BURN_NS;
+
+	while (own_cpu_ns() < end)
+		;
+	assert_int_equal(task_clock_read(&clock, &ns), 0);
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(task_clock_read(&clock, &ns), 0);
+	assert_true(ns >= (uint64_t)CHILDREN * BURN_NS);
+	task_clock_close(&clock);
+	assert_int_equal(task_clock_read(&clock, &ns), -ENODATA);
+}
+
+static void clock_does_not_count_who_opened_it(void **state)
+{
+	struct task_clock clock = TASK_CLOCK_NONE;
+	uint64_t ns = 77;
+
+	(void)state;
+	if (task_clock_open(&clock) < 0)
+		skip();
+	int64_t end = own_cpu_ns() + BURN_NS;
+
+	while (own_cpu_ns() < end)
+		;
+	assert_int_equal(task_clock_read(&clock, &ns), 0);
+	assert_int_equal(ns, 0);
+	task_clock_close(&clock);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(group_below_systemd_is_left_to_it),
+		cmocka_unit_test(delegated_unit_may_be_divided),
+		cmocka_unit_test(group_counts_children_that_nobody_waits_for),
+		cmocka_unit_test(what_is_left_in_the_group_goes_back_up),
+		cmocka_unit_test(leftover_of_a_dead_maker_is_removed),
+		cmocka_unit_test(group_that_cannot_be_made_says_why),
+		cmocka_unit_test(clock_counts_children_that_nobody_waits_for),
+		cmocka_unit_test(clock_does_not_count_who_opened_it),
+	};
+
+	if (argc > 0 && strcmp(argv[0], "burn") == 0) {
+		burn_in_unwaited_children();
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
