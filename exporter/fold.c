@@ -166,6 +166,16 @@ size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
 	return n;
 }
 
+size_t fold_correction(struct fold *f, const struct snapshot *s, const char *run_id,
+	const struct sample **ret)
+{
+	size_t n = fold_rows(f, s, run_id, ret);
+
+	if (n)
+		f->row[0].duration = 0;
+	return n;
+}
+
 bool fold_records(const struct fold *f, const char *run_id)
 {
 	for (size_t i = 0; i < f->n; i++)

@@ -26,6 +26,13 @@ void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s);
 size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
+/*
+ * As fold_rows for the run alone, when its exact totals were told at its end: what they add is no growth of an
+ * interval, so the row has no length.
+ */
+size_t fold_correction(struct fold *f, const struct snapshot *s, const char *run_id,
+	const struct sample **ret);
+
 /* No more rows of this run. */
 void fold_end(struct fold *f, const char *run_id);
 bool fold_records(const struct fold *f, const char *run_id);

@@ -163,6 +163,14 @@ static void write_rows(struct sampler *s, const struct snapshot *snapshot, const
 		historian_samples(s->app->historian, rows, n);
 }
 
+static void write_correction(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
+{
+	const struct sample *row;
+
+	if (fold_correction(s->fold, snapshot, run_id, &row))
+		historian_samples(s->app->historian, row, 1);
+}
+
 /* The snapshot for a history row; the row after that is one interval later, whatever was missed. */
 static void row_tick(struct sampler *s)
 {
@@ -456,12 +464,14 @@ static void do_conclude(struct sampler *s, void *context)
 	const struct conclusion *c = context;
 	struct account_note note;
 
+	if (fold_records(s->fold, c->run_id))
+		write_rows(s, tick(s), c->run_id);
 	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
 	const struct snapshot *snapshot = tick(s);
 
 	if (!fold_records(s->fold, c->run_id))
 		return;
-	write_rows(s, snapshot, c->run_id);
+	write_correction(s, snapshot, c->run_id);
 	fold_end(s->fold, c->run_id);
 	if (!c->finish)
 		return;

@@ -116,6 +116,24 @@ static void an_instant_gives_a_row_only_at_the_end(void **state)
 	world_free(w);
 }
 
+static void a_correction_has_no_length(void **state)
+{
+	struct world *w = world_new();
+	const struct sample *row;
+
+	(void)state;
+	at(w, 0, 0, 1);
+	fold_begin(w->fold, "r1", &w->snapshot);
+	at(w, 1, 1, 1);
+	fold_rows(w->fold, &w->snapshot, "r1", &row);
+	at(w, 1.002, 1.5, NAN);
+	w->reading.ended = true;
+	assert_int_equal(fold_correction(w->fold, &w->snapshot, "r1", &row), 1);
+	assert_double_equal(row[0].duration, 0, 0);
+	assert_double_equal(row[0].value[CPU], 0.5, 1e-9);
+	world_free(w);
+}
+
 static void only_recorded_runs_have_rows(void **state)
 {
 	struct world *w = world_new();
@@ -142,6 +160,7 @@ int main(void)
 		cmocka_unit_test(growth_starts_from_zero_and_adds_up),
 		cmocka_unit_test(unknown_and_fallen_counters_are_unknown),
 		cmocka_unit_test(an_instant_gives_a_row_only_at_the_end),
+		cmocka_unit_test(a_correction_has_no_length),
 		cmocka_unit_test(only_recorded_runs_have_rows),
 	};
 
