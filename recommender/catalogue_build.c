@@ -42,10 +42,14 @@ static void builder_begin(struct catalogue_builder *b)
 	*b = (struct catalogue_builder){.note = "", .as_of = ""};
 	b->texts.arena = &b->memory;
 	b->by_id.arena = b->by_region.arena = b->by_zone.arena = &b->scratch;
+
+	const struct region nowhere = {keep(b, ""), keep(b, "")};
+	const struct currency dollar = {keep(b, "USD"), 1};
+
 	GROW(b->region, b->n_regions, b->regions_room);
-	b->region[b->n_regions++] = (struct region){keep(b, ""), keep(b, "")};
+	b->region[b->n_regions++] = nowhere;
 	GROW(b->currency, b->n_currencies, b->currencies_room);
-	b->currency[b->n_currencies++] = (struct currency){keep(b, "USD"), 1};
+	b->currency[b->n_currencies++] = dollar;
 }
 
 /* Everything but memory, which may have moved on. */
