@@ -131,6 +131,7 @@ static void find_by_scan(struct process_tree *t, const struct host *h, struct fo
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < n; i++) {
+			/* cppcheck-suppress nullPointer ; there is one when n is not 0 */
 			if (!unknown[i].pid || find(t, unknown[i].ppid) == NONE)
 				continue;
 			size_t before = t->n;

@@ -89,6 +89,14 @@ ask() {
 	printf '\n'
 }
 
+# The beginning of a long answer; all of it goes to a file.
+ask_long() {
+	printf '\n$ curl %s\n' "'$1'"
+	curl -fsS "$1" >"$2" || fail "no answer to $1"
+	head -n 24 "$2"
+	printf '... %s lines in all, in %s\n' "$(wc -l <"$2")" "$2"
+}
+
 say "1/5 Installing what is missing to build and to ask"
 deploy/packages.sh build try
 
@@ -114,11 +122,12 @@ done
 wait_for_runs
 
 say "5/5 What the exporter learned"
-ask "$url/stats?job_name=$job_name"
-ask "$url/recommend?job_name=$job_name"
-ask "$url/recommend?job_name=$job_name&format=metaflow"
 printf '\n$ curl %s | grep %s\n' "'$url/metrics'" "'job_name=\"$job_name\"'"
 curl -fsS "$url/metrics" | grep -F "job_name=\"$job_name\"" || fail "/metrics says nothing about the job"
+ask_long "$url/stats?job_name=$job_name" "$folder/stats.json"
+ask "$url/recommend?job_name=$job_name&limit=2"
+ask "$url/recommend?job_name=$job_name&format=metaflow"
 
+stop_server
 say "Done. The server is stopped. The history stays, and answers without a server, too:"
 printf '%s recommend --job-name=%s --history.path=%s\n' "$exporter" "$job_name" "$history"

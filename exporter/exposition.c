@@ -161,14 +161,14 @@ static void health_write(const struct writer *w, const struct snapshot *s, unsig
 		return;
 	for (size_t i = 0; i < s->n_blocks; i++) {
 		const struct block *b = &s->blocks[i];
-		const char *name = b->collector->name;
+		const char *labels[METRIC_LABELS_MAX] = {b->collector->name};
 
-		if (b->absent || !collector_wanted(w->filter, name))
+		if (b->absent || !collector_wanted(w->filter, labels[0]))
 			continue;
 		if (!begun)
 			family_head(w, m);
 		begun = true;
-		sample(w, m, &name, id == HEALTH_SUCCESS ? b->success : b->duration_seconds);
+		sample(w, m, labels, id == HEALTH_SUCCESS ? b->success : b->duration_seconds);
 	}
 }
 

@@ -221,7 +221,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f, s
 
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
 {
-	struct found_run r;
+	struct found_run r = {0};
 	int code = find_run(h, f->run_id, &r, e);
 
 	if (code <= 0)

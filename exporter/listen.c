@@ -73,7 +73,7 @@ static int socket_open(int *ret, const struct addrinfo *a)
 	if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
 		return -errno;
 	*ret = fd;
-	fd = -1;
+	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): so that it stays open */
 	return 0;
 }
 
@@ -109,7 +109,7 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e)
 {
-	struct place p;
+	struct place p = {0};
 	int code = place_parse(&p, address, e);
 
 	if (code)

@@ -57,7 +57,7 @@ void freep(void *pointer_to_pointer)
 	free(p);
 }
 
-void closep(int *fd)
+void closep(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);

@@ -19,7 +19,7 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 #define AUTO(cleanup_function) __attribute__((cleanup(cleanup_function)))
 
 void freep(void *pointer_to_pointer);
-void closep(int *fd); /* closes when >= 0 */
+void closep(const int *fd); /* closes when >= 0 */
 
 /* TAKE(p): the value of p, with p set to NULL: ownership moves out of an AUTO variable. */
 #define TAKE(p)                                                                                    \
