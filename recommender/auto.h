@@ -2,9 +2,8 @@
  * The cost-aware sizing of a job's next peak. Private to recommender/.
  *
  * Several experts (experts.h) predict the peak. What each one's predictions were worth is known
- * from the job's own past: the ratios of peak to prediction, newer ones heavier, and a few made-up
- * ones that stand for jobs in general and fade as runs come in. Ratio x prediction of this run is a
- * set of values the peak may have (pool.h).
+ * from the job's own past (ratios.h); ratio x prediction of this run is a set of values the peak
+ * may have, and an allocation has an expected cost against it (pool.h).
  *
  * caq takes the expert and the allocation with the least expected cost: its formula, constants and
  * measured results are the reference that auto starts from. auto lets all experts speak: their sets
@@ -16,15 +15,19 @@
 #define RECOMMENDER_AUTO_H
 
 #include "recommender/experts.h"
-#include "recommender/pool.h"
+#include "recommender/recommend.h"
 #include "recommender/rule.h"
 
-/* What a failed first attempt is thought to cost, in runs. The risk levels of auto. */
-#define PRICE_ECONOMY  1.5
-#define PRICE_BALANCED 2.5
-#define PRICE_SAFE     7.0
+/* auto at each level of risk. One state serves all levels: auto_allocations. */
+extern const struct rule auto_rules[RISK_COUNT];
+extern const double
+	risk_price[RISK_COUNT]; /* what a failed first attempt is thought to cost, in runs */
 
-/* What auto_rule thinks of an allocation for the next run. */
+/* The functions below take the state of one of auto_rules after at least one run was learnt. */
+
+void auto_allocations(void *state, double input, double ret[RISK_COUNT]);
+
+/* What is thought of an allocation for the next run. */
 struct outlook {
 	double too_small;      /* probability */
 	double expected_waste; /* share of the run's expected peak, failed attempts included */
@@ -34,7 +37,9 @@ struct outlook {
 	size_t runs;          /* since the last change of behaviour */
 	size_t forgotten;     /* runs before it that were in view */
 };
-/* state is auto_rule's, after at least one run was learnt. */
 void auto_outlook(void *state, double input, double allocation, struct outlook *ret);
+
+/* The value that this share of runs is expected not to exceed. */
+double auto_quantile(void *state, double input, double share);
 
 #endif

@@ -4,7 +4,9 @@
 #ifndef RECOMMENDER_RECOMMEND_H
 #define RECOMMENDER_RECOMMEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
@@ -28,7 +30,19 @@ struct resources {
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *confidence_name(enum confidence c);
 
-#define EXPLAIN_MAX 12
+/* How dear a first attempt that fails for lack of memory is, against memory that is left over. */
+enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
+const char *risk_name(enum risk r); /* "balanced", "economy", "safe" */
+bool risk_parse(const char *name, enum risk *ret);
+
+/* What a rule would have done on the job's own past, had it sized each run from the runs before it. */
+struct hindsight {
+	size_t runs, failures; /* failures: first attempts that would have been too small */
+	double waste;          /* memory x time left over or lost in failed attempts, per memory x time used; NaN */
+};
+
+#define EXPLAIN_MAX    16
+#define FORECAST_CORES 5
 
 struct sizing {
 	struct demand demand;
@@ -37,6 +51,25 @@ struct sizing {
 	uint64_t samples;
 	double first, last;    /* started_at of the oldest and newest run used */
 	enum confidence confidence;
+
+	/* What may be used where a target has a limit beside the request; never below demand. NaN = no advice. */
+	double cpu_cores_limit, memory_bytes_limit;
+
+	/* CPU: cores that do not slow the job down, and the expected duration with some numbers of cores. */
+	double cpu_cores_for_speed;
+	struct {
+		double cores, seconds;
+	} at_cores[FORECAST_CORES]; /* 1, 2, 4, 8, 16; seconds NaN = unknown */
+	double duration_low, duration_high; /* a tenth of the runs is expected below, a tenth above */
+
+	/* Memory: how good the allocation in demand is thought to be. NaN = unknown. */
+	double memory_too_small;       /* probability that the next run needs more */
+	double memory_expected_waste;  /* left over or lost, as a share of what the run is expected to use */
+	double memory_low, memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
+	double memory_at_risk[RISK_COUNT]; /* what the risk levels of auto would ask for, bytes */
+	struct hindsight hindsight, hindsight_baseline; /* this strategy's, and the seeds' rule's */
+	bool split_label; /* the name seems to cover different jobs; a sentence says which */
+
 	size_t n_explain;
 	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
 };
@@ -45,11 +78,16 @@ struct sizing {
 
 /* Zeroes are the defaults. */
 struct sizing_options {
-	size_t runs; /* how many of the newest successful runs to look at; 0 = the strategy's own default */
+	size_t runs;        /* how many of the newest successful runs to look at; 0 = the strategy's own default */
+	enum risk risk;     /* auto */
+	double percentile;  /* percentile, vpa: 0 to 1 */
+	double margin;      /* max, percentile, krr, vpa: added, as a share; read only with margin_given */
+	bool margin_given;
+	double input_bytes; /* announced size of the next run's input */
 };
 
 struct strategy {
-	const char *name, *help; /* help: formula and source in one or two sentences */
+	const char *name, *help; /* help: formula, source and parameters in a few sentences */
 	/* runs: newest first, all outcomes. -ENODATA with a sentence when nothing can be said. */
 	int (*size)(const struct runs *runs, const struct sizing_options *options,
 		struct arena *arena, struct sizing *ret, struct err *e);

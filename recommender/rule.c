@@ -31,6 +31,32 @@ double past_peak(const struct past *p, size_t newest)
 	return peak;
 }
 
+#define CHANGE_BEFORE 8
+#define CHANGE_FACTOR 1.1
+
+bool past_has_changed(const struct past *p)
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
+	double least_input = INFINITY, most_input = -INFINITY;
+
+	if (p->n < CHANGE_BEFORE + PAST_CHANGE_RUNS)
+		return false;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct observation *o = &p->at[i];
+		unsigned newer = i >= p->n - PAST_CHANGE_RUNS;
+
+		low[newer] = fmin(low[newer], o->peak);
+		high[newer] = fmax(high[newer], o->peak);
+		if (!newer) {
+			least_input = fmin(least_input, o->input);
+			most_input = fmax(most_input, o->input);
+		} else if (o->input < least_input || o->input > most_input) {
+			return false;
+		}
+	}
+	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
+}
+
 double rule_replay(
 	const struct rule *rule, void *state, const struct observation *o, struct record *r)
 {

@@ -14,16 +14,15 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "recommender/auto.h"
+#include "recommender/strategy.h"
 #include "tests/bench/trace.h"
 
-#define MIB       1048576.0
 #define GIB_HOURS (1024 * MIB * 3600)
 #define RUNS_MIN  10
 
 static const struct entry {
 	const char *name;
 	const struct rule *rule;
-	struct rule_options options; /* where not 0, instead of the defaults */
 } entries[] = {
 	{"baseline", &baseline_rule},
 	{"max", &max_rule},
@@ -32,12 +31,12 @@ static const struct entry {
 	{"vpa", &vpa_rule},
 	{"ponder", &ponder_rule},
 	{"tovar", &tovar_rule},
-	{"caq-economy", &caq_rule, {.price = 3}},
-	{"caq-balanced", &caq_rule, {.price = 8}},
-	{"caq-safe", &caq_safe_rule, {.price = 8}},
-	{"auto-economy", &auto_rule, {.price = PRICE_ECONOMY}},
-	{"auto-balanced", &auto_rule, {.price = PRICE_BALANCED}},
-	{"auto-safe", &auto_rule, {.price = PRICE_SAFE}},
+	{"caq-economy", &caq_rules[RISK_ECONOMY]},
+	{"caq-balanced", &caq_rules[RISK_BALANCED]},
+	{"caq-safe", &caq_rules[RISK_SAFE]},
+	{"auto-economy", &auto_rules[RISK_ECONOMY]},
+	{"auto-balanced", &auto_rules[RISK_BALANCED]},
+	{"auto-safe", &auto_rules[RISK_SAFE]},
 };
 
 enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
@@ -66,17 +65,12 @@ static void replay_label(const struct entry *entry, const struct trace_row *row,
 	const struct options *o, struct score *score)
 {
 	AUTO(freep) void *state = xcalloc(1, entry->rule->state_size);
-	struct rule_options options = entry->rule->defaults;
 
-	if (entry->options.price > 0)
-		options.price = entry->options.price;
-	entry->rule->start(state, &options);
+	entry->rule->start(state, &entry->rule->defaults);
 	for (size_t i = 0; i < n && i < o->cap; i++) {
-		struct observation run = {
-			.peak = row[i].peak_mib * MIB,
-			.input = input_of(&row[i], o->input),
-			.duration = isnan(row[i].duration) ? 3600 : fmax(row[i].duration, 0.1),
-		};
+		struct observation run =
+			observation_of(row[i].peak_mib * MIB, input_of(&row[i], o->input),
+				isnan(row[i].duration) ? 3600 : fmax(row[i].duration, 0.1));
 		double allocation = rule_replay(entry->rule, state, &run, &score->record);
 
 		if (isnan(allocation))

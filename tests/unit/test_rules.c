@@ -6,16 +6,14 @@
 
 #include "collectors/base/mem.h"
 #include "recommender/auto.h"
+#include "recommender/pool.h"
 #include "recommender/strategy.h"
 
-static void *rule_new(const struct rule *rule, double price)
+static void *rule_new(const struct rule *rule)
 {
 	void *state = xcalloc(1, rule->state_size);
-	struct rule_options options = rule->defaults;
 
-	if (price > 0)
-		options.price = price;
-	rule->start(state, &options);
+	rule->start(state, &rule->defaults);
 	return state;
 }
 
@@ -39,52 +37,50 @@ static void rules_allocate_as_their_references(void **state)
 	static const struct {
 		const char *name;
 		const struct rule *rule;
-		double price;
 		bool input;
 		double mib[ARRAY_LEN(at)];
 		size_t failures;
 		double wasted; /* MiB seconds */
 	} table[] = {
-		{"baseline", &baseline_rule, 0, true, {512, 2048, 2048, 2048, 2048, 2048}, 2,
-			6340705},
-		{"max", &max_rule, 0, true, {360, 1386, 1386, 1386, 2322, 2487.6}, 2, 5318685},
-		{"percentile", &percentile_rule, 0, true,
+		{"baseline", &baseline_rule, true, {512, 2048, 2048, 2048, 2048, 2048}, 2, 6340705},
+		{"max", &max_rule, true, {360, 1386, 1386, 1386, 2322, 2487.6}, 2, 5318685},
+		{"percentile", &percentile_rule, true,
 			{300, 1112.25, 1140.375, 1155, 1194, 1450.35}, 6, 3214211.25},
-		{"krr", &krr_rule, 0, true, {345, 1328.25, 1328.25, 1328.25, 2225.25, 2383.95}, 2,
+		{"krr", &krr_rule, true, {345, 1328.25, 1328.25, 1328.25, 2225.25, 2383.95}, 2,
 			5568291.4453125},
-		{"vpa", &vpa_rule, 0, true,
+		{"vpa", &vpa_rule, true,
 			{362.64273851701455, 1402.051233270745, 1402.051233270745,
 				1402.051233270745, 1953.4810554837632, 2295.9727771028047},
 			3, 5989415.641734509},
-		{"ponder", &ponder_rule, 0, true,
+		{"ponder", &ponder_rule, true,
 			{428, 1283, 846.734098927066, 1168.3389508461275, 1356.2154019301433,
 				2690.300533699271},
 			3, 3330943.9221005696},
-		{"ponder without input", &ponder_rule, 0, false,
-			{428, 1283, 1283, 1283, 2063, 2201}, 3, 5008355},
-		{"tovar", &tovar_rule, 0, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
-		{"caq economy", &caq_rule, 3, true,
+		{"ponder without input", &ponder_rule, false, {428, 1283, 1283, 1283, 2063, 2201},
+			3, 5008355},
+		{"tovar", &tovar_rule, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
+		{"caq economy", &caq_rules[RISK_ECONOMY], true,
 			{436, 2095, 896.909159410398, 1218.5770233048192, 908.12538977834,
 				1656.6978341760264},
 			4, 2862609.164992002},
-		{"caq balanced", &caq_rule, 8, true,
+		{"caq balanced", &caq_rules[RISK_BALANCED], true,
 			{436, 2816.875, 896.909159410398, 1218.5770233048192, 1177,
 				2799.3539684445227},
 			4, 4102673.7995434296},
-		{"caq safe", &caq_safe_rule, 8, true,
+		{"caq safe", &caq_rules[RISK_SAFE], true,
 			{436, 2816.875, 1276.75, 1276.75, 2095.75, 2799.3539684445227}, 2,
 			5033629.067819343},
-		{"caq economy without input", &caq_rule, 3, false,
+		{"caq economy without input", &caq_rules[RISK_ECONOMY], false,
 			{436, 2095, 1403.8, 1252.6037475051598, 1302.55, 1452.5578635014838}, 5,
 			3542997.380755094},
-		{"caq balanced without input", &caq_rule, 8, false,
+		{"caq balanced without input", &caq_rules[RISK_BALANCED], false,
 			{436, 2816.875, 1403.8, 1252.6037475051598, 2050.7483343056074, 2089}, 3,
 			5271442.35589151},
 	};
 
 	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
-		AUTO(freep) void *s = rule_new(table[k].rule, table[k].price);
+		AUTO(freep) void *s = rule_new(table[k].rule);
 		struct record record = {0};
 		size_t next = 0;
 
@@ -113,35 +109,36 @@ static void caq_margin_shrinks_on_a_steady_job(void **state)
 		double mib;
 	} table[] = {{1, 1416}, {2, 1359}, {3, 1316}, {5, 1257}, {10, 1179}, {20, 1118}, {50, 1068},
 		{100, 1049}, {199, 1040}};
-	AUTO(freep) void *s = rule_new(&caq_rule, 8);
+	AUTO(freep) void *s = rule_new(&caq_rules[RISK_BALANCED]);
 	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
 	unsigned runs = 0;
 
 	(void)state;
-	assert_true(isnan(caq_rule.allocate(s, NAN)));
+	assert_true(isnan(caq_rules[RISK_BALANCED].allocate(s, NAN)));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (; runs < table[i].runs; runs++)
-			caq_rule.learn(s, &o);
-		assert_true(fabs(caq_rule.allocate(s, NAN) / MIB - table[i].mib) < 1);
+			caq_rules[RISK_BALANCED].learn(s, &o);
+		assert_true(
+			fabs(caq_rules[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) < 1);
 	}
 }
 
 static void caq_scales_with_the_peaks(void **state)
 {
-	AUTO(freep) void *small = rule_new(&caq_rule, 8);
-	AUTO(freep) void *large = rule_new(&caq_rule, 8);
+	AUTO(freep) void *small = rule_new(&caq_rules[RISK_BALANCED]);
+	AUTO(freep) void *large = rule_new(&caq_rules[RISK_BALANCED]);
 
 	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = made_up_run(i, true);
 
-		caq_rule.learn(small, &o);
+		caq_rules[RISK_BALANCED].learn(small, &o);
 		o.peak *= 64;
-		caq_rule.learn(large, &o);
+		caq_rules[RISK_BALANCED].learn(large, &o);
 	}
 
-	double a = caq_rule.allocate(small, 3e6) - 16 * MIB,
-	       b = caq_rule.allocate(large, 3e6) - 16 * MIB;
+	double a = caq_rules[RISK_BALANCED].allocate(small, 3e6) - 16 * MIB,
+	       b = caq_rules[RISK_BALANCED].allocate(large, 3e6) - 16 * MIB;
 
 	assert_true(fabs(b / a - 64) < 1e-9);
 }
@@ -200,9 +197,10 @@ static const struct rule *const all_rules[] = {
 	&vpa_rule,
 	&ponder_rule,
 	&tovar_rule,
-	&caq_rule,
-	&caq_safe_rule,
-	&auto_rule,
+	&caq_rules[RISK_BALANCED],
+	&caq_rules[RISK_SAFE],
+	&auto_rules[RISK_BALANCED],
+	&auto_rules[RISK_SAFE],
 };
 
 static void every_allocation_is_finite_and_positive(void **state)
@@ -222,7 +220,7 @@ static void every_allocation_is_finite_and_positive(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
-		AUTO(freep) void *s = rule_new(all_rules[r], 0);
+		AUTO(freep) void *s = rule_new(all_rules[r]);
 
 		assert_true(isnan(all_rules[r]->allocate(s, 1e6)));
 		for (unsigned i = 0; i < 60; i++) {
@@ -246,7 +244,7 @@ static void more_runs_than_remembered_do_no_harm(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
-		AUTO(freep) void *s = rule_new(all_rules[r], 0);
+		AUTO(freep) void *s = rule_new(all_rules[r]);
 		struct record record = {0};
 
 		for (unsigned i = 0; i < 2 * PAST_MAX + 20; i++) {
@@ -264,22 +262,23 @@ static void learn_all(void *s, double peak_mib, double input, unsigned runs)
 	for (unsigned i = 0; i < runs; i++) {
 		struct observation o = {(peak_mib + i % 3) * MIB, input, 60};
 
-		auto_rule.learn(s, &o);
+		auto_rules[RISK_BALANCED].learn(s, &o);
 	}
 }
 
 static void auto_forgets_what_was_before_a_lasting_change(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_SAFE);
+	AUTO(freep) void *s = rule_new(&auto_rules[RISK_SAFE]);
 	struct outlook o;
 
 	(void)state;
 	learn_all(s, 4000, NAN, 50);
-	assert_true(auto_rule.allocate(s, NAN) > 4000 * MIB);
+	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) > 4000 * MIB);
 	learn_all(s, 1000, NAN, 2);
-	assert_true(auto_rule.allocate(s, NAN) > 4000 * MIB); /* two runs may be chance */
+	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) >
+		    4000 * MIB); /* two runs may be chance */
 	learn_all(s, 1000, NAN, 3);
-	assert_true(auto_rule.allocate(s, NAN) < 1500 * MIB);
+	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) < 1500 * MIB);
 	auto_outlook(s, NAN, 1500 * MIB, &o);
 	assert_int_equal(o.runs, 5);
 	assert_int_equal(o.forgotten, 50);
@@ -287,7 +286,7 @@ static void auto_forgets_what_was_before_a_lasting_change(void **state)
 
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 	struct outlook o;
 
 	(void)state;
@@ -295,23 +294,24 @@ static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 	learn_all(s, 1000, 1e9, 6);
 	auto_outlook(s, 4e9, 1500 * MIB, &o);
 	assert_int_equal(o.runs, 26);
-	assert_true(auto_rule.allocate(s, 4e9) > 4000 * MIB);
-	assert_true(auto_rule.allocate(s, 1e9) < 2000 * MIB);
+	assert_true(auto_rules[RISK_BALANCED].allocate(s, 4e9) > 4000 * MIB);
+	assert_true(auto_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
 }
 
 static void auto_extrapolates_with_a_cap(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 
 	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = {(100 + 100.0 * (i % 10)) * MIB, 1e9 * (1 + i % 10), 60};
 
-		auto_rule.learn(s, &o);
+		auto_rules[RISK_BALANCED].learn(s, &o);
 	}
 
-	double inside = auto_rule.allocate(s, 5e9), above = auto_rule.allocate(s, 20e9);
-	double beyond = auto_rule.allocate(s, 1e12);
+	double inside = auto_rules[RISK_BALANCED].allocate(s, 5e9),
+	       above = auto_rules[RISK_BALANCED].allocate(s, 20e9);
+	double beyond = auto_rules[RISK_BALANCED].allocate(s, 1e12);
 
 	assert_true(inside > 500 * MIB && inside < 800 * MIB);
 	assert_true(above > 1800 * MIB); /* twice the largest input seen */
@@ -321,14 +321,14 @@ static void auto_extrapolates_with_a_cap(void **state)
 
 static void outlook_gives_less_risk_to_larger_allocations(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rule, PRICE_BALANCED);
+	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 	struct outlook last = {.too_small = 1}, o;
 
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		struct observation run = made_up_run(i, true);
 
-		auto_rule.learn(s, &run);
+		auto_rules[RISK_BALANCED].learn(s, &run);
 	}
 	for (double mib = 100; mib < 10000; mib *= 1.3) {
 		auto_outlook(s, 4e6, mib * MIB, &o);
@@ -344,18 +344,18 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 
 static void a_dearer_failure_asks_for_more(void **state)
 {
-	static const double prices[] = {PRICE_ECONOMY, PRICE_BALANCED, PRICE_SAFE};
-	double total[ARRAY_LEN(prices)] = {0};
-	size_t failures[ARRAY_LEN(prices)] = {0};
+	static const enum risk levels[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
+	double total[ARRAY_LEN(levels)] = {0};
+	size_t failures[ARRAY_LEN(levels)] = {0};
 
 	(void)state;
-	for (size_t k = 0; k < ARRAY_LEN(prices); k++) {
-		AUTO(freep) void *s = rule_new(&auto_rule, prices[k]);
+	for (size_t k = 0; k < ARRAY_LEN(levels); k++) {
+		AUTO(freep) void *s = rule_new(&auto_rules[levels[k]]);
 		struct record record = {0};
 
 		for (unsigned i = 0; i < 150; i++) {
 			struct observation o = made_up_run(i, false);
-			double a = rule_replay(&auto_rule, s, &o, &record);
+			double a = rule_replay(&auto_rules[levels[k]], s, &o, &record);
 
 			total[k] += isnan(a) ? 0 : a;
 		}

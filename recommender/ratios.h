@@ -1,0 +1,48 @@
+/*
+ * What an expert's earlier predictions were worth: ratios of peak to prediction, newer ones
+ * heavier, and a few made-up ones that stand for jobs in general and fade as runs come in. Private
+ * to recommender/.
+ */
+#ifndef RECOMMENDER_RATIOS_H
+#define RECOMMENDER_RATIOS_H
+
+#include <stdint.h>
+
+#include "recommender/experts.h"
+#include "recommender/pool.h"
+
+#define PRICES_MAX 3
+
+/* One run that the expert predicted. */
+struct trial {
+	double ratio, value;     /* value: the prediction, bytes */
+	double stake;            /* the run's duration, to some power */
+	double loss[PRICES_MAX]; /* what sizing by this expert alone would have cost, by price of a
+				    failure */
+	uint64_t run;            /* which */
+};
+
+struct track {
+	size_t n;
+	struct trial at[PAST_MAX];
+};
+void track_add(struct track *t, const struct trial *trial);
+void track_forget(struct track *t, uint64_t before); /* runs before this one */
+
+enum purpose {
+	FOR_COST,   /* a run weighs by what it had at stake: memory, as predicted, and time */
+	FOR_CHANCE, /* every run counts alike */
+};
+
+struct ratio_options {
+	double prior_weight; /* of the made-up ratios for the cost, in runs */
+	double likeness; /* runs whose predictions differ by more than e^this count little; 0 = all
+			    count */
+};
+
+#define RATIOS_MAX (PAST_MAX + 10)
+/* The set for a prediction of value; own ratios first, in order. Returns how many. */
+size_t track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
+	const struct ratio_options *o, struct atom ret[RATIOS_MAX]);
+
+#endif
