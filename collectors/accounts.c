@@ -33,6 +33,12 @@ struct accounts {
 	double own_seconds; /* of this exporter */
 };
 
+/* The nearest group at or above the run's that has a CPU quota, and what it had counted when the run began. */
+struct quota {
+	struct cgroup_place place; /* version 0: none */
+	double periods, throttled_periods, throttled_seconds;
+};
+
 struct account {
 	struct accounts *shared;
 	struct cgroup group; /* where the root is */
@@ -40,6 +46,7 @@ struct account {
 	bool has_own;
 	struct cgroup_files files; /* of the own group */
 	struct cgroup_limits limits;
+	struct quota quota;
 	unsigned looks;
 	bool has_events;
 	unsigned events_run;
@@ -51,6 +58,7 @@ struct account {
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
 	double exporter_seconds, group_seconds;
+	double births, faults; /* of the machine, when it began */
 	double oom_kills;                   /* in the own group */
 	double shared_kills, machine_kills; /* when it began */
 };
@@ -111,6 +119,38 @@ static double group_number(const struct cgroup_place *p, const struct host *h, c
 	return scan_u64(&text, &v) ? (double)v : (double)NAN;
 }
 
+static bool has_quota(const struct cgroup_place *p, const struct host *h)
+{
+	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
+	return group_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
+}
+
+static struct quota quota_read(const struct cgroup_place *p, const struct host *h)
+{
+	bool v1 = p->version == 1;
+
+	return (struct quota){
+		.place = *p,
+		.periods = group_number(p, h, "cpu.stat", "nr_periods"),
+		.throttled_periods = group_number(p, h, "cpu.stat", "nr_throttled"),
+		.throttled_seconds = group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
+			(v1 ? 1e9 : 1e6),
+	};
+}
+
+static struct quota quota_find(const struct cgroup *c, const struct host *h)
+{
+	struct cgroup_place p = c->place[CGROUP_CPU];
+
+	if (!p.version)
+		return (struct quota){0};
+	do
+		if (has_quota(&p, h))
+			return quota_read(&p, h);
+	while (cgroup_parent(&p));
+	return (struct quota){0};
+}
+
 static double group_oom_kills(const struct cgroup *c, const struct host *h)
 {
 	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
@@ -118,12 +158,12 @@ static double group_oom_kills(const struct cgroup *c, const struct host *h)
 	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill");
 }
 
-static double machine_oom_kills(const struct host *h)
+static double machine_number(const struct host *h, const char *key)
 {
 	struct scan text;
 
 	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ? (double)NAN :
-								  number_value(number_find(text, "oom_kill"));
+								  number_value(number_find(text, key));
 }
 
 static double group_cpu_seconds(const struct cgroup *c, const struct host *h)
@@ -189,9 +229,12 @@ struct account *account_open(struct accounts *shared, const struct host *h, cons
 	a->exporter_seconds = shared->own_seconds;
 	begin_group(a, h, spec, tree);
 	begin_events(a, h, spec, tree);
+	a->quota = quota_find(&a->group, h);
 	a->group_seconds = group_cpu_seconds(&a->group, h);
 	a->shared_kills = group_oom_kills(&a->group, h);
-	a->machine_kills = machine_oom_kills(h);
+	a->machine_kills = machine_number(h, "oom_kill");
+	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
+	a->faults = machine_number(h, "pgfault");
 	a->oom_kills = NAN;
 	return a;
 }
@@ -237,9 +280,6 @@ static const struct {
 	enum cgroup_value from;
 	enum run_metric to;
 } group_rows[] = {
-	{CGROUP_CPU_PERIODS, RUN_CPU_PERIODS},
-	{CGROUP_CPU_THROTTLED_PERIODS, RUN_CPU_THROTTLED_PERIODS},
-	{CGROUP_CPU_THROTTLED_SECONDS, RUN_CPU_THROTTLED_SECONDS},
 	{CGROUP_CPU_PRESSURE_SECONDS, RUN_CPU_PRESSURE_SECONDS},
 	{CGROUP_MEMORY_PRESSURE_SECONDS, RUN_MEMORY_PRESSURE_SECONDS},
 	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
@@ -264,6 +304,22 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
 	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
 	return v[CGROUP_CPU_SYSTEM_SECONDS];
+}
+
+/* What was held back since the run began; the last reading holds when the group is gone. */
+static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
+{
+	const struct quota *first = &a->quota;
+
+	if (!first->place.version)
+		return;
+	struct quota now = quota_read(&first->place, h);
+
+	if (isnan(now.periods))
+		return;
+	value[RUN_CPU_PERIODS] = now.periods - first->periods;
+	value[RUN_CPU_THROTTLED_PERIODS] = now.throttled_periods - first->throttled_periods;
+	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
 static void bound_missed(struct account *a, const struct host *h, double grown)
@@ -301,6 +357,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
+	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
@@ -340,15 +397,28 @@ static enum cpu_source source_of(const struct account *a)
 	return SOURCE_PROC;
 }
 
-static double missed_of(const struct account *a, enum cpu_source source)
+/* What the ends of all processes on the machine since the run began can have cost: see lineage.h. */
+static double ends_seconds(const struct account *a, const struct host *h)
+{
+	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
+	double faults = machine_number(h, "pgfault") - a->faults;
+
+	return (births * LINEAGE_END_NS + faults * LINEAGE_END_PAGE_NS) / 1e9;
+}
+
+static double missed_of(const struct account *a, const struct host *h, enum cpu_source source)
 {
 	double missed = a->machine_known ? a->missed.seconds : (double)NAN;
+	double ends = ends_seconds(a, h);
 
 	if (source == SOURCE_CGROUP)
 		return 0;
-	return source == SOURCE_TASKSTATS && a->tally.whole ?
-		fmin(missed, (double)a->tally.unseen_ns / 1e9) :
-		missed;
+	if (a->has_events && a->tally.whole)
+		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
+	/* Ends are all that the clock leaves out, but for set-user-ID programs: it is far from the others then. */
+	if (a->known[SOURCE_CLOCK] + ends >= a->total)
+		missed = fmin(missed, ends);
+	return missed;
 }
 
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
@@ -358,9 +428,9 @@ void account_note(const struct account *a, const struct host *h, struct account_
 
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
-		.cpu_missed_seconds = missed_of(a, source),
+		.cpu_missed_seconds = missed_of(a, h, source),
 		.oom_kills = a->oom_kills,
-		.shared_oom_kills = isnan(shared) ? machine_oom_kills(h) - a->machine_kills : shared,
+		.shared_oom_kills = isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,
 		.memory_limit_bytes = a->limits.memory_bytes,
 		.cpu_limit_cores = a->limits.cpu_cores,
 		.status_known = a->has_events && a->tally.status_heard,

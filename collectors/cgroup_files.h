@@ -12,9 +12,6 @@ enum cgroup_value {
 	CGROUP_CPU_SECONDS,
 	CGROUP_CPU_USER_SECONDS,
 	CGROUP_CPU_SYSTEM_SECONDS,
-	CGROUP_CPU_PERIODS,           /* of the quota, in which the group had work to do */
-	CGROUP_CPU_THROTTLED_PERIODS, /* of these, in which it was held back */
-	CGROUP_CPU_THROTTLED_SECONDS, /* summed over CPUs */
 	/* Time in which at least one task waited (PSI "some"); v2 only. */
 	CGROUP_CPU_PRESSURE_SECONDS,
 	CGROUP_MEMORY_PRESSURE_SECONDS,

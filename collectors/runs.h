@@ -81,11 +81,11 @@ X(RUN_MEMORY_PRESSURE_SECONDS, SUM, "rightsize_job_memory_pressure_seconds", "se
 X(RUN_IO_PRESSURE_SECONDS, SUM, "rightsize_job_io_pressure_seconds", "seconds", COUNTER, DELTA, "io_pressure_seconds", \
   "Time in which some task of the run's own control group waited for storage (PSI)") \
 X(RUN_CPU_PERIODS, SUM, "rightsize_job_cpu_periods", NULL, COUNTER, DELTA, "cpu_periods", \
-  "Periods of the CPU quota in which the run's own control group had work to do") \
+  "Periods of the CPU quota that holds for the run in which its control group had work to do") \
 X(RUN_CPU_THROTTLED_PERIODS, SUM, "rightsize_job_cpu_throttled_periods", NULL, COUNTER, DELTA, "cpu_throttled_periods", \
-  "Periods of the CPU quota in which the run's own control group was held back") \
+  "Periods of the CPU quota that holds for the run in which its control group was held back") \
 X(RUN_CPU_THROTTLED_SECONDS, SUM, "rightsize_job_cpu_throttled_seconds", "seconds", COUNTER, DELTA, "cpu_throttled_seconds", \
-  "Time that threads of the run's own control group were held back by its CPU quota") \
+  "Time that threads of the run's control group were held back by the CPU quota that holds for it") \
 X(RUN_CPU_LIMIT_CORES, SUM, "rightsize_job_cpu_limit_cores", "cores", GAUGE, NONE, NULL, \
   "Smallest CPU quota of the run's control group and those above it, absent without one") \
 X(RUN_MEMORY_LIMIT_BYTES, SUM, "rightsize_job_memory_limit_bytes", "bytes", GAUGE, NONE, NULL, \

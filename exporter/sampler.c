@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
@@ -207,12 +206,11 @@ static void wait_for_work(struct sampler *s, double seconds)
 
 	pthread_mutex_unlock(&s->lock);
 	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
-	ssize_t reset = n > 0 && fds[0].revents ? read(s->wake, &ignored, sizeof ignored) : 0;
 
-	(void)reset;
+	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) > 0)
+		;
 	pthread_mutex_lock(&s->lock);
-	if (n > 0 && fds[1].revents)
-		s->want_tick = true;
+	s->want_tick = s->want_tick || (n > 0 && fds[1].revents);
 }
 
 static void run_requests(struct sampler *s)

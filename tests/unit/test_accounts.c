@@ -165,6 +165,29 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 	world_done(&w);
 }
 
+static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	look(&w);
+	assert_true(isnan(w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
+	account_close(w.account);
+	put_process(&w, 10, 1, 100, "/box/in");
+	test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
+	test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
+	usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
+	w.account = account_open(w.accounts, &w.t.host, &(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	usage(&w, 0, "nr_periods 30\nnr_throttled 12\nthrottled_usec 3500000\n");
+	look(&w);
+	assert_double_equal(w.value[RUN_CPU_PERIODS], 20, 0);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	world_done(&w);
+}
+
 static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 {
 	struct world w;
@@ -233,6 +256,7 @@ int main(void)
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
+		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),

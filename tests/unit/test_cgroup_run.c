@@ -106,9 +106,6 @@ static void v2_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 2.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 2, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
-	assert_double_equal(v[CGROUP_CPU_PERIODS], 40, 0);
-	assert_double_equal(v[CGROUP_CPU_THROTTLED_PERIODS], 4, 0);
-	assert_double_equal(v[CGROUP_CPU_THROTTLED_SECONDS], 0.25, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_PRESSURE_SECONDS], 7, 1e-9);
 	assert_double_equal(v[CGROUP_MEMORY_BYTES], 4096000, 0);
 	assert_double_equal(v[CGROUP_MEMORY_PEAK_BYTES], 8192000, 0);
@@ -150,8 +147,6 @@ static void v1_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 1, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
-	assert_double_equal(v[CGROUP_CPU_PERIODS], 8, 0);
-	assert_double_equal(v[CGROUP_CPU_THROTTLED_SECONDS], 0.3, 1e-9);
 	assert_double_equal(v[CGROUP_MEMORY_BYTES], 1000, 0);
 	assert_double_equal(v[CGROUP_MEMORY_PEAK_BYTES], 2000, 0);
 	assert_double_equal(v[CGROUP_MEMORY_MAX_EVENTS], 33, 0);
