@@ -51,8 +51,8 @@ static int catalogue_load(struct catalogue **ret, const char *path, struct err *
 
 	if (code)
 		return code;
-	return (json ? catalogue_from_json : catalogue_from_csv)(
-		ret, buf_text(&text), text.len, path, e);
+	return (json ? catalogue_from_json : catalogue_from_csv)(ret, buf_text(&text), text.len,
+		path, e);
 }
 
 const struct catalogue *app_catalogue(struct app *app, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * What the parts of one running program share. Filled by main before threads start; the pointers do
- * not change afterwards. In the command-line answers (recommend, stats, ...) only columns,
+ * What the parts of one running program share. Filled by main before threads start; the pointers
+ * do not change afterwards. In the command-line answers (recommend, stats, ...) only columns,
  * history_path and options are set.
  */
 #ifndef EXPORTER_APP_H
@@ -30,8 +30,8 @@ struct app {
 #define APP_INIT ((struct app){.catalogue_lock = PTHREAD_MUTEX_INITIALIZER})
 
 /*
- * The catalogue in use: built in or --catalogue.path (.csv, .json); loaded at the first call, kept
- * until app_done. NULL with a sentence when it cannot be read; the next call tries again. Any
+ * The catalogue in use: built in or --catalogue.path (.csv, .json); loaded at the first call,
+ * kept until app_done. NULL with a sentence when it cannot be read; the next call tries again. Any
  * thread.
  */
 const struct catalogue *app_catalogue(struct app *app, struct err *e);

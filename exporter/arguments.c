@@ -1,5 +1,7 @@
-/* Checking the parameters of a request against a route's table, for HTTP and the command line
- * alike. */
+/*
+ * Checking the parameters of a request against a route's table, for HTTP and the command line
+ * alike.
+ */
 #include "exporter/route.h"
 
 #include <assert.h>
@@ -69,8 +71,8 @@ static const char *called(const struct arguments *a, const struct parameter *p, 
 	return out;
 }
 
-static int bad_value(
-	const struct arguments *a, const struct parameter *p, const char *value, struct err *e)
+static int bad_value(const struct arguments *a, const struct parameter *p, const char *value,
+	struct err *e)
 {
 	struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
 	char name[SHOWN], shown[SHOWN];

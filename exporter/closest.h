@@ -13,7 +13,7 @@
  * them. Upper and lower case are the same; a name that contains the word, or the other way round,
  * comes before any that does not.
  */
-void closest(
-	const char *word, const char *const *names, size_t n, const char *ret[CLOSEST_MAX + 1]);
+void closest(const char *word, const char *const *names, size_t n,
+	const char *ret[CLOSEST_MAX + 1]);
 
 #endif

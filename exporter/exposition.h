@@ -40,12 +40,14 @@ struct exposition_filter {
 	const char *const *name;                     /* family or sample names */
 };
 
-/* Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
+/*
+ * Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
  */
 enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric health_metrics[HEALTH_N_METRICS];
 
-/* The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL.
+/*
+ * The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL.
  */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter);

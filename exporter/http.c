@@ -10,19 +10,22 @@
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
 #include "exporter/listen.h"
-#include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/* Of a connection: bounds the request line and the headers; what does not fit is refused with 414
- * or 431. */
+/*
+ * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
+ * or 431.
+ */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
 
-/* Seconds without a byte: until the first request is complete, and afterwards (scrapers keep
- * connections open). */
+/*
+ * Seconds without a byte: until the first request is complete, and afterwards (scrapers keep
+ * connections open).
+ */
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
@@ -45,8 +48,10 @@ struct exchange {
 	uint64_t scraped;
 };
 
-/* Called first, with the target as it came: what libmicrohttpd hands over later is decoded and cut
- * at %00. */
+/*
+ * Called first, with the target as it came: what libmicrohttpd hands over later is decoded and cut
+ * at %00.
+ */
 static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	struct exchange *x = xcalloc(1, sizeof *x);
@@ -93,8 +98,9 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 
 static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-		a->body->len, a->body->data, drop_body, a->body);
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer_with_free_callback_cls(a->body->len, a->body->data,
+			drop_body, a->body);
 
 	if (!response) {
 		drop_body(a->body);
@@ -113,8 +119,8 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result respond(
-	struct http *h, struct MHD_Connection *connection, const char *method, struct exchange *x)
+static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x)
 {
 	struct request r = {
 		.method = method,
@@ -174,8 +180,10 @@ static int serve(struct http *h, const char *address, struct err *e)
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		exchange_end, h, MHD_OPTION_END);
-	/* The socket is not closed then: libmicrohttpd may have done it, and the program ends
-	 * anyway. */
+	/*
+	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
+	 * anyway.
+	 */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	h->n++;
@@ -202,8 +210,6 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 			return code;
 		}
 	}
-	for (size_t i = 0; i < h->n; i++)
-		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
 	*ret = h;
 	return 0;
 }

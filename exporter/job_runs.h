@@ -1,5 +1,6 @@
 /*
- * What the routes about one job share: its runs out of the history, or the answer when it has none.
+ * What the routes about one job share: its runs out of the history, or the answer when it has
+ * none.
  */
 #ifndef EXPORTER_JOB_RUNS_H
 #define EXPORTER_JOB_RUNS_H
@@ -8,8 +9,8 @@
 #include "exporter/route.h"
 
 /*
- * A read-only handle for one answer: 0.4 ms. -ENOENT is no failure: reply_no_history then fills the
- * reply and returns 0.
+ * A read-only handle for one answer: 0.4 ms. -ENOENT is no failure: reply_no_history then fills
+ * the reply and returns 0.
  */
 int app_history(struct app *app, struct history **ret, struct err *e);
 int reply_no_history(struct app *app, struct reply *reply);

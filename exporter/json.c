@@ -120,8 +120,10 @@ static void new_line(struct buf *out, size_t indent)
 		buf_addc(out, ' ');
 }
 
-/* Between the members of an object or array: on one line, or each on its own. Stops when out is
- * full. */
+/*
+ * Between the members of an object or array: on one line, or each on its own. Stops when out is
+ * full.
+ */
 static void write_members(struct buf *out, const json_t *v, size_t indent, bool one_line)
 {
 	void *member = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;

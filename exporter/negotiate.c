@@ -119,8 +119,8 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		bool version = rows[i].version ? slice_is(e->version, rows[i].version)
-					       : e->version.len == 0;
+		bool version = rows[i].version ? slice_is(e->version, rows[i].version) :
+						 e->version.len == 0;
 
 		if (version && slice_is_any_case(e->token, rows[i].type)) {
 			*ret = rows[i].format;

@@ -1,6 +1,6 @@
 /*
- * Routes from the command line: rightsize-exporter stats --job-name etl --runs=3. The parameters of
- * the route are the flags, and the answer is the same.
+ * Routes from the command line: rightsize-exporter stats --job-name etl --runs=3. The parameters
+ * of the route are the flags, and the answer is the same.
  */
 #ifndef EXPORTER_QUERY_H
 #define EXPORTER_QUERY_H
@@ -12,9 +12,9 @@
 const struct route *query_route(const char *command);
 
 /*
- * Moves the arguments that are the route's (its parameters with their values) to the front of argv,
- * in their order, and returns how many they are; what is left is for options_read. Looks no further
- * than "--".
+ * Moves the arguments that are the route's (its parameters with their values) to the front of
+ * argv, in their order, and returns how many they are; what is left is for options_read. Looks no
+ * further than "--".
  */
 int query_split(const struct route *route, int argc, char **argv);
 

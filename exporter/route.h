@@ -70,8 +70,10 @@ void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* fallbacks, required ones */
 
-/* The parameter that a query key (also with [] when it repeats) or a flag without its -- stands
- * for, or NULL. */
+/*
+ * The parameter that a query key (also with [] when it repeats) or a flag without its -- stands
+ * for, or NULL.
+ */
 const struct parameter *parameter_find(const struct parameter *parameters, const char *name);
 
 /* "a whole number from 1 to 1000": what is accepted, in words. */
@@ -98,7 +100,8 @@ struct route {
 	const char *command; /* command-line word, or NULL when there is none */
 	const char *help;    /* one sentence without a full stop */
 	const struct parameter *parameters;
-	/* 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
+	/*
+	 * 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
 	 */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 };

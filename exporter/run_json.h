@@ -1,6 +1,6 @@
 /*
- * Runs as JSON. Which of a run's many statistics are its headline numbers stands in one table, for
- * /runs and /stats alike.
+ * Runs as JSON. Which of a run's many statistics are its headline numbers stands in one table,
+ * for /runs and /stats alike.
  */
 #ifndef EXPORTER_RUN_JSON_H
 #define EXPORTER_RUN_JSON_H

@@ -1,7 +1,7 @@
 /*
- * Bodies to send: immutable, shared by all connections that send them, gone when the last one has.
- * And the cache that lets concurrent scrapes of one snapshot share one rendered, once-compressed
- * body per format. Any thread.
+ * Bodies to send: immutable, shared by all connections that send them, gone when the last one
+ * has. And the cache that lets concurrent scrapes of one snapshot share one rendered,
+ * once-compressed body per format. Any thread.
  */
 #ifndef EXPORTER_SCRAPE_H
 #define EXPORTER_SCRAPE_H
@@ -9,8 +9,10 @@
 #include "collectors/base/latest.h"
 #include "exporter/exposition.h"
 
-/* Largest rendered body; a smaller one than COMPRESS_MIN is never compressed: it would cost more
- * than it saves. */
+/*
+ * Largest rendered body; a smaller one than COMPRESS_MIN is never compressed: it would cost more
+ * than it saves.
+ */
 #define SCRAPE_BODY_MAX (64u << 20)
 #define COMPRESS_MIN    4096
 
@@ -33,8 +35,8 @@ struct scrape *scrape_new(void);
 void scrape_free(struct scrape *s);
 
 /*
- * The snapshot as text, held for the caller; compressed when gzip and worth it. With a filter it is
- * made for this call alone. When another thread rendered a newer snapshot meanwhile, that one.
+ * The snapshot as text, held for the caller; compressed when gzip and worth it. With a filter it
+ * is made for this call alone. When another thread rendered a newer snapshot meanwhile, that one.
  * NULL: larger than SCRAPE_BODY_MAX.
  */
 struct body *scrape_body(struct scrape *s, const struct snapshot *snapshot,

@@ -1,4 +1,5 @@
-/* The exporter measures itself: process_* by the names that every Prometheus client library uses.
+/*
+ * The exporter measures itself: process_* by the names that every Prometheus client library uses.
  */
 #include "exporter/self.h"
 
@@ -47,8 +48,10 @@ struct self {
 	double start_time; /* NaN: unknown */
 };
 
-/* Number field (from 1, as proc(5) counts) of /proc/PID/stat, at least 4; the name may hold
- * anything but ends at the last ")". */
+/*
+ * Number field (from 1, as proc(5) counts) of /proc/PID/stat, at least 4; the name may hold
+ * anything but ends at the last ")".
+ */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
 	const char *close = memrchr(stat, ')', len);

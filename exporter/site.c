@@ -9,24 +9,25 @@
 #include "exporter/sampler.h"
 #include "exporter/version.h"
 
-/* Sample intervals without a tick after which we call ourselves broken. */
+/* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
 #define STALE_INTERVALS 10
+#define STALE_SECONDS   10.0
 
 /* Longest error sentence that lists what is known. */
 #define ERROR_MAX 4096
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
-static void front_page(
-	struct site *s, const struct request *r, struct target *t, struct answer *ret);
+static void front_page(struct site *s, const struct request *r, struct target *t,
+	struct answer *ret);
 static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 
 /* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
 static const struct page {
 	const char *path, *help;
-	void (*answer)(
-		struct site *s, const struct request *r, struct target *t, struct answer *ret);
+	void (*answer)(struct site *s, const struct request *r, struct target *t,
+		struct answer *ret);
 } pages[] = {
 	{"/", "This page", front_page},
 	{"/-/healthy", "200 while the sampler works, else 503", healthy},
@@ -54,8 +55,8 @@ void site_free(struct site *s)
 void site_reply(struct answer *ret, struct reply *r)
 {
 	if (r->body.full)
-		reply_error(
-			r, 500, "too_large", "the answer would be larger than 64 MiB", NULL, NULL);
+		reply_error(r, 500, "too_large", "the answer would be larger than 64 MiB", NULL,
+			NULL);
 	ret->status = r->status ? r->status : 200;
 	snprintf(ret->content_type, sizeof ret->content_type, "%s",
 		r->content_type ? r->content_type : TEXT_PLAIN);
@@ -91,8 +92,8 @@ static void add_link(struct buf *out, const char *path, const char *help)
 	buf_adds(out, "</li>\n");
 }
 
-static void front_page(
-	struct site *s, const struct request *request, struct target *t, struct answer *ret)
+static void front_page(struct site *s, const struct request *request, struct target *t,
+	struct answer *ret)
 {
 	struct reply r = {.content_type = "text/html; charset=utf-8", .body = BUF_MAX(65536)};
 
@@ -115,7 +116,7 @@ static void front_page(
 static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret)
 {
 	double age = s->app->sampler ? sampler_age(s->app->sampler) : 0;
-	double most = STALE_INTERVALS * s->app->options->sample_interval;
+	double most = fmax(STALE_SECONDS, STALE_INTERVALS * s->app->options->sample_interval);
 	char text[128];
 
 	(void)r;
@@ -128,8 +129,7 @@ static void healthy(struct site *s, const struct request *r, struct target *t, s
 		return;
 	}
 	snprintf(text, sizeof text,
-		"The last sample is %.1f seconds old, more than %d intervals.\n", age,
-		STALE_INTERVALS);
+		"The last sample is %.1f seconds old; at most %.1f are normal.\n", age, most);
 	text_page(ret, 503, text);
 }
 
@@ -143,8 +143,8 @@ static void ready(struct site *s, const struct request *r, struct target *t, str
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
-bool site_arguments(
-	struct arguments *a, const struct parameter *parameters, struct target *t, struct reply *r)
+bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
+	struct reply *r)
 {
 	struct err e = {0};
 	char *name, *value;
@@ -163,8 +163,8 @@ bool site_arguments(
 	return code == 0;
 }
 
-static void answer_route(
-	struct site *s, const struct route *route, struct target *t, struct answer *ret)
+static void answer_route(struct site *s, const struct route *route, struct target *t,
+	struct answer *ret)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;

@@ -9,8 +9,10 @@
 #include "collectors/collector.h"
 #include "exporter/sampler.h"
 
-/* How long a scrape waits for a fresh reading, and what it leaves of the scraper's own time limit
- * for the rest. */
+/*
+ * How long a scrape waits for a fresh reading, and what it leaves of the scraper's own time limit
+ * for the rest.
+ */
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5
 #define WAIT_LEAST   0.1
@@ -92,8 +94,8 @@ static bool filter_ok(const struct exposition_filter *f, const struct snapshot *
 
 static double wait_of(const char *scrape_timeout)
 {
-	struct scan s = SCAN(
-		scrape_timeout ? scrape_timeout : "", scrape_timeout ? strlen(scrape_timeout) : 0);
+	struct scan s = SCAN(scrape_timeout ? scrape_timeout : "",
+		scrape_timeout ? strlen(scrape_timeout) : 0);
 	double seconds;
 
 	if (!scan_double(&s, &seconds) || seconds <= 0)
@@ -102,25 +104,21 @@ static double wait_of(const char *scrape_timeout)
 }
 
 /*
- * A fresh snapshot. When the sampler hangs, the first scrapes wait as long as they may; those that
- * find it at the same snapshot do not, so that the threads stay free for /-/healthy, which then
+ * A fresh snapshot. When the sampler hangs, the first scrapes wait as long as they may; those
+ * that come before it ticks again do not, so that the threads stay free for /-/healthy, which then
  * tells.
  */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;
-	struct snapshot *newest = sampler_snapshot(sampler, INFINITY, 0);
-	uint64_t stuck = atomic_load(&s->stuck);
+	struct mono gave_up = {atomic_load(&s->gave_up)};
 
-	if (newest && newest->generation == stuck)
+	if (gave_up.ns && sampler_age(sampler) > mono_seconds_between(gave_up, now_read().mono))
 		wait = WAIT_LEAST;
-	if (newest)
-		shared_drop(&newest->shared);
 	struct snapshot *ret = sampler_snapshot(sampler, SITE_METRICS_AGE, wait);
 
-	if (ret && wait >= WAIT_ENOUGH &&
-		mono_seconds_between(ret->at.mono, now_read().mono) > SITE_METRICS_AGE + wait)
-		atomic_store(&s->stuck, ret->generation);
+	if (wait >= WAIT_ENOUGH && sampler_age(sampler) >= wait)
+		atomic_store(&s->gave_up, now_read().mono.ns);
 	return ret;
 }
 
@@ -135,8 +133,8 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 	ret->negotiated = true;
 	ret->body = scrape_body(s->scrape, snapshot, n.format, all ? NULL : filter, gzip);
 	if (!ret->body) {
-		reply_error(
-			&error, 500, "too_large", "the metrics are larger than 64 MiB", NULL, NULL);
+		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB", NULL,
+			NULL);
 		site_reply(ret, &error);
 		return;
 	}

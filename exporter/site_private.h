@@ -13,13 +13,13 @@ struct site {
 	struct app *app;
 	struct scrape *scrape;
 	struct mono started;
-	/* Generation of the newest snapshot when a scrape last waited for a fresh one in vain. */
-	atomic_uint_least64_t stuck;
+	/* When a scrape last waited for a fresh snapshot in vain, by struct mono; 0 = never. */
+	atomic_int_least64_t gave_up;
 };
 
 /* Reads the rest of the target into a; false when r was filled with the error. */
-bool site_arguments(
-	struct arguments *a, const struct parameter *parameters, struct target *t, struct reply *r);
+bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
+	struct reply *r);
 
 /* Makes the reply the answer's body; the reply is empty afterwards. */
 void site_reply(struct answer *ret, struct reply *r);

@@ -64,8 +64,10 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/* The headline numbers that the levels do not say already: those that are the one number of their
- * column. */
+/*
+ * The headline numbers that the levels do not say already: those that are the one number of their
+ * column.
+ */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;

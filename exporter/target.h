@@ -1,6 +1,6 @@
 /*
- * A request target ("/stats?job_name=a%2Fb&runs=5", RFC 9112, 3.2) taken apart, in place. Any bytes
- * may come; the results are valid UTF-8 without NUL.
+ * A request target ("/stats?job_name=a%2Fb&runs=5", RFC 9112, 3.2) taken apart, in place. Any
+ * bytes may come; the results are valid UTF-8 without NUL.
  */
 #ifndef EXPORTER_TARGET_H
 #define EXPORTER_TARGET_H
@@ -15,8 +15,10 @@ struct target {
 /* raw is edited, and ret points into it. -EINVAL: bad percent-encoding or no UTF-8 in the path. */
 int target_split(char *raw, struct target *ret, struct err *e);
 
-/* The next name and value of the query, decoded; a name without "=" has the value "". 1, 0 at the
- * end, or -EINVAL. */
+/*
+ * The next name and value of the query, decoded; a name without "=" has the value "". 1, 0 at the
+ * end, or -EINVAL.
+ */
 int target_next(struct target *t, char **name, char **value, struct err *e);
 
 #endif

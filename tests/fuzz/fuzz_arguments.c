@@ -19,22 +19,42 @@ static const char *colour(size_t i)
 }
 
 static const struct parameter parameters[] = {
-	{.name = "job_name", .kind = PARAMETER_TEXT, .required = true, .least = 1, .most = 199, .help = "h"},
-	{.name = "runs", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1, .most = 1000, .help = "h"},
+	{.name = "job_name",
+		.kind = PARAMETER_TEXT,
+		.required = true,
+		.least = 1,
+		.most = 199,
+		.help = "h"},
+	{.name = "runs",
+		.kind = PARAMETER_COUNT,
+		.fallback = "5",
+		.least = 1,
+		.most = 1000,
+		.help = "h"},
 	{.name = "share", .kind = PARAMETER_NUMBER, .least = 0, .most = 1, .help = "h"},
-	{.name = "colour", .kind = PARAMETER_CHOICE, .fallback = "red", .choice = colour, .help = "h"},
+	{.name = "colour",
+		.kind = PARAMETER_CHOICE,
+		.fallback = "red",
+		.choice = colour,
+		.help = "h"},
 	{.name = "all", .kind = PARAMETER_FLAG, .help = "h"},
-	{.name = "vendor", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, .help = "h"},
+	{.name = "vendor",
+		.kind = PARAMETER_TEXT,
+		.repeats = true,
+		.least = 1,
+		.most = 64,
+		.help = "h"},
 	{0},
 };
 
 static void check_values(const struct arguments *a)
 {
-	const char *job_name = argument_text(a, "job_name"), *const *vendors;
+	const char *job_name = argument_text(a, "job_name"), *const * vendors;
 	double share = argument_number(a, "share");
 	size_t n = argument_texts(a, "vendor", &vendors), runs = argument_count(a, "runs");
 
-	assert(job_name && *job_name && strlen(job_name) <= 199 && utf8_valid(job_name, strlen(job_name)));
+	assert(job_name && *job_name && strlen(job_name) <= 199 &&
+		utf8_valid(job_name, strlen(job_name)));
 	assert(runs >= 1 && runs <= 1000);
 	assert(!(share < 0) && !(share > 1));
 	assert(n <= PARAMETER_VALUES_MAX);

@@ -25,8 +25,8 @@ void history_close(struct history *h)
 	fake_history.open--;
 }
 
-int history_runs(struct history *h, const struct run_query *q, struct arena *arena, struct runs *ret,
-	struct err *e)
+int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
+	struct runs *ret, struct err *e)
 {
 	const struct runs *all = &fake_history.runs;
 	struct runs found = {.run = arena_alloc(arena, (all->n + 1) * sizeof *found.run)};
@@ -41,8 +41,8 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return 0;
 }
 
-int history_jobs(
-	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e)
+int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
+	struct err *e)
 {
 	(void)h;
 	if (fake_history.read_code)

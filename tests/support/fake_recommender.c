@@ -24,7 +24,8 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 	return 0;
 }
 
-const struct strategy strategies[] = {{.name = "baseline", .help = "The seeds' rule", .size = size}, {0}};
+const struct strategy strategies[] = {
+	{.name = "baseline", .help = "The seeds' rule", .size = size}, {0}};
 
 const struct strategy *strategy_find(const char *name)
 {
@@ -61,7 +62,8 @@ const char *const exclusion_name[EXCLUSION_COUNT] = {
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret)
 {
-	*ret = (struct picks){.pick = arena_alloc(arena, c->n * sizeof *ret->pick), .fitting = c->n};
+	*ret = (struct picks){
+		.pick = arena_alloc(arena, c->n * sizeof *ret->pick), .fitting = c->n};
 	for (size_t i = 0; i < c->n && ret->n < o->limit; i++)
 		ret->pick[ret->n++] = (struct pick){
 			.server = &c->server[i],
@@ -79,20 +81,21 @@ int catalogue_built_in(struct catalogue **ret, struct err *e)
 	struct catalogue *c = xcalloc(1, sizeof *c);
 
 	(void)e;
-	*c = (struct catalogue){.source = "built-in", .as_of = "2026-11", .n = 2, .server = servers};
+	*c = (struct catalogue){
+		.source = "built-in", .as_of = "2026-11", .n = 2, .server = servers};
 	*ret = c;
 	return 0;
 }
 
-int catalogue_from_csv(
-	struct catalogue **ret, const char *text, size_t len, const char *source, struct err *e)
+int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
+	struct err *e)
 {
 	(void)text;
 	return len ? catalogue_built_in(ret, e) : err_set(e, -EINVAL, "%s: no header", source);
 }
 
-int catalogue_from_json(
-	struct catalogue **ret, const char *text, size_t len, const char *source, struct err *e)
+int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
+	struct err *e)
 {
 	return catalogue_from_csv(ret, text, len, source, e);
 }

@@ -47,7 +47,8 @@ void golden_check(const char *name, const char *text, size_t len)
 	while (same < len && same < expected.len && text[same] == expected.data[same])
 		line += text[same++] == '\n';
 	if (same < len || same < expected.len)
-		fail_msg("differs from %s in line %zu, at \"%.60s\" instead of \"%.60s\"", path, line,
-			same < len ? text + same : "", same < expected.len ? expected.data + same : "");
+		fail_msg("differs from %s in line %zu, at \"%.60s\" instead of \"%.60s\"", path,
+			line, same < len ? text + same : "",
+			same < expected.len ? expected.data + same : "");
 	buf_done(&expected);
 }

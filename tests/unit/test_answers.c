@@ -20,9 +20,10 @@
 #include "tests/support/sample_runs.h"
 
 static const struct job_row jobs[] = {
-	{"etl/load", 4, {[OUTCOME_RUNNING] = 1, [OUTCOME_SUCCEEDED] = 2, [OUTCOME_FAILED] = 1}, 1795250900,
-		OUTCOME_RUNNING},
-	{"etl/store", 70, {[OUTCOME_SUCCEEDED] = 60, [OUTCOME_OOM_KILLED] = 10}, 1795250000, OUTCOME_OOM_KILLED},
+	{"etl/load", 4, {[OUTCOME_RUNNING] = 1, [OUTCOME_SUCCEEDED] = 2, [OUTCOME_FAILED] = 1},
+		1795250900, OUTCOME_RUNNING},
+	{"etl/store", 70, {[OUTCOME_SUCCEEDED] = 60, [OUTCOME_OOM_KILLED] = 10}, 1795250000,
+		OUTCOME_OOM_KILLED},
 	{"broken", 3, {[OUTCOME_FAILED] = 2, [OUTCOME_OOM_KILLED] = 1}, 1795240000, OUTCOME_FAILED},
 };
 
@@ -70,9 +71,9 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 		size_t most, n, excluded;
 	} table[] = {
 		{{S, S, S, S, S, S}, 5, 5, 0},
-		{{F, S, F, S, F, S}, 2, 2, 2},  /* the last failure is older than the window */
-		{{F, F, S, F, F, F}, 5, 1, 2},  /* failures after the last success do not count */
-		{{R, R, S, R, S, F}, 5, 2, 0},  /* running is not failed */
+		{{F, S, F, S, F, S}, 2, 2, 2}, /* the last failure is older than the window */
+		{{F, F, S, F, F, F}, 5, 1, 2}, /* failures after the last success do not count */
+		{{R, R, S, R, S, F}, 5, 2, 0}, /* running is not failed */
 		{{F, F, F, F, F, F}, 5, 0, 0},
 	};
 
@@ -94,20 +95,42 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 
 static void recommendations_are_as_recorded(void **state)
 {
-	static const struct server server = {.vendor_id = "aws", .server_id = "t4g.nano",
-		.api_reference = "t4g.nano", .display_name = "t4g.nano", .family = "t4g",
-		.cpu_architecture = ARCHITECTURE_ARM64, .cpu_allocation = CPU_BURSTABLE, .vcpus = 2,
-		.memory_amount = 512, .gpu_manufacturer = "", .gpu_model = "", .gpu_memory_total = NAN,
-		.score = NAN, .min_price_ondemand = 0.0042, .min_price_spot = NAN};
-	struct pick pick = {.server = &server, .price = 0.0042, .forecast_cost = 0.0042 / 3600 * 10.5,
+	static const struct server server = {.vendor_id = "aws",
+		.server_id = "t4g.nano",
+		.api_reference = "t4g.nano",
+		.display_name = "t4g.nano",
+		.family = "t4g",
+		.cpu_architecture = ARCHITECTURE_ARM64,
+		.cpu_allocation = CPU_BURSTABLE,
+		.vcpus = 2,
+		.memory_amount = 512,
+		.gpu_manufacturer = "",
+		.gpu_model = "",
+		.gpu_memory_total = NAN,
+		.score = NAN,
+		.min_price_ondemand = 0.0042,
+		.min_price_spot = NAN};
+	struct pick pick = {.server = &server,
+		.price = 0.0042,
+		.forecast_cost = 0.0042 / 3600 * 10.5,
 		.forecast_duration_seconds = 10.5};
-	struct picks picks = {.n = 1, .pick = &pick, .fitting = 7,
+	struct picks picks = {.n = 1,
+		.pick = &pick,
+		.fitting = 7,
 		.excluded = {[EXCLUDED_TOO_LITTLE_MEMORY] = 12}};
-	const struct catalogue catalogue = {.source = "built-in", .as_of = "", .n = 19, .server = &server};
-	struct sizing sizing = {.demand = {1.49, 167772160 * 1.2, 0, 0, NAN, 7.25}, .resources = {1, 256, 0, 0},
-		.runs = 2, .excluded = 1, .samples = 14, .first = 1795250600.125, .last = 1795250700,
-		.confidence = CONFIDENCE_LOW, .n_explain = 2,
-		.explain = {"cpu 1: the average of 2 runs is 1 core", "memory 256: the peak is 160 MiB"}};
+	const struct catalogue catalogue = {
+		.source = "built-in", .as_of = "", .n = 19, .server = &server};
+	struct sizing sizing = {.demand = {1.49, 167772160 * 1.2, 0, 0, NAN, 7.25},
+		.resources = {1, 256, 0, 0},
+		.runs = 2,
+		.excluded = 1,
+		.samples = 14,
+		.first = 1795250600.125,
+		.last = 1795250700,
+		.confidence = CONFIDENCE_LOW,
+		.n_explain = 2,
+		.explain = {"cpu 1: the average of 2 runs is 1 core",
+			"memory 256: the peak is 160 MiB"}};
 	struct recommendation r = {"etl/load", "baseline", 1795251000, &sizing, &catalogue, &picks};
 	json_t *document = recommend_json(&r);
 
@@ -116,10 +139,12 @@ static void recommendations_are_as_recorded(void **state)
 	json_t *first = json_array_get(json_object_get(document, "servers"), 0);
 
 	assert_string_equal(json_string_value(json_object_get(first, "cpu_architecture")), "arm64");
-	assert_string_equal(json_string_value(json_object_get(first, "cpu_allocation")), "Burstable");
+	assert_string_equal(json_string_value(json_object_get(first, "cpu_allocation")),
+		"Burstable");
 	assert_true(json_is_null(json_object_get(first, "score")));
 	assert_true(json_is_null(json_object_get(first, "gpu_model")));
-	assert_true(json_real_value(json_object_get(first, "forecast_cost")) == 0.0042 / 3600 * 10.5);
+	assert_true(json_real_value(json_object_get(first, "forecast_cost")) ==
+		    0.0042 / 3600 * 10.5);
 	json_array_clear(json_object_get(document, "servers"));
 	golden_json("recommend.json", document);
 }
@@ -151,7 +176,8 @@ static int fresh_history(void **state)
 	app = APP_INIT;
 	app.options = &options;
 	app.history_path = "some/history.db";
-	fake_history = (struct fake_history){.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
+	fake_history = (struct fake_history){
+		.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
 	return 0;
 }
 
@@ -191,16 +217,22 @@ static void routes_answer_in_their_shape(void **state)
 	static const struct {
 		const char *path, *pairs[3][2], *words[4], *lacks;
 	} table[] = {
-		{"/jobs", {{NULL}}, {"\"etl/load\"", "\"etl/store\"", "\"broken\"", "\"oom_killed\": 10"}, NULL},
+		{"/jobs", {{NULL}},
+			{"\"etl/load\"", "\"etl/store\"", "\"broken\"", "\"oom_killed\": 10"},
+			NULL},
 		{"/jobs", {{"limit", "1"}}, {"\"etl/load\""}, "etl/store"},
 		{"/runs", {{"job_name", "etl/load"}}, {"0000000000004", "0000000000001"}, NULL},
-		{"/runs", {{"job_name", "etl/load"}, {"limit", "1"}}, {"0000000000004"}, "0000000000003"},
-		{"/stats", {{"job_name", "etl/load"}}, {"\"runs_analyzed\": 2", "\"runs_excluded\": 1"}, NULL},
-		{"/stats", {{"job_name", "etl/load"}, {"runs", "1"}}, {"\"runs_analyzed\": 1"}, "0000000000001"},
+		{"/runs", {{"job_name", "etl/load"}, {"limit", "1"}}, {"0000000000004"},
+			"0000000000003"},
+		{"/stats", {{"job_name", "etl/load"}},
+			{"\"runs_analyzed\": 2", "\"runs_excluded\": 1"}, NULL},
+		{"/stats", {{"job_name", "etl/load"}, {"runs", "1"}}, {"\"runs_analyzed\": 1"},
+			"0000000000001"},
 		{"/stats", {{"job_name", "etl/load"}, {"format", "resource-tracker"}},
-			{"\"process_cpu_usage\": {\"mean\": 1, \"max\": 2}", "\"timestamp\""}, "runs_analyzed"},
-		{"/recommend", {{"job_name", "etl/load"}}, {"\"resources\"", "\"servers\"", "\"strategy\": \"baseline\""},
-			NULL},
+			{"\"process_cpu_usage\": {\"mean\": 1, \"max\": 2}", "\"timestamp\""},
+			"runs_analyzed"},
+		{"/recommend", {{"job_name", "etl/load"}},
+			{"\"resources\"", "\"servers\"", "\"strategy\": \"baseline\""}, NULL},
 		{"/recommend", {{"job_name", "etl/load"}, {"limit", "1"}}, {"\"vendor_id\""}, NULL},
 	};
 
@@ -213,7 +245,8 @@ static void routes_answer_in_their_shape(void **state)
 		assert_int_equal(r.status, 200);
 		for (size_t k = 0; k < 4 && table[i].words[k]; k++)
 			if (!strstr(buf_text(&r.body), table[i].words[k]))
-				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k], buf_text(&r.body));
+				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k],
+					buf_text(&r.body));
 		if (table[i].lacks)
 			assert_null(strstr(buf_text(&r.body), table[i].lacks));
 		buf_done(&r.body);
@@ -240,11 +273,13 @@ static void what_is_not_known_is_said(void **state)
 	static const struct {
 		const char *path, *job_name, *code, *words[4];
 	} table[] = {
-		{"/runs", "etl/laod", "unknown_job", {"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
+		{"/runs", "etl/laod", "unknown_job",
+			{"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
 		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--"}},
 		{"/recommend", "%", "unknown_job", {"\\\"%\\\""}},
 		{"/stats", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
-		{"/recommend", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
+		{"/recommend", "broken", "no_successful_run",
+			{"broken", "2 failed", "1 oom_killed"}},
 	};
 	static struct run broken[] = {
 		{.job_name = "broken", .outcome = OUTCOME_FAILED},
@@ -264,7 +299,8 @@ static void what_is_not_known_is_said(void **state)
 		assert_non_null(strstr(buf_text(&r.body), table[i].code));
 		for (size_t k = 0; k < 4 && table[i].words[k]; k++)
 			if (!strstr(buf_text(&r.body), table[i].words[k]))
-				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k], buf_text(&r.body));
+				fail_msg("%s lacks %s: %s", table[i].path, table[i].words[k],
+					buf_text(&r.body));
 		buf_done(&r.body);
 	}
 }
@@ -272,7 +308,8 @@ static void what_is_not_known_is_said(void **state)
 static void a_history_that_is_not_there_is_named(void **state)
 {
 	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
-	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {{"job_name", "etl/load"}};
+	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
+								{"job_name", "etl/load"}};
 
 	(void)state;
 	fake_history.open_code = -ENOENT;
@@ -290,7 +327,8 @@ static void a_history_that_is_not_there_is_named(void **state)
 static void failures_of_the_history_are_passed_on(void **state)
 {
 	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
-	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {{"job_name", "etl/load"}};
+	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
+								{"job_name", "etl/load"}};
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_LEN(paths); i++) {
@@ -307,7 +345,8 @@ static void failures_of_the_history_are_passed_on(void **state)
 
 static void vendors_that_are_not_in_the_catalogue_are_refused(void **state)
 {
-	static const char *const pairs[3][2] = {{"job_name", "etl/load"}, {"vendor", "aws"}, {"vendor", "nobody"}};
+	static const char *const pairs[3][2] = {
+		{"job_name", "etl/load"}, {"vendor", "aws"}, {"vendor", "nobody"}};
 	struct reply r;
 
 	(void)state;
@@ -367,7 +406,8 @@ static void parameters_are_sound(void **state)
 		for (const struct parameter *p = (*r)->parameters; p->name; p++, n++) {
 			struct err e = {0};
 
-			assert_int_equal(strspn(p->name, "abcdefghijklmnopqrstuvwxyz_"), strlen(p->name));
+			assert_int_equal(strspn(p->name, "abcdefghijklmnopqrstuvwxyz_"),
+				strlen(p->name));
 			assert_non_null(p->help);
 			assert_int_not_equal(p->help[strlen(p->help) - 1], '.');
 			assert_ptr_equal(parameter_find((*r)->parameters, p->name), p);

@@ -56,7 +56,8 @@ static void families(const char *body, char *out, size_t size)
 	for (const char *p = body; (p = strstr(p, "# TYPE ")); p++) {
 		const char *name = p + strlen("# TYPE ");
 
-		n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " " : "", (int)strcspn(name, " "), name);
+		n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " " : "",
+			(int)strcspn(name, " "), name);
 	}
 }
 
@@ -68,29 +69,35 @@ static void filters_keep_and_drop(void **state)
 		const char *collect[3], *exclude[3], *name[3];
 		const char *families;
 	} table[] = {
-		{.collect = {"dogs"}, .families = "rightsize_dog_info rightsize_dog_weight_ratio " HEALTH},
-		{.collect = {"dogs", "cats"}, .families = "rightsize_cats rightsize_cat_food_bytes_total "
-							  "rightsize_cat_sleep_seconds_total rightsize_dog_info "
-							  "rightsize_dog_weight_ratio " HEALTH},
-		{.exclude = {"cats"}, .families = "rightsize_dog_info rightsize_dog_weight_ratio " HEALTH},
+		{.collect = {"dogs"},
+			.families = "rightsize_dog_info rightsize_dog_weight_ratio " HEALTH},
+		{.collect = {"dogs", "cats"},
+			.families = "rightsize_cats rightsize_cat_food_bytes_total "
+				    "rightsize_cat_sleep_seconds_total rightsize_dog_info "
+				    "rightsize_dog_weight_ratio " HEALTH},
+		{.exclude = {"cats"},
+			.families = "rightsize_dog_info rightsize_dog_weight_ratio " HEALTH},
 		{.collect = {"fish"}, .families = ""},
 		{.collect = {"birds"}, .families = HEALTH},
 		{.name = {"rightsize_dog"}, .families = "rightsize_dog_info"},
 		{.name = {"rightsize_dog_info"}, .families = "rightsize_dog_info"},
-		{.name = {"rightsize_cat_food_bytes"}, .families = "rightsize_cat_food_bytes_total"},
+		{.name = {"rightsize_cat_food_bytes"},
+			.families = "rightsize_cat_food_bytes_total"},
 		{.name = {"rightsize_cat_food_bytes_total", "rightsize_cats"},
 			.families = "rightsize_cats rightsize_cat_food_bytes_total"},
 		{.name = {"rightsize_cat_food_bytes_info"}, .families = ""},
 		{.name = {"rightsize_cat"}, .families = ""},
 		{.name = {"rightsize_.*"}, .families = ""},
-		{.name = {"rightsize_collector_success"}, .families = "rightsize_collector_success"},
+		{.name = {"rightsize_collector_success"},
+			.families = "rightsize_collector_success"},
 		{.collect = {"dogs"}, .name = {"rightsize_cats"}, .families = ""},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct exposition_filter f = {
-			.collect = table[i].collect, .exclude = table[i].exclude, .name = table[i].name};
+		struct exposition_filter f = {.collect = table[i].collect,
+			.exclude = table[i].exclude,
+			.name = table[i].name};
 		char found[1024];
 
 		for (; f.n_collect < 3 && table[i].collect[f.n_collect]; f.n_collect++)
@@ -114,7 +121,8 @@ static void health_is_that_of_the_chosen_collectors(void **state)
 	struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
 
 	(void)state;
-	assert_non_null(strstr(buf_text(&b), "\nrightsize_collector_success{collector=\"birds\"} 0\n"));
+	assert_non_null(strstr(buf_text(&b),
+		"\nrightsize_collector_success{collector=\"birds\"} 0\n"));
 	assert_null(strstr(buf_text(&b), "cats"));
 	buf_done(&b);
 }

@@ -1,4 +1,4 @@
-/* exporter/http and exporter/listen: the site on real sockets, and clients that behave badly. */
+/* exporter/http: the site on real sockets, and clients that behave badly. */
 #include "tests/unit/test_main.h"
 
 #include <arpa/inet.h>
@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/http.h"
-#include "exporter/listen.h"
-#include "exporter/log.h"
 #include "exporter/route.h"
 #include "tests/support/fake_sampler.h"
 
@@ -25,42 +22,6 @@
 
 /* Nothing here is about routes. */
 const struct route *const all_routes[] = {NULL};
-
-/* ---- exporter/log.h ---- */
-
-static char logged[1024];
-
-void log_setup(const char *level, const char *format)
-{
-	(void)level;
-	(void)format;
-}
-
-void log_line(enum log_level level, const char *message, ...)
-{
-	size_t n = strlen(logged);
-	va_list args;
-
-	(void)level;
-	va_start(args, message);
-	const char *key = va_arg(args, const char *), *value = va_arg(args, const char *);
-
-	va_end(args);
-	snprintf(logged + n, sizeof logged - n, "%s %s=%s\n", message, key, value);
-}
-
-bool complaint_due(struct complaint *c)
-{
-	return c->times++ == 0;
-}
-
-bool complaint_over(struct complaint *c)
-{
-	bool said = c->times > 0;
-
-	c->times = 0;
-	return said;
-}
 
 /* ---- a server and its clients ---- */
 
@@ -90,7 +51,6 @@ static int begin(void **state)
 	f->app.options = &f->options;
 	f->app.sampler = fake_sampler_new();
 	fake_sampler_tick(f->app.sampler);
-	logged[0] = '\0';
 	if (http_start(&f->http, &f->app, &addresses, &e) != 0)
 		fail_msg("%s", e.text);
 	f->port = port_of(http_address(f->http, 0));
@@ -110,7 +70,8 @@ static int end(void **state)
 
 static int connect_to(uint16_t port)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port),
+	struct sockaddr_in to = {.sin_family = AF_INET,
+		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct timeval patience = {.tv_sec = 30};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -157,11 +118,13 @@ static struct buf talk(struct fixture *f, const char *request, size_t len)
 	return reply;
 }
 
-static struct buf get(struct fixture *f, const char *method, const char *target, const char *headers)
+static struct buf get(struct fixture *f, const char *method, const char *target,
+	const char *headers)
 {
 	struct buf request = BUF_MAX(REPLY_MAX);
 
-	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n", method, target, headers);
+	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n", method,
+		target, headers);
 	struct buf reply = talk(f, buf_text(&request), request.len);
 
 	buf_done(&request);
@@ -199,20 +162,30 @@ static void answers_have_their_headers(void **state)
 		const char *has[4], *lacks[3];
 	} table[] = {
 		{"GET", "/metrics", "", 200,
-			{"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n", "Vary: Accept, Accept-Encoding\r\n",
+			{"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
+				"Vary: Accept, Accept-Encoding\r\n",
 				"X-Content-Type-Options: nosniff\r\n", "rightsize_cats{"},
 			{"Content-Encoding", "Allow", "\n# EOF"}},
 		{"GET", "/metrics", OM_1_ACCEPT, 200,
-			{"Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n", "\n# EOF\n"}, {NULL}},
-		{"GET", "/metrics", "Accept: junk;;q=\x01,\xff\r\n", 200, {"version=0.0.4"}, {NULL}},
+			{"Content-Type: application/openmetrics-text; version=1.0.0; "
+			 "charset=utf-8\r\n",
+				"\n# EOF\n"},
+			{NULL}},
+		{"GET", "/metrics", "Accept: junk;;q=\x01,\xff\r\n", 200, {"version=0.0.4"},
+			{NULL}},
 		/* this body is too small to be compressed */
-		{"GET", "/metrics", "Accept-Encoding: gzip\r\n", 200, {"rightsize_cats{"}, {"Content-Encoding"}},
+		{"GET", "/metrics", "Accept-Encoding: gzip\r\n", 200, {"rightsize_cats{"},
+			{"Content-Encoding"}},
 		{"HEAD", "/metrics", "", 200, {"Content-Length: "}, {"rightsize_cats"}},
-		{"GET", "/", "", 200, {"Content-Type: text/html", "Cache-Control: no-store\r\n"}, {"Vary"}},
-		{"GET", "/nothing", "", 404, {"Content-Type: application/json; charset=utf-8\r\n", "not_found"}, {"Vary"}},
+		{"GET", "/", "", 200, {"Content-Type: text/html", "Cache-Control: no-store\r\n"},
+			{"Vary"}},
+		{"GET", "/nothing", "", 404,
+			{"Content-Type: application/json; charset=utf-8\r\n", "not_found"},
+			{"Vary"}},
 		{"GET", "/metrics%00x", "", 400, {"bad_path"}, {NULL}},
 		{"GET", "/metrics?collect[]=wolves", "", 400, {"wolves"}, {NULL}},
-		{"POST", "/metrics", "", 405, {"Allow: GET, HEAD\r\n", "method_not_allowed"}, {NULL}},
+		{"POST", "/metrics", "", 405, {"Allow: GET, HEAD\r\n", "method_not_allowed"},
+			{NULL}},
 		{"DELETE", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
 		{"BREW", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
 	};
@@ -225,10 +198,12 @@ static void answers_have_their_headers(void **state)
 			fail_msg("%s %s: %s", table[i].method, table[i].target, buf_text(&reply));
 		for (size_t k = 0; k < 4 && table[i].has[k]; k++)
 			if (!strstr(buf_text(&reply), table[i].has[k]))
-				fail_msg("%s lacks %s: %s", table[i].target, table[i].has[k], buf_text(&reply));
+				fail_msg("%s lacks %s: %s", table[i].target, table[i].has[k],
+					buf_text(&reply));
 		for (size_t k = 0; k < 3 && table[i].lacks[k]; k++)
 			if (strstr(buf_text(&reply), table[i].lacks[k]))
-				fail_msg("%s has %s: %s", table[i].target, table[i].lacks[k], buf_text(&reply));
+				fail_msg("%s has %s: %s", table[i].target, table[i].lacks[k],
+					buf_text(&reply));
 		buf_done(&reply);
 	}
 }
@@ -257,7 +232,8 @@ static void old_and_hasty_clients_are_answered(void **state)
 		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
 		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
 			2},
-		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
 			2},
 	};
@@ -298,8 +274,11 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 		{BYTES("GET /metrics HTTP/9.9\r\nHost: a\r\n\r\n"), 505},
 		{BYTES("GET /metrics HTTP/1.1\r\n\r\n"), 400},
 		{BYTES("GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"), 400},
-		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx"), 405},
-		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n"), 405},
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx"),
+			405},
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+		       "chunked\r\n\r\nZZ\r\n"),
+			405},
 	};
 	struct fixture *f = *state;
 
@@ -321,7 +300,8 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 static void what_is_too_large_is_refused(void **state)
 {
 	static const char *const formats[] = {"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n",
-		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n"};
+		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n"};
 	struct fixture *f = *state;
 	AUTO(freep) char *large = xmalloc(100001);
 
@@ -391,7 +371,8 @@ static void *scrape(void *context)
 
 	for (int i = 0; i < 20; i++) {
 		struct buf reply = get(s->f, "GET", "/metrics",
-			s->openmetrics ? OM_1_ACCEPT "X-Prometheus-Scrape-Timeout-Seconds: 10\r\n" : "");
+			s->openmetrics ? OM_1_ACCEPT "X-Prometheus-Scrape-Timeout-Seconds: 10\r\n" :
+					 "");
 		bool whole = strstr(body_of(&reply), "collector=\"birds\"} 2\n") != NULL;
 		bool ended = strstr(body_of(&reply), "\n# EOF\n") != NULL;
 
@@ -407,7 +388,8 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(scrapers); i++) {
 		scrapers[i] = (struct scraper){.f = *state, .openmetrics = i % 2};
-		assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
+		assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]),
+			0);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(scrapers); i++) {
 		pthread_join(scrapers[i].thread, NULL);
@@ -419,14 +401,16 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 	http_stop(f->http);
 	f->http = NULL;
 	assert_true(fake_sampler_scraped(f->app.sampler) > 0);
-	assert_true(fake_sampler_scraped(f->app.sampler) <= fake_sampler_generation(f->app.sampler));
+	assert_true(fake_sampler_scraped(f->app.sampler) <=
+		    fake_sampler_generation(f->app.sampler));
 }
 
 static void a_client_that_leaves_was_not_served(void **state)
 {
 	struct fixture *f = *state;
 	struct linger reset = {1, 0};
-	static const char request[] = "GET /metrics HTTP/1.1\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n";
+	static const char request[] =
+		"GET /metrics HTTP/1.1\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n";
 	int fd = connect_to(f->port);
 
 	/* An incomplete request, and the connection is reset. */
@@ -440,58 +424,6 @@ static void a_client_that_leaves_was_not_served(void **state)
 }
 
 /* ---- addresses ---- */
-
-static void addresses_that_make_no_sense_are_refused(void **state)
-{
-	static const char *const table[] = {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80",
-		"[::1]", "[::1:80", "[]:80", "[127.0.0.1]:80", "127.0.0.1:-1", "127.0.0.1: 80", "127.0.0.1:80x",
-		"no such host.invalid:80", "127.0.0.1:999999999999999999999"};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		char bound[LISTEN_TEXT_MAX];
-		struct err e = {0};
-		int fd = -1;
-
-		if (listen_open(&fd, table[i], bound, &e) == 0)
-			fail_msg("%s was accepted", table[i]);
-		assert_int_equal(fd, -1);
-		assert_non_null(strstr(e.text, table[i]));
-	}
-}
-
-static void addresses_are_bound_and_told(void **state)
-{
-	static const struct {
-		const char *address, *bound;
-		bool v6;
-	} table[] = {
-		{"127.0.0.1:0", "127.0.0.1:", false},
-		{"[::1]:0", "[::1]:", true},
-		{"localhost:0", "127.0.0.1:", false},
-		{":0", "", false},
-	};
-	int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	bool v6 = probe >= 0 && bind(probe, (struct sockaddr *)&loopback, sizeof loopback) == 0;
-
-	(void)state;
-	if (probe >= 0)
-		close(probe);
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		char bound[LISTEN_TEXT_MAX];
-		struct err e = {0};
-		int fd;
-
-		if (table[i].v6 && !v6)
-			continue;
-		if (listen_open(&fd, table[i].address, bound, &e) != 0)
-			fail_msg("%s: %s", table[i].address, e.text);
-		assert_memory_equal(bound, table[i].bound, strlen(table[i].bound));
-		assert_true(port_of(bound) > 0);
-		close(fd);
-	}
-}
 
 static void an_address_in_use_is_named(void **state)
 {
@@ -514,13 +446,11 @@ static void several_addresses_are_served(void **state)
 	struct texts addresses = {2, two};
 	struct http *second;
 
-	logged[0] = '\0';
 	assert_int_equal(http_start(&second, &f->app, &addresses, NULL), 0);
 	assert_null(http_address(second, 2));
 	uint16_t own = f->port;
 
 	for (size_t i = 0; i < 2; i++) {
-		assert_non_null(strstr(logged, http_address(second, i)));
 		f->port = port_of(http_address(second, i));
 		assert_serves(f);
 	}
@@ -542,8 +472,6 @@ int main(void)
 		HTTP_TEST(slow_clients_do_not_stop_the_others),
 		HTTP_TEST(scrapers_at_once_all_get_whole_answers),
 		HTTP_TEST(a_client_that_leaves_was_not_served),
-		cmocka_unit_test(addresses_that_make_no_sense_are_refused),
-		cmocka_unit_test(addresses_are_bound_and_told),
 		HTTP_TEST(an_address_in_use_is_named),
 		HTTP_TEST(several_addresses_are_served),
 	};

@@ -25,9 +25,17 @@ static void numbers_are_short_and_never_nan(void **state)
 		double v;
 		const char *text;
 	} table[] = {
-		{0.1, "0.1\n"}, {1, "1\n"}, {-0.0, "0\n"}, {-2.5, "-2.5\n"}, {1e15, "1000000000000000\n"},
-		{9007199254740992.0, "9007199254740992\n"}, {1e300, "1e+300\n"},
-		{1.0 / 3, "0.3333333333333333\n"}, {NAN, "null\n"}, {INFINITY, "null\n"}, {-INFINITY, "null\n"},
+		{0.1, "0.1\n"},
+		{1, "1\n"},
+		{-0.0, "0\n"},
+		{-2.5, "-2.5\n"},
+		{1e15, "1000000000000000\n"},
+		{9007199254740992.0, "9007199254740992\n"},
+		{1e300, "1e+300\n"},
+		{1.0 / 3, "0.3333333333333333\n"},
+		{NAN, "null\n"},
+		{INFINITY, "null\n"},
+		{-INFINITY, "null\n"},
 	};
 
 	(void)state;
@@ -109,7 +117,8 @@ static void errors_have_code_message_and_names(void **state)
 	struct reply r = {0};
 
 	(void)state;
-	assert_int_equal(reply_error(&r, 404, "unknown_job", "no job \"x\"", "did_you_mean", names), 0);
+	assert_int_equal(reply_error(&r, 404, "unknown_job", "no job \"x\"", "did_you_mean", names),
+		0);
 	assert_int_equal(r.status, 404);
 	assert_string_equal(r.content_type, "application/json; charset=utf-8");
 	assert_string_equal(buf_text(&r.body),
@@ -119,7 +128,8 @@ static void errors_have_code_message_and_names(void **state)
 		"}\n");
 	/* A second one replaces the first. */
 	reply_error(&r, 500, "internal", "why", NULL, NULL);
-	assert_string_equal(buf_text(&r.body), "{\"error\": {\"code\": \"internal\", \"message\": \"why\"}}\n");
+	assert_string_equal(buf_text(&r.body),
+		"{\"error\": {\"code\": \"internal\", \"message\": \"why\"}}\n");
 	buf_done(&r.body);
 }
 
@@ -134,8 +144,8 @@ static void the_closest_names_come_first(void **state)
 		{"fit", "TrainFlow/fit", NULL}, /* part of it */
 		{"etl/load-2026-11-21", "etl/load", NULL},
 	};
-	static const char *const names[] = {
-		"etl/store", "TrainFlow/fit", "etl/load", "training", "report", "nightly", "backup"};
+	static const char *const names[] = {"etl/store", "TrainFlow/fit", "etl/load", "training",
+		"report", "nightly", "backup"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

@@ -8,20 +8,25 @@
 #include "collectors/base/mem.h"
 #include "exporter/exposition.h"
 
-#define TEXT     "text/plain; version=0.0.4; charset=utf-8"
-#define TEXT_1   "text/plain; version=1.0.0; charset=utf-8; escaping=allow-utf-8"
-#define OM_1     "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#define OM_0     "application/openmetrics-text; version=0.0.1; charset=utf-8"
-#define PROTOBUF "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+#define TEXT   "text/plain; version=0.0.4; charset=utf-8"
+#define TEXT_1 "text/plain; version=1.0.0; charset=utf-8; escaping=allow-utf-8"
+#define OM_1   "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define OM_0   "application/openmetrics-text; version=0.0.1; charset=utf-8"
+#define PROTOBUF                                                                                   \
+	"application/"                                                                             \
+	"vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
 #define PROMETHEUS_2                                                                               \
-	"application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"     \
+	"application/openmetrics-text;version=1.0.0,application/"                                  \
+	"openmetrics-text;version=0.0.1;q=0.75,"                                                   \
 	"text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 #define PROMETHEUS_3                                                                               \
-	"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"                           \
-	"application/openmetrics-text;version=0.0.1;q=0.5,"                                                \
-	"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
-#define BROWSER "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+	"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"                   \
+	"application/openmetrics-text;version=0.0.1;q=0.5,"                                        \
+	"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/"    \
+	"*;q=0.2"
+#define BROWSER                                                                                    \
+	"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 static const struct {
 	const char *accept, *content_type;
@@ -48,7 +53,8 @@ static const struct {
 	{"application/openmetrics-text;version=1.0.0;escaping=rot13", OM_1},
 	{"application/openmetrics-text;version=1.0.0;escaping=dots\r\nX-Evil: 1", OM_1},
 	{"application/openmetrics-text;version=9,text/plain;q=0.1", TEXT},
-	{"application/openmetrics-text;version=9,application/openmetrics-text;version=1.0.0;q=0.1", OM_1},
+	{"application/openmetrics-text;version=9,application/openmetrics-text;version=1.0.0;q=0.1",
+		OM_1},
 	/* the weight decides, then the order */
 	{"text/plain;q=0.5,application/openmetrics-text;version=1.0.0;q=0.6", OM_1},
 	{"text/plain,application/openmetrics-text;version=1.0.0", TEXT},
@@ -125,11 +131,26 @@ static void accept_encoding_decides_compression(void **state)
 		const char *accept;
 		bool gzip;
 	} table[] = {
-		{NULL, false}, {"", false}, {"gzip", true}, {"GZIP", true}, {"x-gzip", true},
-		{"gzip, deflate, br", true}, {"deflate,gzip;q=0.5", true}, {"*", true}, {"br, *;q=0.1", true},
-		{"identity", false}, {"br, zstd", false}, {"gzip;q=0", false}, {"gzip;q=0,*", false},
-		{"*,gzip;q=0.000", false}, {"*;q=0", false}, {"gzip;q=x", false}, {"gzipped", false},
-		{"identity;q=0", false}, {"gzip;q=1.000", true}, {"\xff;;,gzip", true},
+		{NULL, false},
+		{"", false},
+		{"gzip", true},
+		{"GZIP", true},
+		{"x-gzip", true},
+		{"gzip, deflate, br", true},
+		{"deflate,gzip;q=0.5", true},
+		{"*", true},
+		{"br, *;q=0.1", true},
+		{"identity", false},
+		{"br, zstd", false},
+		{"gzip;q=0", false},
+		{"gzip;q=0,*", false},
+		{"*,gzip;q=0.000", false},
+		{"*;q=0", false},
+		{"gzip;q=x", false},
+		{"gzipped", false},
+		{"identity;q=0", false},
+		{"gzip;q=1.000", true},
+		{"\xff;;,gzip", true},
 	};
 
 	(void)state;

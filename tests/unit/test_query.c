@@ -11,7 +11,7 @@
 #include "tests/support/fake_history.h"
 #include "tests/support/sample_runs.h"
 
-#define OUTPUT_MAX   65536
+#define OUTPUT_MAX    65536
 #define ARGUMENTS_MAX 8
 
 static const struct job_row jobs[] = {{"etl/load", 4, {0}, 1795250900, OUTCOME_RUNNING},
@@ -54,7 +54,8 @@ static int ask(const char *command, const char *const *arguments, char text[2][O
 	struct capture c;
 	int argc = 0;
 
-	fake_history = (struct fake_history){.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
+	fake_history = (struct fake_history){
+		.runs = sample_runs(), .jobs = jobs, .n_jobs = ARRAY_LEN(jobs)};
 	app.options = &options;
 	app.history_path = "some/history.db";
 	for (; argc < ARGUMENTS_MAX && arguments[argc]; argc++)
@@ -79,19 +80,25 @@ static void commands_answer_or_say_why_not(void **state)
 		{"jobs", {NULL}, 0, "\"etl/load\"", {NULL}},
 		{"runs", {"--job-name", "etl/load"}, 0, "\"run_id\": \"0000000000004\"", {NULL}},
 		{"runs", {"--job-name=etl/load", "--limit=1"}, 0, "\"runs\": [", {NULL}},
-		{"stats", {"--job_name=etl/load", "--runs", "1"}, 0, "\"runs_analyzed\": 1", {NULL}},
-		{"recommend", {"--job-name=etl/load", "--format=metaflow"}, 0, "@resources(", {NULL}},
+		{"stats", {"--job_name=etl/load", "--runs", "1"}, 0, "\"runs_analyzed\": 1",
+			{NULL}},
+		{"recommend", {"--job-name=etl/load", "--format=metaflow"}, 0, "@resources(",
+			{NULL}},
 		{"runs", {NULL}, 2, NULL, {"--job-name is missing", "--help"}},
 		{"runs", {"--job-name"}, 2, NULL, {"--job-name needs a value"}},
 		{"runs", {"--job-name="}, 2, NULL, {"--job-name: \"\" is not accepted"}},
-		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL, {"--limit: \"many\"", "1 to 10000"}},
-		{"runs", {"--job-name=a", "--job-name=b"}, 2, NULL, {"--job-name was given more than once"}},
+		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL,
+			{"--limit: \"many\"", "1 to 10000"}},
+		{"runs", {"--job-name=a", "--job-name=b"}, 2, NULL,
+			{"--job-name was given more than once"}},
 		{"runs", {"--colour=red"}, 2, NULL, {"colour", "--job-name"}},
 		{"runs", {"etl/load"}, 2, NULL, {"\"etl/load\" is not a flag"}},
 		{"runs", {"--"}, 2, NULL, {"\"--\" is not a flag"}},
-		{"recommend", {"--job-name=etl/load", "--vendor=nobody"}, 2, NULL, {"nobody", "accepted:", "  aws"}},
+		{"recommend", {"--job-name=etl/load", "--vendor=nobody"}, 2, NULL,
+			{"nobody", "accepted:", "  aws"}},
 		{"stats", {"--job-name=etl/laod"}, 1, NULL,
-			{"rightsize-exporter stats: no job \"etl/laod\"", "did you mean:", "  etl/load\n", "  esc?[2Jape\n"}},
+			{"rightsize-exporter stats: no job \"etl/laod\"",
+				"did you mean:", "  etl/load\n", "  esc?[2Jape\n"}},
 	};
 
 	(void)state;
@@ -120,9 +127,12 @@ static void arguments_of_the_route_come_to_the_front(void **state)
 	} table[] = {
 		{{NULL}, {NULL}, 0},
 		{{"--log.level=debug", "--job-name", "x", "--history.path", "h", "--limit=3"},
-			{"--job-name", "x", "--limit=3", "--log.level=debug", "--history.path", "h"}, 3},
+			{"--job-name", "x", "--limit=3", "--log.level=debug", "--history.path",
+				"h"},
+			3},
 		{{"--job-name=x", "--job-name"}, {"--job-name=x", "--job-name"}, 2},
-		{{"--history.path", "h", "--", "--job-name", "x"}, {"--history.path", "h", "--", "--job-name", "x"}, 0},
+		{{"--history.path", "h", "--", "--job-name", "x"},
+			{"--history.path", "h", "--", "--job-name", "x"}, 0},
 		{{"word", "--job-name", "--limit"}, {"--job-name", "--limit", "word"}, 2},
 		{{"--nothing", "-x", "--"}, {"--nothing", "-x", "--"}, 0},
 	};
@@ -167,7 +177,8 @@ static void help_names_every_parameter_as_a_flag(void **state)
 	struct buf b = BUF_MAX(65536);
 
 	query_help(&b, query_route("runs"));
-	const char *first = "  --job-name=VALUE  (required)\n      Name of the job: text of 1 to 199 bytes";
+	const char *first =
+		"  --job-name=VALUE  (required)\n      Name of the job: text of 1 to 199 bytes";
 
 	assert_memory_equal(buf_text(&b), first, strlen(first));
 	buf_done(&b);

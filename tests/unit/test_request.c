@@ -17,12 +17,27 @@ static const char *colour(size_t i)
 }
 
 static const struct parameter parameters[] = {
-	{.name = "job_name", .kind = PARAMETER_TEXT, .required = true, .least = 1, .most = 9, .help = "A text"},
-	{.name = "runs", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1, .most = 100, .help = "A count"},
+	{.name = "job_name",
+		.kind = PARAMETER_TEXT,
+		.required = true,
+		.least = 1,
+		.most = 9,
+		.help = "A text"},
+	{.name = "runs",
+		.kind = PARAMETER_COUNT,
+		.fallback = "5",
+		.least = 1,
+		.most = 100,
+		.help = "A count"},
 	{.name = "share", .kind = PARAMETER_NUMBER, .least = -1, .most = 1.5, .help = "A number"},
 	{.name = "colour", .kind = PARAMETER_CHOICE, .choice = colour, .help = "A choice"},
 	{.name = "all", .kind = PARAMETER_FLAG, .help = "A flag"},
-	{.name = "vendor", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 20, .help = "Texts"},
+	{.name = "vendor",
+		.kind = PARAMETER_TEXT,
+		.repeats = true,
+		.least = 1,
+		.most = 20,
+		.help = "Texts"},
 	{0},
 };
 
@@ -105,7 +120,8 @@ static void queries_fall_into_names_and_values(void **state)
 
 static void good_arguments_are_read(void **state)
 {
-	char raw[] = "/?job_name=etl%2Fload&share=-0.5&colour=dark+green&all&vendor[]=aws&vendor=gcp&vendor%5b%5D=x";
+	char raw[] = "/?job_name=etl%2Fload&share=-0.5&colour=dark+green&all&vendor[]=aws&vendor="
+		     "gcp&vendor%5b%5D=x";
 	struct arguments a;
 	struct err e = {0};
 	const char *const *vendors;
@@ -184,7 +200,8 @@ static void bad_arguments_are_named_with_what_is_accepted(void **state)
 			fail_msg("%s was accepted", table[i].query);
 		for (size_t k = 0; k < 3 && table[i].words[k]; k++)
 			if (!strstr(e.text, table[i].words[k]))
-				fail_msg("%s: \"%s\" lacks \"%s\"", table[i].query, e.text, table[i].words[k]);
+				fail_msg("%s: \"%s\" lacks \"%s\"", table[i].query, e.text,
+					table[i].words[k]);
 	}
 }
 

@@ -62,7 +62,8 @@ static void what_proc_tells_is_read(void **state)
 	(void)state;
 	memory_tree_text(proc, "stat", "cpu 1 2 3\nbtime 1795000000\nprocesses 5\n");
 	memory_tree_text(proc, "self/stat",
-		"77 (a) b) c) S 1 77 77 0 -1 4194560 100 0 0 0 10 20 0 0 20 0 7 0 12345 9000000 500 18446744073709551615");
+		"77 (a) b) c) S 1 77 77 0 -1 4194560 100 0 0 0 10 20 0 0 20 0 7 0 12345 9000000 "
+		"500 18446744073709551615");
 	memory_tree_text(proc, "self/statm", "2000 500 300 10 0 100 0\n");
 	memory_tree_text(proc, "self/fd/0", "");
 	memory_tree_text(proc, "self/fd/1", "");
@@ -85,9 +86,11 @@ static void what_proc_tells_is_read(void **state)
 
 static void what_cannot_be_read_is_absent(void **state)
 {
-	static const char *const broken[] = {"", "77", "77 (", "77 (x)", "77 (x) S 1 2 3", ")", "77 (x) S 1 77 77 0 -1 x"};
+	static const char *const broken[] = {
+		"", "77", "77 (", "77 (x)", "77 (x) S 1 2 3", ")", "77 (x) S 1 77 77 0 -1 x"};
 	static const char *const absent[] = {"process_threads", "process_start_time_seconds",
-		"process_virtual_memory_bytes", "process_resident_memory_bytes", "process_open_fds"};
+		"process_virtual_memory_bytes", "process_resident_memory_bytes",
+		"process_open_fds"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
@@ -123,7 +126,8 @@ static void reads_that_fail_harm_nothing(void **state)
 
 		assert_true(value(s, "process_cpu_seconds") > 0);
 		if (untouched)
-			assert_true(value(s, "process_threads") >= 1 && value(s, "process_open_fds") >= 3);
+			assert_true(value(s, "process_threads") >= 1 &&
+				    value(s, "process_open_fds") >= 3);
 		shared_drop(&s->shared);
 		snapshot_pool_free(pool);
 		tree_free(failing);
@@ -168,7 +172,8 @@ static void requests_are_counted_by_path_and_code(void **state)
 		static const struct {
 			const char *handler, *code;
 			double n;
-		} expected[] = {{"/metrics", "200", 3}, {"/metrics", "400", 1}, {"other", "404", 1}, {"other", "500", 1}};
+		} expected[] = {{"/metrics", "200", 3}, {"/metrics", "400", 1}, {"other", "404", 1},
+			{"other", "500", 1}};
 
 		for (size_t i = 0; i < ARRAY_LEN(expected); i++)
 			if (strcmp(p->labels[0], expected[i].handler) == 0 &&

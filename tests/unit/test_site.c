@@ -18,8 +18,13 @@
 
 /* ---- routes of this test, in place of the real ones ---- */
 
-static const struct parameter echo_parameters[] = {
-	{.name = "text", .kind = PARAMETER_TEXT, .required = true, .least = 1, .most = 100, .help = "A text"}, {0}};
+static const struct parameter echo_parameters[] = {{.name = "text",
+							   .kind = PARAMETER_TEXT,
+							   .required = true,
+							   .least = 1,
+							   .most = 100,
+							   .help = "A text"},
+	{0}};
 
 static int echo(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
@@ -52,7 +57,8 @@ static int flood(struct app *app, const struct arguments *a, struct reply *r, st
 
 static const struct route route_echo = {"/echo", NULL, "Says it again", echo_parameters, echo};
 static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, broken};
-static const struct route route_flood = {"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
+static const struct route route_flood = {
+	"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
 const struct route *const all_routes[] = {&route_echo, &route_fail, &route_flood, NULL};
 
 /* ---- a site with a fake sampler ---- */
@@ -94,7 +100,8 @@ struct asked {
 static struct answer ask(struct fixture *f, struct asked q)
 {
 	AUTO(freep) char *target = xstrdup(q.target);
-	struct request r = {q.method ? q.method : "GET", target, q.accept, q.accept_encoding, q.scrape_timeout};
+	struct request r = {
+		q.method ? q.method : "GET", target, q.accept, q.accept_encoding, q.scrape_timeout};
 	struct answer a;
 
 	site_answer(f->site, &r, &a);
@@ -120,23 +127,28 @@ static void paths_lead_to_their_pages(void **state)
 		const char *handler, *content_type, *holds;
 	} table[] = {
 		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "<a href=\"/metrics\">"},
-		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "too much &#38; &#60;more&#62;"},
+		{{.target = "/"}, 200, "/", "text/html; charset=utf-8",
+			"too much &#38; &#60;more&#62;"},
 		{{.target = "/?x=1"}, 200, "/", "text/html; charset=utf-8", "rightsize-exporter"},
 		{{.target = "/-/healthy"}, 200, "/-/healthy", "text/plain", "healthy"},
 		{{.target = "/-/ready"}, 200, "/-/ready", "text/plain", "ready"},
 		{{.target = "/metrics"}, 200, "/metrics", TEXT, "rightsize_cats{"},
-		{{.target = "/metrics", .method = "HEAD"}, 200, "/metrics", TEXT, "rightsize_cats{"},
+		{{.target = "/metrics", .method = "HEAD"}, 200, "/metrics", TEXT,
+			"rightsize_cats{"},
 		{{.target = "http://a:1/metrics"}, 200, "/metrics", TEXT, "rightsize_cats{"},
 		{{.target = "/echo?text=a%20b"}, 200, "/echo", "text/plain", "a b"},
 		{{.target = "/echo"}, 400, "/echo", "application/json", "text is missing"},
 		{{.target = "/echo?text=%f"}, 400, "/echo", "application/json", "hexadecimal"},
-		{{.target = "/echo?text=a&x=b"}, 400, "/echo", "application/json", "not a parameter"},
+		{{.target = "/echo?text=a&x=b"}, 400, "/echo", "application/json",
+			"not a parameter"},
 		{{.target = "/fail"}, 500, "/fail", "application/json", "the disk is on fire"},
 		{{.target = "/flood"}, 500, "/flood", "application/json", "too_large"},
-		{{.target = "/metrics/"}, 404, "other", "application/json", "/metrics/; known are /metrics, /echo"},
+		{{.target = "/metrics/"}, 404, "other", "application/json",
+			"/metrics/; known are /metrics, /echo"},
 		{{.target = "//metrics"}, 404, "other", "application/json", "not_found"},
 		{{.target = "/../metrics"}, 404, "other", "application/json", "not_found"},
-		{{.target = "/nothing%0a%22"}, 404, "other", "application/json", "/nothing\\u000a\\\""},
+		{{.target = "/nothing%0a%22"}, 404, "other", "application/json",
+			"/nothing\\u000a\\\""},
 		{{.target = ""}, 404, "other", "application/json", "not_found"},
 		{{.target = "*"}, 404, "other", "application/json", "not_found"},
 		{{.target = "/metrics%00"}, 400, "other", "application/json", "%00"},
@@ -152,9 +164,11 @@ static void paths_lead_to_their_pages(void **state)
 		struct answer a = ask(f, table[i].q);
 
 		if (a.status != table[i].status || !holds(&a, table[i].holds))
-			fail_msg("%s: %d %.*s", table[i].q.target, a.status, (int)a.body->len, a.body->data);
+			fail_msg("%s: %d %.*s", table[i].q.target, a.status, (int)a.body->len,
+				a.body->data);
 		assert_string_equal(a.handler, table[i].handler);
-		assert_memory_equal(a.content_type, table[i].content_type, strlen(table[i].content_type));
+		assert_memory_equal(a.content_type, table[i].content_type,
+			strlen(table[i].content_type));
 		assert_int_equal(a.allow != NULL, a.status == 405);
 		done(&a);
 	}
@@ -219,7 +233,8 @@ static void filters_are_checked(void **state)
 		struct answer a = ask(f, (struct asked){.target = table[i].target});
 
 		if (a.status != table[i].status || !holds(&a, table[i].holds))
-			fail_msg("%s: %d %.*s", table[i].target, a.status, (int)a.body->len, a.body->data);
+			fail_msg("%s: %d %.*s", table[i].target, a.status, (int)a.body->len,
+				a.body->data);
 		assert_false(table[i].lacks && holds(&a, table[i].lacks));
 		done(&a);
 	}
@@ -253,7 +268,9 @@ static void scrapes_of_one_snapshot_share_a_body(void **state)
 static void assert_unzips_to(const struct body *small, const struct body *plain)
 {
 	AUTO(freep) char *out = xmalloc(plain->len);
-	z_stream z = {.next_in = (Bytef *)small->data, .avail_in = (uInt)small->len, .next_out = (Bytef *)out,
+	z_stream z = {.next_in = (Bytef *)small->data,
+		.avail_in = (uInt)small->len,
+		.next_out = (Bytef *)out,
 		.avail_out = (uInt)plain->len};
 
 	assert_int_equal(inflateInit2(&z, 31), Z_OK);
@@ -308,19 +325,23 @@ static void readiness_needs_a_sample(void **state)
 
 static void health_ends_after_ten_intervals(void **state)
 {
+	static const struct {
+		double interval, age;
+		int status;
+	} table[] = {{1, 9.9, 200}, {1, 10.1, 503}, {60, 599, 200}, {60, 601, 503}, {0.1, 9.9, 200},
+		{0.1, 10.1, 503}};
 	struct fixture *f = *state;
 
 	fake_sampler_tick(f->app.sampler);
-	fake_sampler_hang(f->app.sampler, 9.9);
-	struct answer a = ask(f, (struct asked){.target = "/-/healthy"});
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		f->options.sample_interval = table[i].interval;
+		fake_sampler_hang(f->app.sampler, table[i].age);
+		struct answer a = ask(f, (struct asked){.target = "/-/healthy"});
 
-	assert_int_equal(a.status, 200);
-	done(&a);
-	fake_sampler_hang(f->app.sampler, 10.1);
-	a = ask(f, (struct asked){.target = "/-/healthy"});
-	assert_int_equal(a.status, 503);
-	assert_true(holds(&a, "10.1 seconds"));
-	done(&a);
+		assert_int_equal(a.status, table[i].status);
+		assert_true(a.status == 200 || holds(&a, "seconds old"));
+		done(&a);
+	}
 }
 
 static void scrapes_wait_as_long_as_the_scraper_does(void **state)
@@ -328,12 +349,14 @@ static void scrapes_wait_as_long_as_the_scraper_does(void **state)
 	static const struct {
 		const char *timeout;
 		double wait;
-	} table[] = {{NULL, 5}, {"10", 5}, {"3", 2.5}, {"0.2", 0.1}, {"1e9", 5}, {"-1", 5}, {"nan", 5}, {"", 5}};
+	} table[] = {{NULL, 5}, {"10", 5}, {"3", 2.5}, {"0.2", 0.1}, {"1e9", 5}, {"-1", 5},
+		{"nan", 5}, {"", 5}};
 	struct fixture *f = *state;
 
 	fake_sampler_tick(f->app.sampler);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = ask(f, (struct asked){.target = "/metrics", .scrape_timeout = table[i].timeout});
+		struct answer a = ask(f,
+			(struct asked){.target = "/metrics", .scrape_timeout = table[i].timeout});
 
 		assert_true(fake_sampler_wait(f->app.sampler) == table[i].wait);
 		assert_int_equal(a.status, 200);
@@ -356,7 +379,8 @@ static void a_sampler_that_hangs_delays_only_the_first(void **state)
 	a = ask(f, (struct asked){.target = "/metrics"});
 	assert_true(fake_sampler_wait(f->app.sampler) < 0.2);
 	done(&a);
-	fake_sampler_tick(f->app.sampler);
+	/* It ticked again. */
+	fake_sampler_hang(f->app.sampler, 0);
 	a = ask(f, (struct asked){.target = "/metrics"});
 	assert_true(fake_sampler_wait(f->app.sampler) == 5);
 	done(&a);
@@ -382,7 +406,8 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct answer a = ask(f, table[i].q);
 
-		assert_int_equal(a.scraped, table[i].reported ? fake_sampler_generation(f->app.sampler) : 0);
+		assert_int_equal(a.scraped,
+			table[i].reported ? fake_sampler_generation(f->app.sampler) : 0);
 		done(&a);
 	}
 }
