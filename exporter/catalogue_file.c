@@ -210,7 +210,7 @@ static int run_dump(struct input *in, const struct scratch *s, struct err *e)
 static int from_scratch(struct catalogue **ret, struct input *in,
 	int (*fill)(struct input *in, const struct scratch *s, struct err *e), struct err *e)
 {
-	struct scratch s;
+	struct scratch s = {.fd = -1};
 	int code = scratch_begin(&s, in, e);
 
 	if (code == 0)

@@ -31,7 +31,8 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
-#define CALL_POINTER(name) __typeof__(&name) name;
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member is declared */
+#define CALL_POINTER(name) __typeof__(&(name)) name;
 struct calls {
 	CALLS(CALL_POINTER)
 };

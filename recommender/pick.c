@@ -261,7 +261,7 @@ static struct best rank(const struct question *q, const struct server *const *fi
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret)
 {
-	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof *fitting);
+	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof(struct server *));
 	struct question q;
 	size_t n = 0;
 

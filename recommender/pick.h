@@ -59,7 +59,7 @@ struct pick_options {
 	bool with_inactive;
 	struct words vendors, compliance;      /* each empty = any; all frameworks must be complied with */
 	struct words include, exclude;         /* server_id, api_reference, display_name, family, vendor~any of them */
-	enum architecture architecture;        /* UNKNOWN = any */
+	unsigned architectures;                /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations;              /* bits 1 << enum cpu_allocation; 0 = any */
 	double vcpus_max, memory_max;          /* MiB; not above 0 = no limit */
 	struct words gpu_manufacturers, gpu_families, gpu_models;
@@ -74,6 +74,13 @@ struct pick_options {
 	double spot_interruptions_per_hour;    /* not above 0 = none */
 	bool ipv4;                             /* a public address is part of the cost */
 };
+
+/*
+ * What is right for the job when nobody says otherwise. A job that keeps its CPUs busy would be slowed down by
+ * burstable and shared ones: then all others, those of which it is not said included; else 0, any. A job of
+ * which nothing is known counts as busy.
+ */
+unsigned usual_cpu_allocations(const struct profile *p);
 
 struct pick {
 	const struct server *server;

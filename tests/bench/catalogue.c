@@ -97,7 +97,7 @@ static void ask_all(const struct catalogue *c)
 	ask(c, "cheapest", &d, &(struct pick_options){.limit = 5});
 	ask(c, "cheapest, x86_64, dedicated", &d,
 		&(struct pick_options){.limit = 5,
-			.architecture = ARCHITECTURE_X86_64,
+			.architectures = 1u << ARCHITECTURE_X86_64,
 			.cpu_allocations = 1u << CPU_DEDICATED});
 	ask(c, "cheapest in Europe, on demand or spot", &d,
 		&(struct pick_options){.limit = 5,

@@ -124,7 +124,8 @@ static void each_filter_counts_what_it_removed(void **state)
 				       "w,good,x86_64,8,8192,1,8192,,1,\n");
 	struct arena arena = {0};
 	struct demand d = {2, 4096 * MIB, 1, 8192 * MIB, NAN, 1800};
-	struct pick_options o = {.architecture = ARCHITECTURE_X86_64, .vendors = {2, vendors}};
+	struct pick_options o = {
+		.architectures = 1u << ARCHITECTURE_X86_64, .vendors = {2, vendors}};
 	struct picks p;
 	static const size_t expected[EXCLUSION_COUNT] = {
 		[EXCLUDED_INACTIVE] = 1,
@@ -190,6 +191,25 @@ static void prices_are_compared_in_one_currency(void **state)
 	catalogue_free(only_euro);
 }
 
+static void a_busy_job_is_kept_off_shared_cpus(void **state)
+{
+	struct profile idle = profile_of_duration(100), busy = idle, unknown = idle;
+
+	(void)state;
+	idle.cpu_seconds = 5;
+	busy.cpu_seconds = 50;
+	idle.cores = busy.cores = 1;
+	assert_int_equal(usual_cpu_allocations(&idle), 0);
+	for (size_t i = 0; i < 2; i++) {
+		unsigned allowed = usual_cpu_allocations(i ? &busy : &unknown);
+
+		assert_true(allowed & 1u << CPU_DEDICATED);
+		assert_true(allowed & 1u << CPU_ALLOCATION_UNKNOWN);
+		assert_false(allowed & 1u << CPU_SHARED);
+		assert_false(allowed & 1u << CPU_BURSTABLE);
+	}
+}
+
 static void an_unknown_duration_has_no_cost(void **state)
 {
 	struct catalogue *c = csv(HEAD "v,a,x86_64,1,1,,,,1,USD\n");
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(ties_go_to_memory_then_to_names),
 		cmocka_unit_test(each_filter_counts_what_it_removed),
 		cmocka_unit_test(prices_are_compared_in_one_currency),
+		cmocka_unit_test(a_busy_job_is_kept_off_shared_cpus),
 		cmocka_unit_test(an_unknown_duration_has_no_cost),
 	};
 
