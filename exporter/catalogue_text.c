@@ -17,8 +17,8 @@ static void add_age(struct buf *out, double seconds)
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (seconds >= 2 * units[i].seconds || units[i].seconds == 0) {
 			buf_addf(out, "%.0f %s",
-				units[i].seconds > 0 ? seconds / units[i].seconds
-						     : fmax(seconds, 0),
+				units[i].seconds > 0 ? seconds / units[i].seconds :
+						       fmax(seconds, 0),
 				units[i].name);
 			return;
 		}

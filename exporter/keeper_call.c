@@ -70,9 +70,9 @@ static double seconds_until(struct keeper *k, struct wall at)
 static void pace(struct keeper *k, double credits)
 {
 	struct wall now = k->transport->now(k->transport->context);
-	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE
-			       ? k->answer.rate_limit
-			       : CREDITS_PER_MINUTE;
+	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE ?
+			       k->answer.rate_limit :
+			       CREDITS_PER_MINUTE;
 
 	k->next_call = after(now, credits * WINDOW_SECONDS / limit);
 	if (k->answer.rate_remaining < credits)
@@ -92,8 +92,8 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 		return later;
 	if (status == 429) {
 		*why = "too many calls";
-		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds
-							 : WINDOW_SECONDS + jittered(k, 1);
+		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds :
+							   WINDOW_SECONDS + jittered(k, 1);
 	}
 	*why = "it has too much to do";
 	if (status == 408 || status >= 500)

@@ -66,8 +66,8 @@ static double waste(const struct question *q, double seconds)
 }
 
 /* The lowest price that may be taken, or the reason why there is none. */
-static enum exclusion find_price(
-	const struct question *q, const struct server *s, double seconds, struct pick *ret)
+static enum exclusion find_price(const struct question *q, const struct server *s, double seconds,
+	struct pick *ret)
 {
 	const struct catalogue *c = q->ask.c;
 	const struct price *first = c->price + s->first_price;
@@ -139,8 +139,8 @@ static enum exclusion misfit(const struct question *q, const struct server *s)
 }
 
 /* USD; but what nobody can pay in US dollars is told in the currency that it has. */
-static const struct currency *usual_currency(
-	const struct question *q, const struct server *const *fitting, size_t n)
+static const struct currency *usual_currency(const struct question *q,
+	const struct server *const *fitting, size_t n)
 {
 	const struct catalogue *c = q->ask.c;
 	const struct currency *usd = &c->currency[0], *other = NULL;

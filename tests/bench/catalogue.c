@@ -148,8 +148,8 @@ int main(int argc, char **argv)
 	struct mono start = now_read().mono;
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 
-	if (database ? catalogue_from_scdata(&c, argv[1], &e)
-		     : catalogue_from_csv(&c, text, len, argv[1], &e)) {
+	if (database ? catalogue_from_scdata(&c, argv[1], &e) :
+		       catalogue_from_csv(&c, text, len, argv[1], &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}

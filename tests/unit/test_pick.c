@@ -31,8 +31,8 @@ static struct demand nothing(void)
 }
 
 /* server_ids of the picks, in order, each with a space after it. */
-static void assert_picks(
-	const struct catalogue *c, struct demand d, struct pick_options o, const char *ids)
+static void assert_picks(const struct catalogue *c, struct demand d, struct pick_options o,
+	const char *ids)
 {
 	struct arena arena = {0};
 	struct buf text = BUF_MAX(4096);
@@ -74,9 +74,9 @@ static void memory_is_compared_in_its_own_unit(void **state)
 
 static void the_memory_that_the_system_sees_counts(void **state)
 {
-	struct catalogue *c = csv(
-		"vendor_id,server_id,vcpus,memory_amount,memory_amount_actual,min_price_ondemand\n"
-		"v,nominal,1,1024,960,0.01\nv,real,1,1024,1024,0.02\n");
+	struct catalogue *c = csv("vendor_id,server_id,vcpus,memory_amount,memory_amount_actual,"
+				  "min_price_ondemand\n"
+				  "v,nominal,1,1024,960,0.01\nv,real,1,1024,1024,0.02\n");
 	struct demand d = nothing();
 
 	(void)state;

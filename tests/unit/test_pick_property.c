@@ -34,7 +34,7 @@ static double maybe(double v)
 
 static const char *const vendors[] = {"aws", "hcloud", "own"};
 static const char *const places[] = {"r1", "r2", "r3", ""};
-static const char *const currencies[] = {"USD", "EUR", "XXX"}; /* nothing is known of XXX */
+static const char *const currencies[] = {"USD", "EUR", "JPY"}; /* no rate is known for JPY */
 static const char *const models[] = {"", "A10", "L4"};
 static const char *const frameworks[] = {"hipaa", "soc2t2"};
 
@@ -270,8 +270,8 @@ static int better(const void *left, const void *right)
 	return order ? order : strcmp(a->server->server_id, b->server->server_id);
 }
 
-static void check(
-	const struct catalogue *c, const struct question *q, struct arena *arena, size_t *answered)
+static void check(const struct catalogue *c, const struct question *q, struct arena *arena,
+	size_t *answered)
 {
 	struct candidate *all = arena_alloc(arena, c->n * sizeof *all);
 	size_t n = 0, removed = 0, first = q->o.page > 1 ? (q->o.page - 1) * q->o.limit : 0;
