@@ -91,7 +91,7 @@ void answer_header(struct answer *a, const char *line, size_t len)
 	} else {
 		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 			if (name_is(name, numbers[i].name))
-				read_number(
-					value, (double *)(void *)((char *)a + numbers[i].offset));
+				read_number(value,
+					(double *)(void *)((char *)a + numbers[i].offset));
 	}
 }

@@ -23,9 +23,9 @@ void cache_finalizep(sqlite3_stmt **s)
 int cache_error(const struct catalogue_cache *k, struct err *e)
 {
 	int sql = sqlite3_errcode(k->db) & 0xff;
-	int code = sql == SQLITE_FULL                              ? -ENOSPC
-		   : sql == SQLITE_CORRUPT || sql == SQLITE_NOTADB ? -EBADMSG
-								   : -EIO;
+	int code = sql == SQLITE_FULL                            ? -ENOSPC :
+		   sql == SQLITE_CORRUPT || sql == SQLITE_NOTADB ? -EBADMSG :
+								   -EIO;
 
 	return err_set(e, code, "%s: %s", k->path, sqlite3_errmsg(k->db));
 }
@@ -35,8 +35,8 @@ int cache_run(const struct catalogue_cache *k, const char *sql, struct err *e)
 	return sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : cache_error(k, e);
 }
 
-int cache_prepare(
-	const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret, struct err *e)
+int cache_prepare(const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret,
+	struct err *e)
 {
 	return sqlite3_prepare_v2(k->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : cache_error(k, e);
 }
@@ -173,8 +173,8 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 	return found ? 0 : -ENOENT;
 }
 
-int catalogue_cache_load(
-	struct catalogue **ret, struct cache_origin *origin, const char *path, struct err *e)
+int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
+	struct err *e)
 {
 	struct catalogue_cache k = {.path = xstrdup(path)};
 	AUTO(freep) char *own_path = k.path;
@@ -213,8 +213,8 @@ int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cach
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 	const char *sql = body ? "SELECT etag, fetched_at, max_age_seconds, length, body FROM page "
-				 "WHERE url = ?"
-			       : "SELECT etag, fetched_at, max_age_seconds FROM page WHERE url = ?";
+				 "WHERE url = ?" :
+				 "SELECT etag, fetched_at, max_age_seconds FROM page WHERE url = ?";
 	int code = cache_prepare(k, sql, &s, e);
 
 	if (code)
@@ -239,12 +239,12 @@ int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cach
 	return 0;
 }
 
-static int update_page(
-	struct catalogue_cache *k, const char *url, const struct cached_page *page, struct err *e)
+static int update_page(struct catalogue_cache *k, const char *url, const struct cached_page *page,
+	struct err *e)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
-	int code = cache_prepare(
-		k, "UPDATE page SET fetched_at = ?2, max_age_seconds = ?3 WHERE url = ?1", &s, e);
+	int code = cache_prepare(k,
+		"UPDATE page SET fetched_at = ?2, max_age_seconds = ?3 WHERE url = ?1", &s, e);
 
 	if (code)
 		return code;

@@ -38,7 +38,8 @@ int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struc
  * The catalogue that was saved last. -ENOENT: no such file, or nothing was saved yet. Needs no handle; never
  * creates or changes the file.
  */
-int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path, struct err *e);
+int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
+	struct err *e);
 
 /* An answer of a server, as HTTP caches keep it. */
 struct cached_page {
@@ -51,8 +52,8 @@ struct cached_page {
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
 /* Keeps a page; body NULL leaves the body as it was (it was confirmed, not sent). */
-int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url, const struct cached_page *page,
-	const struct buf *body, struct err *e);
+int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
+	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Forgets pages that were neither fetched nor confirmed since. */
 int catalogue_cache_forget_pages(struct catalogue_cache *cache, struct wall before, struct err *e);
 

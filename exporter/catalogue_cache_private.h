@@ -16,11 +16,16 @@ struct catalogue_cache {
 	char *path;
 };
 
-int cache_error(const struct catalogue_cache *k, struct err *e); /* of the last call of SQLite; -EBADMSG: corrupt */
+/* Of the last call of SQLite; -EBADMSG: the file is corrupt. */
+int cache_error(const struct catalogue_cache *k, struct err *e);
+
 int cache_run(const struct catalogue_cache *k, const char *sql, struct err *e);
-int cache_prepare(const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret, struct err *e);
-int cache_step(const struct catalogue_cache *k, sqlite3_stmt *s, struct err *e); /* to the end, and resets */
-void cache_bind_text(sqlite3_stmt *s, int i, const char *text); /* "" = NULL; text must outlive the step */
+int cache_prepare(const struct catalogue_cache *k, const char *sql, sqlite3_stmt **ret,
+	struct err *e);
+/* To the end, and resets. */
+int cache_step(const struct catalogue_cache *k, sqlite3_stmt *s, struct err *e);
+/* "" becomes NULL; text must outlive the step. */
+void cache_bind_text(sqlite3_stmt *s, int i, const char *text);
 void cache_finalizep(sqlite3_stmt **s);
 
 /* Removes the file and begins an empty one: all of it can be fetched again. */

@@ -45,12 +45,13 @@ static int authorise(void *context, int action, const char *a, const char *b, co
 	case SQLITE_UPDATE: /* of sqlite_master, as part of CREATE */
 		return database && strcmp(database, "main") != 0 ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_INSERT:
-		return (is_needed(a, strlen(a)) || strncmp(a, "sqlite_", 7) == 0) ? SQLITE_OK
-										  : SQLITE_IGNORE;
+		return (is_needed(a, strlen(a)) || strncmp(a, "sqlite_", 7) == 0) ? SQLITE_OK :
+										    SQLITE_IGNORE;
 	case SQLITE_FUNCTION: /* replace(), char(): how some dumps write newlines */
-		return strcasecmp(b ? b : "", "replace") == 0 || strcasecmp(b ? b : "", "char") == 0
-			       ? SQLITE_OK
-			       : SQLITE_DENY;
+		return strcasecmp(b ? b : "", "replace") == 0 ||
+				       strcasecmp(b ? b : "", "char") == 0 ?
+			       SQLITE_OK :
+			       SQLITE_DENY;
 	default:
 		return SQLITE_DENY;
 	}
@@ -156,9 +157,9 @@ int catalogue_dump_close(struct catalogue_dump *d, struct err *e)
 		return 0;
 	if (e && d->statement.len &&
 		strspn(buf_text(&d->statement), " \t\r\n") != d->statement.len) {
-		code = sqlite3_complete(buf_text(&d->statement))
-			       ? run(d, e)
-			       : err_set(e, -EINVAL, "SQL dump: ends within a statement");
+		code = sqlite3_complete(buf_text(&d->statement)) ?
+			       run(d, e) :
+			       err_set(e, -EINVAL, "SQL dump: ends within a statement");
 	}
 	sqlite3_set_authorizer(d->db, NULL, NULL);
 	if (code == 0 && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)

@@ -119,8 +119,8 @@ static int from_text(struct catalogue **ret, struct input *in, struct err *e)
 	int code = whole_text(in, &text, e);
 
 	if (code == 0)
-		code = (*first_word(in) == '[' ? catalogue_from_json : catalogue_from_csv)(
-			ret, buf_text(&text), text.len, in->path, e);
+		code = (*first_word(in) == '[' ? catalogue_from_json : catalogue_from_csv)(ret,
+			buf_text(&text), text.len, in->path, e);
 	buf_done(&text);
 	return code;
 }
@@ -135,8 +135,8 @@ struct scratch {
 
 static int scratch_begin(struct scratch *s, const struct input *in, struct err *e)
 {
-	const char *where = in->options && in->options->scratch ? in->options->scratch
-								: "/tmp/rightsize-exporter";
+	const char *where = in->options && in->options->scratch ? in->options->scratch :
+								  "/tmp/rightsize-exporter";
 	int n = snprintf(s->path, sizeof s->path, "%s.XXXXXX", where);
 
 	s->fd = -1;
@@ -210,7 +210,7 @@ static int run_dump(struct input *in, const struct scratch *s, struct err *e)
 static int from_scratch(struct catalogue **ret, struct input *in,
 	int (*fill)(struct input *in, const struct scratch *s, struct err *e), struct err *e)
 {
-	struct scratch s;
+	struct scratch s = {.fd = -1};
 	int code = scratch_begin(&s, in, e);
 
 	if (code == 0)
@@ -243,8 +243,8 @@ static int from_input(struct catalogue **ret, struct input *in, struct err *e)
 	if (begins(in, "SQLite format 3", 16)) {
 		bool plain = gzdirect(in->file) && strcmp(in->path, "standard input") != 0;
 
-		return plain ? catalogue_from_scdata(ret, in->path, e)
-			     : from_scratch(ret, in, copy_to, e);
+		return plain ? catalogue_from_scdata(ret, in->path, e) :
+			       from_scratch(ret, in, copy_to, e);
 	}
 	return is_dump(in) ? from_scratch(ret, in, run_dump, e) : from_text(ret, in, e);
 }
@@ -254,8 +254,8 @@ int catalogue_from_file(struct catalogue **ret, const char *path,
 {
 	AUTO(freep) struct input *in = xcalloc(1, sizeof *in);
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-			  : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+			    open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return err_system(e, -errno, "open %s", standard ? "standard input" : path);

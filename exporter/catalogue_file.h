@@ -8,7 +8,8 @@
 #include "recommender/catalogue.h"
 
 struct catalogue_file_options {
-	const char *scratch; /* where an SQL dump is unpacked: a file of that name and a random ending; NULL = /tmp */
+	/* A dump is unpacked into a file of that name and a random ending; NULL = in /tmp. */
+	const char *scratch;
 	void (*progress)(void *context, size_t bytes); /* read so far; NULL = nobody listens */
 	void *progress_context;
 };
@@ -17,7 +18,7 @@ struct catalogue_file_options {
  * path "-" is standard input; o may be NULL. -ENOENT, -EACCES, ...: cannot be read; -EINVAL: none of these, and the
  * sentence says what it seems to be, and what to do with it.
  */
-int catalogue_from_file(struct catalogue **ret, const char *path, const struct catalogue_file_options *o,
-	struct err *e);
+int catalogue_from_file(struct catalogue **ret, const char *path,
+	const struct catalogue_file_options *o, struct err *e);
 
 #endif

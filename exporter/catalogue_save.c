@@ -121,8 +121,8 @@ static int save_vendors(const struct catalogue_cache *k, const struct catalogue 
 	int code = prepare_insert(k, &kept_tables[0], ", 'active'", &s, e);
 
 	if (code == 0)
-		code = cache_prepare(
-			k, "INSERT INTO vendor_compliance_link VALUES (?, ?, 'active')", &link, e);
+		code = cache_prepare(k,
+			"INSERT INTO vendor_compliance_link VALUES (?, ?, 'active')", &link, e);
 	for (size_t i = 0; code == 0 && i < c->n_vendors; i++) {
 		const struct vendor *v = &c->vendor[i];
 
@@ -146,8 +146,8 @@ static int save_regions(const struct catalogue_cache *k, const struct catalogue 
 	int code = prepare_insert(k, &kept_tables[1], ", 'active'", &s, e);
 
 	if (code == 0)
-		code = cache_prepare(
-			k, "INSERT OR IGNORE INTO country VALUES (?, ?, 'active')", &country, e);
+		code = cache_prepare(k, "INSERT OR IGNORE INTO country VALUES (?, ?, 'active')",
+			&country, e);
 	for (size_t i = 1; code == 0 && i < c->n_regions; i++) {
 		const struct region *r = &c->region[i];
 
@@ -191,16 +191,16 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-static int save_benchmarks(
-	const struct catalogue_cache *k, const struct catalogue *c, struct err *e)
+static int save_benchmarks(const struct catalogue_cache *k, const struct catalogue *c,
+	struct err *e)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL, *score = NULL;
 	int code =
 		cache_prepare(k, "INSERT INTO benchmark VALUES (?, ?, ?, ?, ?, 'active')", &s, e);
 
 	if (code == 0)
-		code = cache_prepare(
-			k, "INSERT INTO benchmark_score VALUES (?, ?, ?, ?, 'active')", &score, e);
+		code = cache_prepare(k, "INSERT INTO benchmark_score VALUES (?, ?, ?, ?, 'active')",
+			&score, e);
 	for (size_t i = 0; code == 0 && i < c->n_benchmarks; i++) {
 		const struct benchmark *b = &c->benchmark[i];
 
@@ -259,8 +259,8 @@ static int save_metadata(const struct catalogue_cache *k, const struct catalogue
 static int save_all(const struct catalogue_cache *k, const struct catalogue *c,
 	const struct cache_origin *o, struct err *e)
 {
-	static int (*const parts[])(
-		const struct catalogue_cache *, const struct catalogue *, struct err *) = {
+	static int (*const parts[])(const struct catalogue_cache *, const struct catalogue *,
+		struct err *) = {
 		save_vendors, save_regions, save_servers, save_benchmarks, save_rates};
 	char sql[64];
 	int code = cache_run(k, "BEGIN IMMEDIATE", e);

@@ -85,8 +85,8 @@ static bool has_column(const struct reader *r, const char *table, const char *co
 }
 
 /* The fields of a part that are columns of a table. */
-static int columns_of(
-	const struct reader *r, const struct table *t, const struct field *ret[COLUMNS_MAX])
+static int columns_of(const struct reader *r, const struct table *t,
+	const struct field *ret[COLUMNS_MAX])
 {
 	AUTO(finalizep) sqlite3_stmt *s = NULL;
 	int n = 0;
@@ -213,9 +213,9 @@ static const struct table regions = {"region", PART_REGION, NULL, add_region,
 	"(SELECT continent FROM country WHERE country.country_id = region.country_id)"};
 static const struct table servers = {"server", PART_SERVER, NULL, add_server, NULL};
 static const struct table prices = {"server_price", PART_PRICE,
-	"WHERE " ACTIVE(
-		"server_price") " AND lower(unit) = 'hour'"
-				" AND lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
+	"WHERE " ACTIVE("server_price") " AND lower(unit) = 'hour'"
+					" AND lower(coalesce(operating_system, '')) NOT LIKE "
+					"'%windows%'",
 	add_price, NULL};
 
 /* What is paid beside a server: one query each, of vendor_id, region_id, currency and the lowest
@@ -371,20 +371,20 @@ static int read_all(struct reader *r, struct err *e)
 		code = each_row(r, "benchmark_score",
 			"SELECT vendor_id, server_id, benchmark_id, max(score), min(score) FROM "
 			"benchmark_score"
-			" WHERE " ACTIVE(
-				"benchmark_score") " GROUP BY vendor_id, server_id, benchmark_id",
+			" WHERE " ACTIVE("benchmark_score") " GROUP BY vendor_id, server_id, "
+							    "benchmark_id",
 			add_scores, e);
 	if (code == 0 && has_column(r, "server", "observed_at"))
-		code = each_row(
-			r, "server", "SELECT max(observed_at) FROM server", add_observed, e);
+		code = each_row(r, "server", "SELECT max(observed_at) FROM server", add_observed,
+			e);
 	if (code == 0)
-		code = each_row(
-			r, "_metadata", "SELECT key, value FROM _metadata", add_metadata, e);
+		code = each_row(r, "_metadata", "SELECT key, value FROM _metadata", add_metadata,
+			e);
 	return code;
 }
 
-int catalogue_from_scdata_as(
-	struct catalogue **ret, const char *path, const char *source, struct err *e)
+int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
+	struct err *e)
 {
 	struct reader r = {.path = path};
 	int opened = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL),

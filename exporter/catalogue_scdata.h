@@ -15,6 +15,7 @@
 int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e);
 
 /* The same, calling itself source instead of path. */
-int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source, struct err *e);
+int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
+	struct err *e);
 
 #endif

@@ -17,8 +17,8 @@ static void add_age(struct buf *out, double seconds)
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (seconds >= 2 * units[i].seconds || units[i].seconds == 0) {
 			buf_addf(out, "%.0f %s",
-				units[i].seconds > 0 ? seconds / units[i].seconds
-						     : fmax(seconds, 0),
+				units[i].seconds > 0 ? seconds / units[i].seconds :
+						       fmax(seconds, 0),
 				units[i].name);
 			return;
 		}
@@ -73,21 +73,30 @@ static bool contains(const struct server *s, const char *text)
 	       strcasestr(s->display_name, text) || strcasestr(s->family, text);
 }
 
-/* By price in US dollars, those that have none last; then as in the catalogue. */
-static int by_price(const void *left, const void *right, void *context)
-{
-	const struct server *const *a = left, *const *b = right;
-	const struct catalogue *c = context;
-	const struct currency *x = catalogue_currency(c, (*a)->currency),
-			      *y = catalogue_currency(c, (*b)->currency);
-	double p = x ? (*a)->min_price_ondemand * x->usd : (double)NAN;
-	double q = y ? (*b)->min_price_ondemand * y->usd : (double)NAN;
+struct found {
+	const struct server *server;
+	double usd; /* per hour; NaN = not known */
+};
 
-	if (isnan(p) != isnan(q))
-		return isnan(p) - isnan(q);
-	if (p < q || p > q)
-		return p < q ? -1 : 1;
-	return (*a > *b) - (*a < *b);
+/* By price, unknown ones last; then as in the catalogue. */
+static int by_price(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+
+	if (isnan(a->usd) || isnan(b->usd)) {
+		if (!isnan(a->usd) || !isnan(b->usd))
+			return isnan(a->usd) ? 1 : -1;
+	} else if (a->usd < b->usd || a->usd > b->usd) {
+		return a->usd < b->usd ? -1 : 1;
+	}
+	return (a->server > b->server) - (a->server < b->server);
+}
+
+static double usd_of(const struct catalogue *c, const struct server *s)
+{
+	const struct currency *currency = catalogue_currency(c, s->currency);
+
+	return currency ? s->min_price_ondemand * currency->usd : (double)NAN;
 }
 
 static void add_number(struct buf *out, int width, double v)
@@ -114,17 +123,16 @@ static void add_server(struct buf *out, const struct server *s)
 
 size_t catalogue_search(struct buf *out, const struct catalogue *c, const char *text, size_t limit)
 {
-	AUTO(freep) const struct server **found = xcalloc(c->n, sizeof *found);
+	AUTO(freep) struct found *found = xcalloc(c->n, sizeof *found);
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->server[i].active && contains(&c->server[i], text))
-			found[n++] = &c->server[i];
-	if (n)
-		qsort_r(found, n, sizeof *found, by_price, (void *)(uintptr_t)c);
+			found[n++] = (struct found){&c->server[i], usd_of(c, &c->server[i])};
+	qsort(found, n, sizeof *found, by_price);
 	buf_addf(out, "%-10s %-28s %6s %9s %5s %-12s %-7s %-10s %9s %10s\n", "vendor", "server",
 		"vCPUs", "MiB", "GPUs", "GPU", "arch", "CPU", "SCore", "per hour");
 	for (size_t i = 0; i < n && i < limit; i++)
-		add_server(out, found[i]);
+		add_server(out, found[i].server);
 	return n;
 }

@@ -16,8 +16,8 @@ struct network {
 	struct pause *pause;
 };
 
-static int network_get(
-	void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+static int network_get(void *context, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
 {
 	struct network *n = context;
 
@@ -53,8 +53,8 @@ static double network_random(void *context)
 }
 
 /* What the catalogue that is cached was made of; none is no error. */
-static void known_origin(
-	const struct catalogue_source *s, const char *url, struct cache_origin *ret)
+static void known_origin(const struct catalogue_source *s, const char *url,
+	struct cache_origin *ret)
 {
 	struct catalogue *c = NULL;
 
@@ -72,8 +72,8 @@ static int save(struct catalogue_cache *cache, const struct catalogue *c, const 
 
 	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
-	return c ? catalogue_cache_save(cache, c, &origin, e)
-		 : catalogue_cache_confirm(cache, origin.at, e);
+	return c ? catalogue_cache_save(cache, c, &origin, e) :
+		   catalogue_cache_confirm(cache, origin.at, e);
 }
 
 static int fetch(const struct catalogue_source *s, const char *url, struct network *n,

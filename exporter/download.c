@@ -31,7 +31,8 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
-#define CALL_POINTER(name) __typeof__(&name) name;
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member is declared */
+#define CALL_POINTER(name) __typeof__(&(name)) name;
 struct calls {
 	CALLS(CALL_POINTER)
 };
@@ -83,8 +84,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-static int on_progress(
-	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total,
+	curl_off_t up)
 {
 	struct download *d = context;
 
@@ -132,8 +133,8 @@ int download_open(struct download **ret, const struct download_options *o, struc
 		code = err_set(e, -ENOSYS, "libcurl cannot be initialised");
 	if (code == 0) {
 		d->curl = d->call.curl_easy_init();
-		code = d->curl ? set_options(d, e)
-			       : err_set(e, -ENOSYS, "libcurl cannot be initialised");
+		code = d->curl ? set_options(d, e) :
+				 err_set(e, -ENOSYS, "libcurl cannot be initialised");
 	}
 	if (code) {
 		download_close(d);
@@ -181,8 +182,8 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-int download_get(
-	struct download *d, const char *url, const char *etag, struct answer *ret, struct err *e)
+int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
 {
 	d->answer = ret;
 	answer_clear(ret);

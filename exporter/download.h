@@ -17,7 +17,8 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char *ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	const char
+		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
 	double connect_seconds, total_seconds;
 	size_t max_bytes;        /* of a body, unpacked */
 	const atomic_bool *stop; /* set by anyone: ends a transfer within a second; may be NULL */
@@ -30,12 +31,12 @@ void download_close(struct download *d);
 /* What came back. Numbers that the answer does not tell are NaN. */
 struct answer {
 	int status;
-	char etag[256];             /* "" = none */
-	double max_age_seconds;     /* Cache-Control; 0 when it must not be kept */
+	char etag[256];         /* "" = none */
+	double max_age_seconds; /* Cache-Control; 0 when it must not be kept */
 	double retry_after_seconds;
 	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-*: credits */
-	double total_count;         /* X-Total-Count */
-	struct buf body;            /* the caller's: reused from answer to answer, in the end buf_done */
+	double total_count;                           /* X-Total-Count */
+	struct buf body; /* the caller's: reused from answer to answer, in the end buf_done */
 };
 void answer_clear(struct answer *a); /* body emptied, its room kept */
 
@@ -46,6 +47,7 @@ void answer_header(struct answer *a, const char *line, size_t len);
  * 0 when an answer came, whatever its status. etag NULL or "": without If-None-Match. -ECANCELED: stop was set;
  * -E2BIG: longer than max_bytes; -ETIMEDOUT, -EIO, ...: none, or not whole; the sentence says why.
  */
-int download_get(struct download *d, const char *url, const char *etag, struct answer *ret, struct err *e);
+int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+	struct err *e);
 
 #endif

@@ -86,8 +86,9 @@ static double age(struct fetcher *f)
 	struct fetcher_state state;
 
 	fetcher_state(f, &state);
-	return state.fetched_at.ns ? wall_seconds(now_read().wall) - wall_seconds(state.fetched_at)
-				   : INFINITY;
+	return state.fetched_at.ns ?
+		       wall_seconds(now_read().wall) - wall_seconds(state.fetched_at) :
+		       INFINITY;
 }
 
 static void *run(void *context)

@@ -18,10 +18,10 @@ struct fetcher_options {
 };
 
 struct fetcher_state {
-	struct wall fetched_at;   /* of the catalogue that is answered; 0 = there is none */
-	struct wall tried_at;     /* last attempt; 0 = none yet */
+	struct wall fetched_at; /* of the catalogue that is answered; 0 = there is none */
+	struct wall tried_at;   /* last attempt; 0 = none yet */
 	unsigned long fetches, failures;
-	char error[256];          /* of the last attempt, "" = it worked */
+	char error[256]; /* of the last attempt, "" = it worked */
 };
 
 /* options and what it points to must outlive the fetcher. Loads the cache before it returns. */

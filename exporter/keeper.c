@@ -82,8 +82,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 	int code = 0;
 
 	if (!v || json_typeof(v) != *type)
-		code = err_set(
-			e, -EINVAL, "not a JSON %s", *type == JSON_OBJECT ? "object" : "array");
+		code = err_set(e, -EINVAL, "not a JSON %s",
+			*type == JSON_OBJECT ? "object" : "array");
 	json_decref(v);
 	return code;
 }
@@ -320,8 +320,8 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 	else if (code == 0)
 		catalogue_finish(f.b, o->url, ret);
 	if (code == 0 && !r->unchanged && cache)
-		catalogue_cache_forget_pages(
-			cache, (struct wall){start.ns - 7 * 86400 * NS_PER_S}, NULL);
+		catalogue_cache_forget_pages(cache, (struct wall){start.ns - 7 * 86400 * NS_PER_S},
+			NULL);
 	catalogue_free(f.places);
 	catalogue_builder_free(f.b);
 	keeper_end(&f.k);

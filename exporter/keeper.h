@@ -15,16 +15,17 @@
 
 struct keeper_transport {
 	void *context;
-	int (*get)(void *context, const char *url, const char *etag, struct answer *ret, struct err *e);
+	int (*get)(void *context, const char *url, const char *etag, struct answer *ret,
+		struct err *e);
 	bool (*wait)(void *context, double seconds); /* false: stop */
 	struct wall (*now)(void *context);
 	double (*random)(void *context); /* 0 <= r < 1 */
 };
 
 struct keeper_progress {
-	const char *doing; /* "servers of aws", ... */
-	unsigned pages;    /* asked for or found fresh, so far */
-	size_t servers;    /* so far */
+	const char *doing;      /* "servers of aws", ... */
+	unsigned pages;         /* asked for or found fresh, so far */
+	size_t servers;         /* so far */
 	double waiting_seconds; /* > 0: how long it waits now, and why */
 	const char *why;
 };
@@ -37,8 +38,10 @@ struct keeper_options {
 	 */
 	struct words regions;
 	struct words benchmarks; /* beside SCore: one more pass each */
-	const char *known_hash;  /* of the database that is cached already; NULL = fetch in any case */
-	void (*progress)(void *context, const struct keeper_progress *p); /* NULL = nobody listens */
+	const char
+		*known_hash; /* of the database that is cached already; NULL = fetch in any case */
+	/* NULL = nobody listens. */
+	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
 };
 
@@ -54,11 +57,13 @@ struct keeper_report {
  * is kept between calls. -ECANCELED: wait or get said stop. Any other error: not fetched; the sentence names the
  * URL and what was wrong; pages that did come are in the cache and will not be asked for again while fresh.
  */
-int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t, struct catalogue_cache *cache,
-	struct catalogue **ret, struct keeper_report *r, struct err *e);
+int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t,
+	struct catalogue_cache *cache, struct catalogue **ret, struct keeper_report *r,
+	struct err *e);
 
-#define KEEPER_PAGE_SIZE  250 /* servers a page */
-#define KEEPER_PAGES_MAX  400 /* of one vendor: more than CATALOGUE_SERVERS_MAX could need is a loop */
-#define KEEPER_ATTEMPTS   6
+#define KEEPER_PAGE_SIZE 250 /* servers a page */
+#define KEEPER_PAGES_MAX                                                                           \
+	400 /* of one vendor: more than CATALOGUE_SERVERS_MAX could need is a loop */
+#define KEEPER_ATTEMPTS 6
 
 #endif

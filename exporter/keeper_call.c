@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -69,9 +70,9 @@ static double seconds_until(struct keeper *k, struct wall at)
 static void pace(struct keeper *k, double credits)
 {
 	struct wall now = k->transport->now(k->transport->context);
-	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE
-			       ? k->answer.rate_limit
-			       : CREDITS_PER_MINUTE;
+	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE ?
+			       k->answer.rate_limit :
+			       CREDITS_PER_MINUTE;
 
 	k->next_call = after(now, credits * WINDOW_SECONDS / limit);
 	if (k->answer.rate_remaining < credits)
@@ -91,8 +92,8 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 		return later;
 	if (status == 429) {
 		*why = "too many calls";
-		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds
-							 : WINDOW_SECONDS + jittered(k, 1);
+		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds :
+							   WINDOW_SECONDS + jittered(k, 1);
 	}
 	*why = "it has too much to do";
 	if (status == 408 || status >= 500)
@@ -110,17 +111,16 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		(int)(n < 120 ? n : 120), text);
 }
 
-/* Keeps what came, or what was confirmed. The cache is only a help: that it fails is nobody's
- * error. */
-static void keep(struct keeper *k, const char *url, const struct cached_page *known, bool confirmed)
+/* Keeps the page under its ETag. The cache is only a help: that it fails is nobody's error. */
+static void keep(struct keeper *k, const char *url, const char etag[], const struct buf *body)
 {
 	struct cached_page page = {.fetched_at = k->transport->now(k->transport->context)};
 
 	page.max_age_seconds =
 		isnan(k->answer.max_age_seconds) ? DEFAULT_MAX_AGE : k->answer.max_age_seconds;
-	memcpy(page.etag, confirmed ? known->etag : k->answer.etag, sizeof page.etag);
+	snprintf(page.etag, sizeof page.etag, "%s", etag);
 	if (k->cache)
-		catalogue_cache_keep_page(k->cache, url, &page, confirmed ? NULL : &k->body, NULL);
+		catalogue_cache_keep_page(k->cache, url, &page, body, NULL);
 }
 
 struct call {
@@ -147,7 +147,7 @@ static int attempt_call(struct keeper *k, const struct call *c, struct err *e)
 		return code;
 	if (k->answer.status == 304 && c->known.fetched_at.ns) {
 		k->report->unmodified++;
-		keep(k, c->url, &c->known, true);
+		keep(k, c->url, c->known.etag, NULL);
 		return 0;
 	}
 	if (k->answer.status != 200)
@@ -161,7 +161,7 @@ static int attempt_call(struct keeper *k, const struct call *c, struct err *e)
 
 	k->body = k->answer.body;
 	k->answer.body = swapped;
-	keep(k, c->url, NULL, false);
+	keep(k, c->url, k->answer.etag, &k->body);
 	return 0;
 }
 

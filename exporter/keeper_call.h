@@ -17,8 +17,8 @@ struct keeper {
 	struct wall next_call; /* not before */
 };
 
-void keeper_begin(struct keeper *k, const struct keeper_options *o, const struct keeper_transport *t,
-	struct catalogue_cache *cache, struct keeper_report *r);
+void keeper_begin(struct keeper *k, const struct keeper_options *o,
+	const struct keeper_transport *t, struct catalogue_cache *cache, struct keeper_report *r);
 void keeper_end(struct keeper *k);
 
 /*
@@ -26,6 +26,7 @@ void keeper_end(struct keeper *k);
  * not NULL, says whether the body is what it should be: one that is not is not kept, and asked for again.
  */
 int keeper_page(struct keeper *k, const char *path, double credits,
-	int (*check)(void *context, const struct buf *body, struct err *e), void *context, struct err *e);
+	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
+	struct err *e);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct server *catalogue_find(
-	const struct catalogue *c, const char *vendor_id, const char *name)
+const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
+	const char *name)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct server *s = &c->server[i];

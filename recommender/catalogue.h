@@ -50,13 +50,14 @@ bool name_find(const char *const *names, size_t n, const char *text, unsigned *r
 
 struct vendor {
 	const char *vendor_id, *name, *country_id;
-	const char *compliance; /* ids of frameworks, with a blank between: "hipaa iso27001 soc2t2" */
+	const char
+		*compliance; /* ids of frameworks, with a blank between: "hipaa iso27001 soc2t2" */
 	double billing_increment_seconds, minimum_billing_seconds;
 };
 
 struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
-	const char *aliases;               /* other names, with "|" between */
+	const char *aliases;                /* other names, with "|" between */
 	const char *country_id, *continent; /* ISO 3166-1 alpha-2 */
 	/* What is paid beside the server, the lowest of the region. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
@@ -102,14 +103,16 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	const float *score; /* of each server, its best over the configurations; NaN = not measured */
+	const float
+		*score; /* of each server, its best over the configurations; NaN = not measured */
 };
 
 struct catalogue {
 	struct shared shared; /* holders: see catalogue_hold */
 	const char *source;   /* "built-in", a path, or a URL */
 	const char *note;     /* where the source's data come from, "" = not said */
-	const char *as_of;    /* date of the data, "YYYY-MM-DD" or as much of it as is known, "" = unknown */
+	const char *
+		as_of; /* date of the data, "YYYY-MM-DD" or as much of it as is known, "" = unknown */
 	size_t n;
 	const struct server *server; /* by vendor_id, then server_id */
 	size_t n_prices;
@@ -156,7 +159,8 @@ int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, co
 int catalogue_built_in(struct catalogue **ret, struct err *e);
 
 /* The server of that vendor whose server_id or api_reference is name; NULL = none. */
-const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id, const char *name);
+const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
+	const char *name);
 
 /* NULL when there is none of that name. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);

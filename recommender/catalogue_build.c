@@ -95,8 +95,8 @@ void catalogue_set_as_of(struct catalogue_builder *b, const char *as_of)
 	b->as_of = catalogue_keep(b, as_of);
 }
 
-static int currency_index(
-	struct catalogue_builder *b, const char *code, uint8_t *ret, struct err *e)
+static int currency_index(struct catalogue_builder *b, const char *code, uint8_t *ret,
+	struct err *e)
 {
 	for (size_t i = 0; i < b->n_currencies; i++)
 		if (strcmp(b->currency[i].code, code) == 0) {
@@ -122,8 +122,8 @@ int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double
 	if (code)
 		return code;
 	if (!(usd > 0) || isinf(usd) || (i == 0 && (usd < 1 || usd > 1)))
-		return err_set(
-			e, -EINVAL, "rate: %g US dollars for one %s cannot be", usd, currency);
+		return err_set(e, -EINVAL, "rate: %g US dollars for one %s cannot be", usd,
+			currency);
 	b->currency[i].usd = usd;
 	return 0;
 }
@@ -141,8 +141,8 @@ static void fill_unknown(enum field_part part, void *old, const void *new)
 	}
 }
 
-static int vendor_index(
-	struct catalogue_builder *b, const struct vendor *v, uint16_t *ret, struct err *e)
+static int vendor_index(struct catalogue_builder *b, const struct vendor *v, uint16_t *ret,
+	struct err *e)
 {
 	struct name *known = names_add(&b->by_vendor, v->vendor_id, strlen(v->vendor_id));
 	struct vendor kept = *v;
@@ -197,8 +197,8 @@ int catalogue_add_region(struct catalogue_builder *b, const struct region *r, st
 	return 0;
 }
 
-void catalogue_add_country(
-	struct catalogue_builder *b, const char *country_id, const char *continent)
+void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
+	const char *continent)
 {
 	GROW(b->country, b->n_countries, b->countries_room);
 	b->country[b->n_countries++] =
@@ -228,8 +228,8 @@ static int region_index(struct catalogue_builder *b, const char *vendor, const c
 	return 0;
 }
 
-static int zone_index(
-	struct catalogue_builder *b, const struct price_row *row, uint16_t *ret, struct err *e)
+static int zone_index(struct catalogue_builder *b, const struct price_row *row, uint16_t *ret,
+	struct err *e)
 {
 	*ret = 0;
 	if (!*row->zone_id)
@@ -247,8 +247,8 @@ static int zone_index(
 	return 0;
 }
 
-static int add_price(
-	struct catalogue_builder *b, uint32_t server, const struct price_row *row, struct err *e)
+static int add_price(struct catalogue_builder *b, uint32_t server, const struct price_row *row,
+	struct err *e)
 {
 	struct price p = {.price = row->price, .allocation = (uint8_t)row->allocation};
 	int code;
@@ -389,8 +389,8 @@ static const struct field *contradiction(const struct server *before, const stru
 	return NULL;
 }
 
-static int add_again(
-	struct catalogue_builder *b, uint32_t server, const struct row *r, struct err *e)
+static int add_again(struct catalogue_builder *b, uint32_t server, const struct row *r,
+	struct err *e)
 {
 	const struct server *s = &r->server;
 	const struct field *f = contradiction(&b->server[server], s);
@@ -418,8 +418,8 @@ int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct e
 	struct name *known =
 		names_add_pair(&b->by_server, r->server.vendor_id, r->server.server_id);
 
-	code = known->value ? add_again(b, known->value - 1, r, e)
-			    : add_server(b, known, &r->server, &r->price, e);
+	code = known->value ? add_again(b, known->value - 1, r, e) :
+			      add_server(b, known, &r->server, &r->price, e);
 	vendor.vendor_id = region.vendor_id = r->server.vendor_id;
 	region.region_id = r->server.region_id;
 	if (code == 0)
@@ -429,13 +429,13 @@ int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct e
 	return code;
 }
 
-int catalogue_add_benchmark(
-	struct catalogue_builder *b, const struct benchmark *benchmark, struct err *e)
+int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark,
+	struct err *e)
 {
 	if (b->n_benchmarks >= CATALOGUE_BENCHMARKS_MAX)
 		return err_set(e, -E2BIG, "more than %d benchmarks", CATALOGUE_BENCHMARKS_MAX);
-	struct name *known = names_add(
-		&b->by_benchmark, benchmark->benchmark_id, strlen(benchmark->benchmark_id));
+	struct name *known = names_add(&b->by_benchmark, benchmark->benchmark_id,
+		strlen(benchmark->benchmark_id));
 
 	if (known->value)
 		return err_set(e, -EEXIST, "benchmark %s is there twice", benchmark->benchmark_id);

@@ -28,7 +28,8 @@ int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, st
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e);
 
 /* The continent of a country: of all its regions that have none. */
-void catalogue_add_country(struct catalogue_builder *b, const char *country_id, const char *continent);
+void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
+	const char *continent);
 
 /*
  * All of a row: its server when it is new, else one more price of it: -EEXIST when the row has none, or says
@@ -37,12 +38,14 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id, 
 int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct err *e);
 
 /* b->score is not read. Scores of a benchmark that was not added are ignored, as those of unknown servers. */
-int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark, struct err *e);
+int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark,
+	struct err *e);
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score);
 
 /* US dollars for one unit of a currency; the last word counts. */
-int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double usd, struct err *e);
+int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double usd,
+	struct err *e);
 
 void catalogue_set_note(struct catalogue_builder *b, const char *note);
 void catalogue_set_as_of(struct catalogue_builder *b, const char *as_of);
@@ -60,8 +63,9 @@ struct json_reading {
 	 * out. Otherwise somebody's own file: it is an error.
 	 */
 	bool lenient;
-	const char *region_id;    /* where all its prices hold; NULL = as each object says */
-	const char *benchmark_id; /* of which selected_benchmark_score is the score; NULL = not read */
+	const char *region_id; /* where all its prices hold; NULL = as each object says */
+	const char
+		*benchmark_id; /* of which selected_benchmark_score is the score; NULL = not read */
 };
 /* objects, when not NULL, is how many the array has, left out ones included. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,

@@ -36,7 +36,7 @@ struct catalogue_builder {
 	size_t n_countries, countries_room;
 	struct country {
 		const char *country_id, *continent;
-	} *country;
+	} * country;
 	size_t n_zones, zones_room;
 	const char **zone;
 	size_t n_currencies, currencies_room;

@@ -91,8 +91,8 @@ static int read_row(struct csv *c, size_t cell[COLUMNS_MAX], size_t *ret_n, stru
 	buf_reset(&c->row);
 	do {
 		if (n == COLUMNS_MAX)
-			return err_set(
-				e, -E2BIG, "line %lu: more than %d columns", c->line, COLUMNS_MAX);
+			return err_set(e, -E2BIG, "line %lu: more than %d columns", c->line,
+				COLUMNS_MAX);
 		cell[n++] = c->row.len;
 		code = add_cell(c, e);
 		if (code)
@@ -174,15 +174,15 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 	return 0;
 }
 
-static int add_row(
-	struct catalogue_builder *b, struct csv *c, const size_t *cell, size_t n, struct err *e)
+static int add_row(struct catalogue_builder *b, struct csv *c, const size_t *cell, size_t n,
+	struct err *e)
 {
 	struct row r;
 	int code;
 
 	if (n != c->n_columns)
-		return err_set(
-			e, -EINVAL, "%zu cells, where the first line has %zu", n, c->n_columns);
+		return err_set(e, -EINVAL, "%zu cells, where the first line has %zu", n,
+			c->n_columns);
 	row_clear(&r);
 	for (size_t i = 0; i < n; i++) {
 		if (!c->column[i])
@@ -243,8 +243,8 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 	return code;
 }
 
-int catalogue_from_csv(
-	struct catalogue **ret, const char *text, size_t len, const char *source, struct err *e)
+int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
+	struct err *e)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
 	int code = catalogue_read_csv(b, text, len, e);

@@ -60,8 +60,8 @@ static const char *joined(struct reading *r, const json_t *list)
 	return buf_text(&r->list);
 }
 
-static int set_field(
-	struct reading *r, const struct field *f, void *object, const json_t *v, struct err *e)
+static int set_field(struct reading *r, const struct field *f, void *object, const json_t *v,
+	struct err *e)
 {
 	int code = -EINVAL;
 
@@ -146,8 +146,8 @@ static int add_part(struct reading *r, const json_t *object, struct row *row, st
 
 	if (code)
 		return code;
-	return vendors ? catalogue_add_vendor(r->b, &row->vendor, e)
-		       : catalogue_add_region(r->b, &row->region, e);
+	return vendors ? catalogue_add_vendor(r->b, &row->vendor, e) :
+			 catalogue_add_region(r->b, &row->region, e);
 }
 
 static int add_country(struct reading *r, const json_t *object)
@@ -209,8 +209,8 @@ static int read_array(struct reading *r, struct err *e)
 		unsigned long line = r->line;
 
 		if (r->at >= r->end || *r->at != '{')
-			return err_set(
-				e, -EINVAL, "line %lu: a JSON object is expected here", line);
+			return err_set(e, -EINVAL, "line %lu: a JSON object is expected here",
+				line);
 		json_t *object = take_value(r, e);
 		int code = object ? add_object(r, object, e) : 0;
 
@@ -244,8 +244,8 @@ int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t le
 	return code;
 }
 
-int catalogue_from_json(
-	struct catalogue **ret, const char *text, size_t len, const char *source, struct err *e)
+int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
+	struct err *e)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
 	int code = catalogue_read_json(b, text, len, &(struct json_reading){0}, NULL, e);

@@ -149,8 +149,8 @@ static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, co
 }
 
 /* The lower of two prices; of two that cannot be compared, the first. NULL is none. */
-static const struct price *lower(
-	const struct catalogue *c, const struct price *a, const struct price *b)
+static const struct price *lower(const struct catalogue *c, const struct price *a,
+	const struct price *b)
 {
 	const struct currency *of = c->currency;
 

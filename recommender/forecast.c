@@ -39,8 +39,8 @@ static double busy_share(double busy_seconds, double duration, double n)
 
 double profile_cpu_share(const struct profile *p)
 {
-	return p->duration_seconds > 0 ? busy_share(p->cpu_seconds, p->duration_seconds, p->cores)
-				       : (double)NAN;
+	return p->duration_seconds > 0 ? busy_share(p->cpu_seconds, p->duration_seconds, p->cores) :
+					 (double)NAN;
 }
 
 /* How many times faster the CPU of s is than that of the reference; NaN = unknown. */
@@ -85,8 +85,8 @@ static double stretch(const struct catalogue *c, const struct profile *p, const 
 	return 1 - fmax(f, g) + fmax(on_cpu, on_gpu);
 }
 
-struct forecast forecast_on(
-	const struct catalogue *c, const struct profile *p, const struct server *s)
+struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
+	const struct server *s)
 {
 	struct forecast f = {p->duration_low, p->duration_seconds, p->duration_high, FORECAST_NONE};
 	double longer;
@@ -147,8 +147,8 @@ static double part_of(double amount, double price, enum cost_gap gap, unsigned *
 	return amount * price;
 }
 
-static double extras_rate(
-	const struct catalogue *c, const struct region *r, const struct currency *to)
+static double extras_rate(const struct catalogue *c, const struct region *r,
+	const struct currency *to)
 {
 	const struct currency *from =
 		*r->extras_currency ? catalogue_currency(c, r->extras_currency) : &c->currency[0];
@@ -173,8 +173,8 @@ struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 		region->storage_price_gb_month * extra, COST_LACKS_STORAGE, &cost.lacks);
 	cost.outbound = part_of(p->sent_bytes / GB, region->outbound_price_gb * extra,
 		COST_LACKS_OUTBOUND, &cost.lacks);
-	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * extra, COST_LACKS_IPV4,
-		&cost.lacks);
+	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * extra,
+		COST_LACKS_IPV4, &cost.lacks);
 	if (isnan(vendor->billing_increment_seconds) || isnan(vendor->minimum_billing_seconds))
 		cost.lacks |= COST_LACKS_BILLING;
 

@@ -23,13 +23,14 @@
 
 /* What was measured of the job. Unknown is NaN. */
 struct profile {
-	double duration_seconds;            /* of a usual run */
-	double duration_low, duration_high; /* of short and of long runs: 10th and 90th percentile */
-	double cpu_seconds;                 /* of a run */
-	double gpu_seconds;                 /* of a run: utilisation x time, over all GPUs */
-	double cores, gpus;                 /* used at once: 90th percentile */
-	double sent_bytes;                  /* over the network, of a run */
-	const struct server *reference;     /* where it ran, of the same catalogue; NULL = unknown */
+	double duration_seconds; /* of a usual run */
+	double duration_low,
+		duration_high;          /* of short and of long runs: 10th and 90th percentile */
+	double cpu_seconds;             /* of a run */
+	double gpu_seconds;             /* of a run: utilisation x time, over all GPUs */
+	double cores, gpus;             /* used at once: 90th percentile */
+	double sent_bytes;              /* over the network, of a run */
+	const struct server *reference; /* where it ran, of the same catalogue; NULL = unknown */
 };
 
 /* Of which only the duration is known. */
@@ -39,10 +40,10 @@ struct profile profile_of_duration(double seconds);
 double profile_cpu_share(const struct profile *p);
 
 enum forecast_basis {
-	FORECAST_NONE,       /* the duration is not known */
-	FORECAST_SAME,       /* it ran on this very type */
-	FORECAST_MEASURED,   /* scaled by measured speed */
-	FORECAST_ASSUMED,    /* the speed of one of the two is not known: the same is assumed */
+	FORECAST_NONE,     /* the duration is not known */
+	FORECAST_SAME,     /* it ran on this very type */
+	FORECAST_MEASURED, /* scaled by measured speed */
+	FORECAST_ASSUMED,  /* the speed of one of the two is not known: the same is assumed */
 	FORECAST_BASES,
 };
 extern const char *const forecast_basis_name[FORECAST_BASES];
@@ -52,7 +53,8 @@ struct forecast {
 	enum forecast_basis basis;
 };
 
-struct forecast forecast_on(const struct catalogue *c, const struct profile *p, const struct server *s);
+struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
+	const struct server *s);
 
 /* Seconds that the vendor bills for a run of that long: its minimum, in its increments, where known. */
 double billed_seconds(const struct vendor *v, double seconds);
@@ -72,8 +74,8 @@ enum cost_gap {
 };
 
 struct cost {
-	double low, amount, high;                  /* of a run, in the currency asked for */
-	double compute, storage, outbound, ipv4;   /* parts of amount; 0 = none */
+	double low, amount, high;                /* of a run, in the currency asked for */
+	double compute, storage, outbound, ipv4; /* parts of amount; 0 = none */
 	double billed_seconds;
 	unsigned lacks; /* enum cost_gap bits */
 };
@@ -85,8 +87,8 @@ struct cost_terms {
 };
 
 /* Of a run of that forecast at that price. All NaN when the duration or the exchange rate is not known. */
-struct cost cost_of_run(const struct catalogue *c, const struct server *s, const struct price *price,
-	const struct forecast *f, const struct demand *d, const struct profile *p,
-	const struct cost_terms *terms);
+struct cost cost_of_run(const struct catalogue *c, const struct server *s,
+	const struct price *price, const struct forecast *f, const struct demand *d,
+	const struct profile *p, const struct cost_terms *terms);
 
 #endif

@@ -60,12 +60,12 @@ struct name *names_add_pair(struct names *m, const char *first, const char *seco
 {
 	char small[2 * 256];
 	size_t n = strlen(first), k = strlen(second);
-	AUTO(freep) char *large = n + 1 + k > sizeof small ? xmalloc(n + 1 + k) : NULL;
+	AUTO(freep) char *large = n + k + 2 > sizeof small ? xmalloc(n + k + 2) : NULL;
 	char *key = large ? large : small;
 
 	memcpy(key, first, n);
 	key[n] = '\x1f'; /* decent texts hold no control characters */
-	memcpy(key + n + 1, second, k);
+	memcpy(key + n + 1, second, k + 1);
 	return names_add(m, key, n + 1 + k);
 }
 

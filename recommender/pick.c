@@ -66,8 +66,8 @@ static double waste(const struct question *q, double seconds)
 }
 
 /* The lowest price that may be taken, or the reason why there is none. */
-static enum exclusion find_price(
-	const struct question *q, const struct server *s, double seconds, struct pick *ret)
+static enum exclusion find_price(const struct question *q, const struct server *s, double seconds,
+	struct pick *ret)
 {
 	const struct catalogue *c = q->ask.c;
 	const struct price *first = c->price + s->first_price;
@@ -139,8 +139,8 @@ static enum exclusion misfit(const struct question *q, const struct server *s)
 }
 
 /* USD; but what nobody can pay in US dollars is told in the currency that it has. */
-static const struct currency *usual_currency(
-	const struct question *q, const struct server *const *fitting, size_t n)
+static const struct currency *usual_currency(const struct question *q,
+	const struct server *const *fitting, size_t n)
 {
 	const struct catalogue *c = q->ask.c;
 	const struct currency *usd = &c->currency[0], *other = NULL;
@@ -261,7 +261,7 @@ static struct best rank(const struct question *q, const struct server *const *fi
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret)
 {
-	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof *fitting);
+	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof(struct server *));
 	struct question q;
 	size_t n = 0;
 

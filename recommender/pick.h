@@ -36,14 +36,15 @@ enum exclusion {
 	EXCLUDED_NO_PRICE,
 	EXCLUDED_REGION,     /* has prices, but none there */
 	EXCLUDED_ALLOCATION, /* has prices there, but not on demand (or spot) */
-	EXCLUDED_CURRENCY,   /* its price is in a currency that cannot be compared with the others */
+	EXCLUDED_CURRENCY,   /* its price cannot be compared with the others' */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
 	EXCLUDED_TOO_EXPENSIVE,
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };
-extern const char *const exclusion_name[EXCLUSION_COUNT]; /* "inactive", "vendor", ...: keys of the answer */
+/* "inactive", "vendor", ...: keys of the answer */
+extern const char *const exclusion_name[EXCLUSION_COUNT];
 
 struct objective;
 
@@ -53,55 +54,65 @@ struct objective;
 struct pick_options {
 	const struct objective *objective; /* NULL = objectives[0], cheapest */
 	const struct benchmark *benchmark; /* for the objectives that rank by one */
-	size_t limit, page;                /* most picks, 0 = all; page 1, 2, ... of so many, 0 = the first */
-	const char *currency;              /* of the answer; NULL = USD, or the only one that the fitting have */
-	unsigned allocations;              /* ALLOCATION_BITs; 0 = on demand */
+	size_t limit, page;   /* most picks, 0 = all; page 1, 2, ... of so many, 0 = the first */
+	const char *currency; /* of the answer; NULL = USD, or the only one that the fitting have */
+	unsigned allocations; /* ALLOCATION_BITs; 0 = on demand */
 	bool with_inactive;
-	struct words vendors, compliance;      /* each empty = any; all frameworks must be complied with */
-	struct words include, exclude;         /* server_id, api_reference, display_name, family, vendor~any of them */
-	enum architecture architecture;        /* UNKNOWN = any */
-	unsigned cpu_allocations;              /* bits 1 << enum cpu_allocation; 0 = any */
-	double vcpus_max, memory_max;          /* MiB; not above 0 = no limit */
+	/* Empty = any. A vendor must comply with all the frameworks. */
+	struct words vendors, compliance;
+	/* Each word a server_id, api_reference, display_name or family, or "vendor~" and one of them. */
+	struct words include, exclude;
+	unsigned architectures;       /* bits 1 << enum architecture; 0 = any */
+	unsigned cpu_allocations;     /* bits 1 << enum cpu_allocation; 0 = any */
+	double vcpus_max, memory_max; /* MiB; not above 0 = no limit */
 	struct words gpu_manufacturers, gpu_families, gpu_models;
-	double gpu_memory_min;                 /* MiB of each GPU; not above 0 = any */
-	double storage_size;                   /* GB, local; not above 0 = any */
+	double gpu_memory_min; /* MiB of each GPU; not above 0 = any */
+	double storage_size;   /* GB, local; not above 0 = any */
 	struct words storage_types;
-	const bool *regions;                   /* by places_find; NULL = any */
-	const struct reserve *reserve;         /* NULL = memory as sold */
-	const struct profile *profile;         /* NULL = only the demand's duration is known */
-	double deadline_seconds;               /* not above 0 = none; against the long runs, where known */
-	double max_cost;                       /* of a run, in currency; not above 0 = none */
-	double spot_interruptions_per_hour;    /* not above 0 = none */
-	bool ipv4;                             /* a public address is part of the cost */
+	const bool *regions;           /* by places_find; NULL = any */
+	const struct reserve *reserve; /* NULL = memory as sold */
+	const struct profile *profile; /* NULL = only the demand's duration is known */
+	double deadline_seconds;       /* not above 0 = none; against the long runs, where known */
+	double max_cost;               /* of a run, in currency; not above 0 = none */
+	double spot_interruptions_per_hour; /* not above 0 = none */
+	bool ipv4;                          /* a public address is part of the cost */
 };
+
+/*
+ * What is right for the job when nobody says otherwise. A job that keeps its CPUs busy would be slowed down by
+ * burstable and shared ones: then all others, those of which it is not said included; else 0, any. A job of
+ * which nothing is known counts as busy.
+ */
+unsigned usual_cpu_allocations(const struct profile *p);
 
 struct pick {
 	const struct server *server;
-	const struct price *priced;   /* the row of the price */
-	double price;                 /* per hour, in the currency of the picks */
-	const char *region_id;        /* where it holds, "" = not said */
+	const struct price *priced; /* the row of the price */
+	double price;               /* per hour, in the currency of the picks */
+	const char *region_id;      /* where it holds, "" = not said */
 	struct forecast forecast;
-	struct cost cost;             /* of a run */
-	double key;                   /* what the objective compares: the lower, the better */
-	bool unsure;                  /* compared by a forecast with an assumed speed: after all others */
+	struct cost cost; /* of a run */
+	double key;       /* what the objective compares: the lower, the better */
+	bool unsure;      /* compared by a forecast with an assumed speed: after all others */
 	/* The two of forecast and cost that most callers want; NaN when unknown. */
 	double forecast_duration_seconds, forecast_cost;
 };
 
 struct picks {
 	const struct objective *objective;
-	size_t n, first;      /* first: how many better ones the pages before had */
-	struct pick *pick;    /* best first */
+	size_t n, first;         /* first: how many better ones the pages before had */
+	struct pick *pick;       /* best first */
 	const struct pick *best; /* the best of all pages; NULL = none */
-	const char *currency; /* of all prices and costs */
-	size_t fitting;       /* servers that fit, on all pages */
+	const char *currency;    /* of all prices and costs */
+	size_t fitting;          /* servers that fit, on all pages */
 	size_t excluded[EXCLUSION_COUNT];
 };
 
 struct objective {
 	const char *name, *help;
 	/* NaN = cannot be said of this server. */
-	double (*key)(const struct catalogue *c, const struct pick *p, const struct pick_options *o);
+	double (*key)(const struct catalogue *c, const struct pick *p,
+		const struct pick_options *o);
 	enum exclusion lacking; /* what is counted then */
 	bool by_forecast;       /* an assumed speed makes it unsure */
 	const char *unit;       /* of what is compared, in words: "per hour", ... */

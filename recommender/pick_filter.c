@@ -7,6 +7,10 @@
 
 #define MIB 1048576.0
 
+/* Burstable CPUs earn credits for 5 to 40 % of their time, depending on the size: below, few run
+ * out. */
+#define BUSY_SHARE 0.1
+
 const char *const exclusion_name[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "inactive",
 	[EXCLUDED_VENDOR] = "vendor",
@@ -32,6 +36,13 @@ const char *const exclusion_name[EXCLUSION_COUNT] = {
 	[EXCLUDED_TOO_EXPENSIVE] = "too_expensive",
 	[EXCLUDED_NO_SCORE] = "no_score",
 };
+
+unsigned usual_cpu_allocations(const struct profile *p)
+{
+	if (profile_cpu_share(p) < BUSY_SHARE)
+		return 0;
+	return 1u << CPU_DEDICATED | 1u << CPU_ALLOCATION_UNKNOWN;
+}
 
 static bool active_asked(const struct ask *a)
 {
@@ -120,12 +131,12 @@ static bool name_passes(const struct ask *a, const struct server *s)
 
 static bool architecture_asked(const struct ask *a)
 {
-	return a->o->architecture != ARCHITECTURE_UNKNOWN;
+	return a->o->architectures != 0;
 }
 
 static bool architecture_passes(const struct ask *a, const struct server *s)
 {
-	return s->cpu_architecture == a->o->architecture;
+	return a->o->architectures & (1u << s->cpu_architecture);
 }
 
 static bool cpu_allocation_asked(const struct ask *a)

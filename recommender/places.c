@@ -82,8 +82,8 @@ static const struct choice by_name = {"region", region_is, region_name};
 static const struct choice by_country = {"country", country_is, region_country};
 static const struct choice by_continent = {"continent", continent_is, region_continent};
 
-static int no_such(
-	const struct catalogue *c, const struct choice *way, const char *word, struct err *e)
+static int no_such(const struct catalogue *c, const struct choice *way, const char *word,
+	struct err *e)
 {
 	struct buf known = BUF_MAX(120);
 

@@ -31,7 +31,7 @@ struct places {
  * Which regions are in all of the lists that are not empty: one flag for each region of c, in arena; NULL when
  * all lists are empty. -ENOENT when a word fits no region of c: the sentence names it, and some that there are.
  */
-int places_find(const struct catalogue *c, const struct places *p, struct arena *arena, const bool **ret,
-	struct err *e);
+int places_find(const struct catalogue *c, const struct places *p, struct arena *arena,
+	const bool **ret, struct err *e);
 
 #endif

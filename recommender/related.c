@@ -130,8 +130,8 @@ static bool is_there(const struct related *all, size_t n, const struct benchmark
 	return false;
 }
 
-size_t benchmarks_related(
-	const struct catalogue *c, const struct habits *h, struct related ret[RELATED_MAX])
+size_t benchmarks_related(const struct catalogue *c, const struct habits *h,
+	struct related ret[RELATED_MAX])
 {
 	size_t n = 0;
 

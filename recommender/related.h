@@ -10,12 +10,12 @@
 
 /* What is known of how a job works. Unknown is NaN. */
 struct habits {
-	double cpu_share;             /* of the time that the CPU is the limit: profile_cpu_share */
-	double cores;                 /* used at once */
-	double gpu_share;             /* of the time that its GPUs are busy */
-	double memory_bytes;          /* peak */
+	double cpu_share;    /* of the time that the CPU is the limit: profile_cpu_share */
+	double cores;        /* used at once */
+	double gpu_share;    /* of the time that its GPUs are busy */
+	double memory_bytes; /* peak */
 	double network_bytes_per_second;
-	struct words programs;        /* names of its processes, as in /proc/PID/comm; may be empty */
+	struct words programs; /* names of its processes, as in /proc/PID/comm; may be empty */
 };
 
 struct related {
@@ -26,6 +26,7 @@ struct related {
 #define RELATED_MAX 16
 
 /* Best match first; only what the catalogue has scores of. Answers how many. */
-size_t benchmarks_related(const struct catalogue *c, const struct habits *h, struct related ret[RELATED_MAX]);
+size_t benchmarks_related(const struct catalogue *c, const struct habits *h,
+	struct related ret[RELATED_MAX]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "recommender/catalogue.h"
 
 struct reserve {
-	const char *name, *help; /* help: the rule and where it comes from */
+	const char *name, *help;                  /* help: the rule and where it comes from */
 	double (*memory)(const struct server *s); /* MiB that are left for jobs; NaN = unknown */
 	double (*cpus)(const struct server *s);
 };

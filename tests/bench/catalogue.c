@@ -97,7 +97,7 @@ static void ask_all(const struct catalogue *c)
 	ask(c, "cheapest", &d, &(struct pick_options){.limit = 5});
 	ask(c, "cheapest, x86_64, dedicated", &d,
 		&(struct pick_options){.limit = 5,
-			.architecture = ARCHITECTURE_X86_64,
+			.architectures = 1u << ARCHITECTURE_X86_64,
 			.cpu_allocations = 1u << CPU_DEDICATED});
 	ask(c, "cheapest in Europe, on demand or spot", &d,
 		&(struct pick_options){.limit = 5,
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
 	struct mono start = now_read().mono;
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 
-	if (database ? catalogue_from_scdata(&c, argv[1], &e)
-		     : catalogue_from_csv(&c, text, len, argv[1], &e)) {
+	if (database ? catalogue_from_scdata(&c, argv[1], &e) :
+		       catalogue_from_csv(&c, text, len, argv[1], &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}

@@ -17,8 +17,8 @@ struct hurry {
 	double skipped; /* seconds */
 };
 
-static int hurry_get(
-	void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+static int hurry_get(void *context, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
 {
 	struct hurry *h = context;
 

@@ -287,13 +287,13 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_saved_catalogue_comes_back, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(a_saved_catalogue_comes_back, new_path,
+			remove_path),
 		cmocka_unit_test_setup_teardown(nothing_saved_is_absence, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(
-			pages_are_kept_confirmed_and_forgotten, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(
-			a_corrupt_file_is_begun_anew, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(pages_are_kept_confirmed_and_forgotten, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,
+			remove_path),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_named),
 	};
 

@@ -217,11 +217,11 @@ static void progress_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			each_kind_is_read_plain_and_packed, new_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(each_kind_is_read_plain_and_packed, new_folder,
+			remove_folder),
 		cmocka_unit_test_setup_teardown(what_it_is_not_is_said, new_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_dump_makes_tables_and_nothing_else, new_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_dump_makes_tables_and_nothing_else, new_folder,
+			remove_folder),
 		cmocka_unit_test_setup_teardown(progress_is_told, new_folder, remove_folder),
 	};
 

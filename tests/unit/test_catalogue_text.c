@@ -34,14 +34,14 @@ static void info_counts_what_there_is(void **state)
 	catalogue_info(&out, c, 7200);
 	const char *text = buf_text(&out);
 
-	assert_non_null(
-		strstr(text, "source      boxes.csv\nas of       2026-08\nfetched     2 hours ago\n"
-			     "holds       5 servers, 4 prices, 1 regions, 0 benchmarks in "));
+	assert_non_null(strstr(text,
+		"source      boxes.csv\nas of       2026-08\nfetched     2 hours ago\n"
+		"holds       5 servers, 4 prices, 1 regions, 0 benchmarks in "));
 	assert_non_null(strstr(text, "currencies  USD EUR (no rate)\n"));
-	assert_non_null(
-		strstr(text, "\nv                   3        2        3        1         3\n"));
-	assert_non_null(
-		strstr(text, "\nw                   2        2        1        0         1\n"));
+	assert_non_null(strstr(text,
+		"\nv                   3        2        3        1         3\n"));
+	assert_non_null(strstr(text,
+		"\nw                   2        2        1        0         1\n"));
 	buf_reset(&out);
 	catalogue_info(&out, c, NAN);
 	assert_null(strstr(buf_text(&out), "fetched"));

@@ -192,13 +192,13 @@ static void a_fresh_cache_is_not_fetched_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_is_cached_is_answered_at_once, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(
-			without_a_cache_there_is_none_yet, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(what_is_cached_is_answered_at_once, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(without_a_cache_there_is_none_yet, new_path,
+			remove_path),
 		cmocka_unit_test_setup_teardown(a_failure_is_said_once, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(
-			a_fresh_cache_is_not_fetched_again, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(a_fresh_cache_is_not_fetched_again, new_path,
+			remove_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,10 +142,10 @@ static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 	near(other_model.seconds, 60);
 
 	p.gpu_seconds = NAN;
-	assert_int_equal(
-		forecast_on(llm, &p, catalogue_find(llm, "s", "h")).basis, FORECAST_ASSUMED);
-	assert_int_equal(
-		forecast_on(llm, &p, catalogue_find(llm, "n", "y")).basis, FORECAST_MEASURED);
+	assert_int_equal(forecast_on(llm, &p, catalogue_find(llm, "s", "h")).basis,
+		FORECAST_ASSUMED);
+	assert_int_equal(forecast_on(llm, &p, catalogue_find(llm, "n", "y")).basis,
+		FORECAST_MEASURED);
 	catalogue_free(plain);
 	catalogue_free(llm);
 }

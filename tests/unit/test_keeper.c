@@ -11,243 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exporter/keeper.h"
+#include "tests/support/keeper_world.h"
 
-#define URL "http://keeper.test"
+#define URL WORLD_URL
 #define DAY 86400.0
-
-enum fault {
-	FAULT_NONE,
-	FAULT_NO_ANSWER,
-	FAULT_TIMEOUT,
-	FAULT_TOO_MANY,      /* 429 */
-	FAULT_TOO_MANY_TOLD, /* 429 with Retry-After */
-	FAULT_BUSY,          /* 503 */
-	FAULT_BROKEN,        /* 500 with a page of HTML */
-	FAULT_HTML,          /* 200 with a page of HTML */
-	FAULT_CUT,           /* 200, half of the body */
-	FAULT_OTHER_JSON,    /* 200, JSON of another shape */
-	FAULT_UNPROCESSABLE, /* 422: for good */
-	FAULT_UNAUTHORIZED,  /* 401: for good */
-	FAULT_TOO_LONG,      /* for good */
-	FAULTS,
-};
-
-struct world {
-	double seconds; /* since the beginning */
-	unsigned calls, servers_calls, not_modified;
-	double call_at[4096];
-	double call_credits[4096];
-	unsigned fail_call; /* number of the call that fails, from 1; 0 = none */
-	unsigned fail_times;
-	enum fault fault;
-	int stop_after_waits; /* < 0 = never */
-	const char *hash, *extra_url;
-	bool no_header, changed; /* no X-Total-Count; other ETags */
-	unsigned aws_servers, hcloud_servers;
-	double claimed; /* more servers than there are */
-};
-
-static struct world new_world(void)
-{
-	return (struct world){
-		.stop_after_waits = -1, .hash = "h1", .aws_servers = 600, .hcloud_servers = 250};
-}
-
-/* Two pages and one, so that every call can fail in turn. */
-static struct world small_world(void)
-{
-	struct world w = new_world();
-
-	w.aws_servers = 260;
-	w.hcloud_servers = 10;
-	return w;
-}
-
-static struct wall world_now(void *context)
-{
-	struct world *w = context;
-
-	return (struct wall){.ns = 1787000000LL * NS_PER_S + (int64_t)(w->seconds * 1e9)};
-}
-
-static bool world_wait(void *context, double seconds)
-{
-	struct world *w = context;
-
-	if (w->stop_after_waits == 0)
-		return false;
-	if (w->stop_after_waits > 0)
-		w->stop_after_waits--;
-	assert_true(seconds > 0 && seconds < 3600);
-	w->seconds += seconds;
-	return true;
-}
-
-static double world_random(void *context)
-{
-	struct world *w = context;
-
-	return fmod(w->seconds * 7.31, 1);
-}
-
-static long parameter(const char *url, const char *name)
-{
-	char key[64];
-	const char *at;
-
-	snprintf(key, sizeof key, "%s=", name);
-	at = strstr(url, key);
-	assert_non_null(at);
-	long v = 0;
-
-	for (at += strlen(key); *at >= '0' && *at <= '9'; at++)
-		v = v * 10 + (*at - '0');
-	return v;
-}
-
-static void serve_servers(struct world *w, const char *url, struct answer *a)
-{
-	bool aws = strstr(url, "vendor=aws") || strstr(url, "vendor_regions=aws~");
-	bool hetzner = strstr(url, "vendor=hcloud") || strstr(url, "vendor_regions=hcloud~");
-	bool region = strstr(url, "vendor_regions=");
-	long total = aws ? (long)w->aws_servers : hetzner ? (long)w->hcloud_servers : 0;
-	long limit = parameter(url, "limit"), page = parameter(url, "page");
-	const char *comma = "";
-
-	assert_true(limit == KEEPER_PAGE_SIZE && page >= 1);
-	assert_non_null(strstr(url, "order_by=server_id"));
-	buf_adds(&a->body, "[");
-	for (long i = (page - 1) * limit; i < page * limit && i < total; i++) {
-		buf_addf(&a->body,
-			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_"
-			"amount\":1024,"
-			"\"min_price_ondemand\":%ld.5,\"min_price_spot\":null,\"new_field\":{\"a\":"
-			"[]},\"score\":100,"
-			"\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":"
-			"1}%s}",
-			comma, aws ? "aws" : "hcloud", i, 1 + i % 8, region ? 2L : 1L,
-			strstr(url, "benchmark_id=stress_ng%3Abest1")
-				? ",\"selected_benchmark_score\":50"
-			: strstr(url, "benchmark_id=") ? ",\"selected_benchmark_score\":7"
-						       : "");
-		comma = ",";
-	}
-	buf_adds(&a->body, "]");
-	if (strstr(url, "add_total_count_header=true") && !w->no_header)
-		a->total_count = (double)total + w->claimed;
-}
-
-static void serve(struct world *w, const char *url, struct answer *a)
-{
-	const char *path = url + strlen(URL);
-
-	assert_memory_equal(url, URL, strlen(URL));
-	a->status = 200;
-	a->max_age_seconds = 3600;
-	snprintf(a->etag, sizeof a->etag, "\"%zu%s\"", strlen(url), w->changed ? "b" : "a");
-	if (strcmp(path, "/healthcheck") == 0)
-		buf_addf(&a->body,
-			"{\"database_hash\":\"%s\",\"database_last_updated\":1786900000.5,"
-			"\"packages\":{}}",
-			w->hash);
-	else if (strcmp(path, "/table/country") == 0)
-		buf_adds(&a->body, "[{\"country_id\":\"DE\",\"continent\":\"Europe\"}]");
-	else if (strcmp(path, "/table/vendor") == 0)
-		buf_adds(&a->body, "[{\"vendor_id\":\"aws\",\"name\":\"A\"},{\"vendor_id\":"
-				   "\"hcloud\"},{\"vendor_id\":\"empty\"}]");
-	else if (strcmp(path, "/table/region") == 0)
-		buf_adds(&a->body, "[{\"vendor_id\":\"aws\",\"region_id\":\"us-east-1\",\"api_"
-				   "reference\":\"us-east-1\",\"aliases\":[]},"
-				   "{\"vendor_id\":\"hcloud\",\"region_id\":\"2\",\"api_"
-				   "reference\":\"nbg1-dc3\",\"country_id\":\"DE\","
-				   "\"aliases\":[\"nbg1\"]}]");
-	else if (strcmp(path, "/table/benchmark") == 0)
-		buf_adds(&a->body, "[{\"benchmark_id\":\"stress_ng:best1\",\"name\":\"one\","
-				   "\"higher_is_better\":true},"
-				   "{\"benchmark_id\":\"latency\",\"name\":\"L\",\"higher_is_"
-				   "better\":false},{}]");
-	else if (strncmp(path, "/servers?", 9) == 0)
-		serve_servers(w, url, a);
-	else
-		fail_msg("asked for %s", url);
-}
-
-static int inject(struct world *w, struct answer *a, struct err *e)
-{
-	switch (w->fault) {
-	case FAULT_NONE:
-	case FAULTS:
-		break;
-	case FAULT_NO_ANSWER:
-		answer_clear(a);
-		return err_set(e, -EIO, "%s: connection refused", URL);
-	case FAULT_TIMEOUT:
-		w->seconds += 30;
-		return err_set(e, -ETIMEDOUT, "%s: timed out", URL);
-	case FAULT_TOO_MANY_TOLD:
-		a->retry_after_seconds = 42;
-		__attribute__((fallthrough));
-	case FAULT_TOO_MANY:
-		a->status = 429;
-		buf_reset(&a->body);
-		buf_adds(&a->body, "Rate limit exceeded.");
-		break;
-	case FAULT_BUSY:
-		a->status = 503;
-		break;
-	case FAULT_BROKEN:
-		a->status = 500;
-		__attribute__((fallthrough));
-	case FAULT_HTML:
-		buf_reset(&a->body);
-		buf_adds(&a->body, "<html>\nsorry</html>");
-		break;
-	case FAULT_CUT:
-		a->body.len /= 2;
-		a->body.data[a->body.len] = '\0';
-		break;
-	case FAULT_OTHER_JSON:
-		buf_reset(&a->body);
-		buf_adds(&a->body, "\"maintenance\"");
-		break;
-	case FAULT_UNPROCESSABLE:
-		a->status = 422;
-		buf_reset(&a->body);
-		buf_adds(&a->body, "{\"detail\":\"vcpus_min\"}\nmore");
-		break;
-	case FAULT_UNAUTHORIZED:
-		a->status = 401;
-		break;
-	case FAULT_TOO_LONG:
-		return err_set(e, -E2BIG, "%s: more than 1 bytes", URL);
-	}
-	return 0;
-}
-
-static int world_get(
-	void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
-{
-	struct world *w = context;
-	bool servers = strstr(url, "/servers") != NULL;
-
-	answer_clear(ret);
-	ret->body.max = CATALOGUE_PAGE_MAX;
-	w->call_at[w->calls] = w->seconds;
-	w->call_credits[w->calls] = servers ? 3 : 1;
-	w->calls++;
-	w->servers_calls += servers;
-	assert_true(w->calls < 4000);
-	serve(w, url, ret);
-	if (w->fail_call && w->calls >= w->fail_call && w->calls < w->fail_call + w->fail_times)
-		return inject(w, ret, e);
-	if (etag && *etag && strcmp(etag, ret->etag) == 0) {
-		ret->status = 304;
-		buf_reset(&ret->body);
-		w->not_modified++;
-	}
-	return 0;
-}
 
 static int fetch_with(struct world *w, struct keeper_options o, struct catalogue_cache *cache,
 	struct catalogue **ret, struct keeper_report *r, struct err *e)
@@ -348,8 +115,8 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 	catalogue_free(c);
 
 	w = new_world();
-	assert_int_equal(
-		fetch_with(&w, (struct keeper_options){.regions = {1, nowhere}}, NULL, &c, &r, &e),
+	assert_int_equal(fetch_with(&w, (struct keeper_options){.regions = {1, nowhere}}, NULL, &c,
+				 &r, &e),
 		-ENOENT);
 	assert_string_equal(e.text, URL " knows no region \"mars\"");
 	assert_null(c);
@@ -363,12 +130,14 @@ static void a_known_database_is_not_fetched_again(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(
-		fetch_with(&w, (struct keeper_options){.known_hash = "h1"}, NULL, &c, &r, &e), 0);
+	assert_int_equal(fetch_with(&w, (struct keeper_options){.known_hash = "h1"}, NULL, &c, &r,
+				 &e),
+		0);
 	assert_true(r.unchanged && !c);
 	assert_int_equal(w.calls, 1);
-	assert_int_equal(
-		fetch_with(&w, (struct keeper_options){.known_hash = "h0"}, NULL, &c, &r, &e), 0);
+	assert_int_equal(fetch_with(&w, (struct keeper_options){.known_hash = "h0"}, NULL, &c, &r,
+				 &e),
+		0);
 	assert_false(r.unchanged);
 	assert_complete(c, &w);
 	catalogue_free(c);
@@ -476,8 +245,8 @@ static void stopping_works_at_every_wait(void **state)
 		struct err e = {0};
 
 		w.stop_after_waits = waits;
-		assert_int_equal(
-			fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -ECANCELED);
+		assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e),
+			-ECANCELED);
 		assert_null(c);
 	}
 }

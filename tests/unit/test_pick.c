@@ -31,8 +31,8 @@ static struct demand nothing(void)
 }
 
 /* server_ids of the picks, in order, each with a space after it. */
-static void assert_picks(
-	const struct catalogue *c, struct demand d, struct pick_options o, const char *ids)
+static void assert_picks(const struct catalogue *c, struct demand d, struct pick_options o,
+	const char *ids)
 {
 	struct arena arena = {0};
 	struct buf text = BUF_MAX(4096);
@@ -74,9 +74,9 @@ static void memory_is_compared_in_its_own_unit(void **state)
 
 static void the_memory_that_the_system_sees_counts(void **state)
 {
-	struct catalogue *c = csv(
-		"vendor_id,server_id,vcpus,memory_amount,memory_amount_actual,min_price_ondemand\n"
-		"v,nominal,1,1024,960,0.01\nv,real,1,1024,1024,0.02\n");
+	struct catalogue *c = csv("vendor_id,server_id,vcpus,memory_amount,memory_amount_actual,"
+				  "min_price_ondemand\n"
+				  "v,nominal,1,1024,960,0.01\nv,real,1,1024,1024,0.02\n");
 	struct demand d = nothing();
 
 	(void)state;
@@ -124,7 +124,8 @@ static void each_filter_counts_what_it_removed(void **state)
 				       "w,good,x86_64,8,8192,1,8192,,1,\n");
 	struct arena arena = {0};
 	struct demand d = {2, 4096 * MIB, 1, 8192 * MIB, NAN, 1800};
-	struct pick_options o = {.architecture = ARCHITECTURE_X86_64, .vendors = {2, vendors}};
+	struct pick_options o = {
+		.architectures = 1u << ARCHITECTURE_X86_64, .vendors = {2, vendors}};
 	struct picks p;
 	static const size_t expected[EXCLUSION_COUNT] = {
 		[EXCLUDED_INACTIVE] = 1,
@@ -190,6 +191,25 @@ static void prices_are_compared_in_one_currency(void **state)
 	catalogue_free(only_euro);
 }
 
+static void a_busy_job_is_kept_off_shared_cpus(void **state)
+{
+	struct profile idle = profile_of_duration(100), busy = idle, unknown = idle;
+
+	(void)state;
+	idle.cpu_seconds = 5;
+	busy.cpu_seconds = 50;
+	idle.cores = busy.cores = 1;
+	assert_int_equal(usual_cpu_allocations(&idle), 0);
+	for (size_t i = 0; i < 2; i++) {
+		unsigned allowed = usual_cpu_allocations(i ? &busy : &unknown);
+
+		assert_true(allowed & 1u << CPU_DEDICATED);
+		assert_true(allowed & 1u << CPU_ALLOCATION_UNKNOWN);
+		assert_false(allowed & 1u << CPU_SHARED);
+		assert_false(allowed & 1u << CPU_BURSTABLE);
+	}
+}
+
 static void an_unknown_duration_has_no_cost(void **state)
 {
 	struct catalogue *c = csv(HEAD "v,a,x86_64,1,1,,,,1,USD\n");
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(ties_go_to_memory_then_to_names),
 		cmocka_unit_test(each_filter_counts_what_it_removed),
 		cmocka_unit_test(prices_are_compared_in_one_currency),
+		cmocka_unit_test(a_busy_job_is_kept_off_shared_cpus),
 		cmocka_unit_test(an_unknown_duration_has_no_cost),
 	};
 

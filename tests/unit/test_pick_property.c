@@ -34,7 +34,7 @@ static double maybe(double v)
 
 static const char *const vendors[] = {"aws", "hcloud", "own"};
 static const char *const places[] = {"r1", "r2", "r3", ""};
-static const char *const currencies[] = {"USD", "EUR", "XXX"}; /* nothing is known of XXX */
+static const char *const currencies[] = {"USD", "EUR", "JPY"}; /* no rate is known for JPY */
 static const char *const models[] = {"", "A10", "L4"};
 static const char *const frameworks[] = {"hipaa", "soc2t2"};
 
@@ -133,7 +133,7 @@ static void random_question(const struct catalogue *c, struct question *q)
 		.compliance = {next(8) ? 0 : 1 + next(2), frameworks},
 		.include = {next(12) ? 0 : 1 + next(3), names + next(4)},
 		.exclude = {next(12) ? 0 : 1 + next(3), names + next(4)},
-		.architecture = next(3) ? ARCHITECTURE_UNKNOWN : (enum architecture)next(3),
+		.architectures = next(3) ? 0 : next(8),
 		.cpu_allocations = next(6) ? 0 : next(16),
 		.vcpus_max = next(12) ? 0 : next(64),
 		.memory_max = next(12) ? 0 : next(60000),
@@ -184,7 +184,7 @@ static bool fits(const struct catalogue *c, const struct server *s, const struct
 	return (s->active || o->with_inactive) &&
 	       ASKED(o->vendors.n, words_have(&o->vendors, s->vendor_id)) &&
 	       ASKED(o->include.n, named(&o->include, s)) && !named(&o->exclude, s) &&
-	       ASKED(o->architecture, s->cpu_architecture == o->architecture) &&
+	       ASKED(o->architectures, o->architectures >> s->cpu_architecture & 1) &&
 	       ASKED(o->cpu_allocations, o->cpu_allocations >> s->cpu_allocation & 1) &&
 	       ASKED(q->d.cpu_cores, cpus >= q->d.cpu_cores) &&
 	       ASKED(o->vcpus_max, s->vcpus <= o->vcpus_max) &&
@@ -270,8 +270,8 @@ static int better(const void *left, const void *right)
 	return order ? order : strcmp(a->server->server_id, b->server->server_id);
 }
 
-static void check(
-	const struct catalogue *c, const struct question *q, struct arena *arena, size_t *answered)
+static void check(const struct catalogue *c, const struct question *q, struct arena *arena,
+	size_t *answered)
 {
 	struct candidate *all = arena_alloc(arena, c->n * sizeof *all);
 	size_t n = 0, removed = 0, first = q->o.page > 1 ? (q->o.page - 1) * q->o.limit : 0;
@@ -341,7 +341,7 @@ static void the_built_in_catalogue_is_picked_from_correctly(void **state)
 		struct demand d = {next(64) / 4.0, next(300000) * MIB,
 			next(4) ? (double)NAN : (double)next(9), NAN, NAN, 600};
 		struct pick_options o = {.limit = 1 + next(8),
-			.architecture = (enum architecture)next(3),
+			.architectures = next(2) ? 0 : next(8),
 			.vendors = {next(3), vendors},
 			.currency = next(3) ? "USD" : "EUR"};
 
@@ -356,7 +356,8 @@ static void the_built_in_catalogue_is_picked_from_correctly(void **state)
 			bool fit = s->vcpus >= d.cpu_cores &&
 				   s->memory_amount * MIB >= d.memory_bytes &&
 				   ASKED(d.gpus, s->gpu_count >= d.gpus) &&
-				   ASKED(o.architecture, s->cpu_architecture == o.architecture) &&
+				   ASKED(o.architectures,
+					   o.architectures >> s->cpu_architecture & 1) &&
 				   ASKED(o.vendors.n, words_have(&o.vendors, s->vendor_id)) &&
 				   strcmp(s->currency, o.currency) == 0;
 

@@ -72,8 +72,8 @@ static void regions_are_found_by_any_name(void **state)
 	assert_found(c, (struct places){.regions = WORDS("gcp~1000")}, "us-central1 ");
 	assert_found(c, (struct places){.regions = WORDS("GCP~US-Central1")}, "us-central1 ");
 	assert_found(c, (struct places){.regions = WORDS("iowa")}, "us-central1 ");
-	assert_found(
-		c, (struct places){.regions = WORDS("US-C1", "nbg1")}, "us-central1 nbg1-dc3 ");
+	assert_found(c, (struct places){.regions = WORDS("US-C1", "nbg1")},
+		"us-central1 nbg1-dc3 ");
 	assert_found(c, (struct places){.countries = WORDS("nl")}, "europe-west4 westeurope ");
 	assert_found(c, (struct places){.continents = WORDS("europe")},
 		"europe-west4 nbg1-dc3 westeurope ");

@@ -191,8 +191,8 @@ static void the_schema_of_sc_data_is_read(void **state)
 
 	assert_string_equal(virginia->aliases, "use1|US East");
 	assert_string_equal(virginia->continent, "North America");
-	assert_true(
-		virginia->storage_price_gb_month == 0.015 && virginia->outbound_price_gb == 0.09);
+	assert_true(virginia->storage_price_gb_month == 0.015 &&
+		    virginia->outbound_price_gb == 0.09);
 	assert_true(virginia->ipv4_price_hour == 0.005);
 	assert_string_equal(nuremberg->api_reference, "nbg1-dc3");
 	assert_string_equal(nuremberg->extras_currency, "EUR");
@@ -200,8 +200,8 @@ static void the_schema_of_sc_data_is_read(void **state)
 
 	const struct benchmark *latency = catalogue_benchmark(c, "membench:latency");
 
-	assert_true(
-		latency && !latency->higher_is_better && latency->score[micro - c->server] == 90);
+	assert_true(latency && !latency->higher_is_better &&
+		    latency->score[micro - c->server] == 90);
 	assert_string_equal(latency->unit, "ns");
 	catalogue_free(c);
 }
@@ -280,10 +280,10 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			the_schema_of_sc_data_is_read, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(
-			rates_of_a_keeper_database_are_read, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(the_schema_of_sc_data_is_read, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(rates_of_a_keeper_database_are_read, new_path,
+			remove_path),
 		cmocka_unit_test_setup_teardown(a_smaller_schema_is_read, new_path, remove_path),
 		cmocka_unit_test_setup_teardown(other_files_are_refused, new_path, remove_path),
 	};
