@@ -19,15 +19,28 @@ static const char *format_choice(size_t i)
 	return advice_formats[i].name;
 }
 
-static const char *const architectures[] = {
-	[ARCHITECTURE_UNKNOWN] = "any",
-	[ARCHITECTURE_X86_64] = "x86_64",
-	[ARCHITECTURE_ARM64] = "arm64",
+#if defined(__x86_64__)
+#define NATIVE ARCHITECTURE_X86_64
+#elif defined(__aarch64__)
+#define NATIVE ARCHITECTURE_ARM64
+#else
+#define NATIVE ARCHITECTURE_UNKNOWN
+#endif
+
+/* A job's programs run where they were built for, which is what this program was built for, too. */
+static const struct {
+	const char *word;
+	enum architecture architecture; /* UNKNOWN = any */
+} architectures[] = {
+	{"native", NATIVE},
+	{"any", ARCHITECTURE_UNKNOWN},
+	{"x86_64", ARCHITECTURE_X86_64},
+	{"arm64", ARCHITECTURE_ARM64},
 };
 
 static const char *architecture_choice(size_t i)
 {
-	return i < ARRAY_LEN(architectures) ? architectures[i] : NULL;
+	return i < ARRAY_LEN(architectures) ? architectures[i].word : NULL;
 }
 
 static const struct parameter parameters[] = {
@@ -57,19 +70,20 @@ static const struct parameter parameters[] = {
 		.help = "Only servers of this vendor, for example aws"},
 	{.name = "architecture",
 		.kind = PARAMETER_CHOICE,
-		.fallback = "any",
+		.fallback = "native",
 		.choice = architecture_choice,
-		.help = "CPU architecture of the servers"},
+		.help = "CPU architecture of the servers; native is the one that this program was built for"},
 	{0},
 };
 
-static enum architecture architecture_of(const char *name)
+/* As struct pick_options wants them: a bit each, none for any. */
+static unsigned architecture_bits(const char *word)
 {
-	unsigned i = 0;
+	size_t i = 0;
 
-	while (i < ARRAY_LEN(architectures) - 1 && strcmp(architectures[i], name) != 0)
+	while (i < ARRAY_LEN(architectures) - 1 && strcmp(architectures[i].word, word) != 0)
 		i++;
-	return (enum architecture)i;
+	return architectures[i].architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << architectures[i].architecture;
 }
 
 /* The catalogue's vendors, each once. */
@@ -116,7 +130,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 {
 	struct pick_options options = {
 		.limit = argument_count(a, "limit"),
-		.architecture = architecture_of(argument_text(a, "architecture")),
+		.architectures = architecture_bits(argument_text(a, "architecture")),
 	};
 	struct picks picks = {0};
 	const struct catalogue *catalogue = app_catalogue(app, e);
