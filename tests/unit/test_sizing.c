@@ -230,10 +230,10 @@ static void baseline_counts_gpus_that_were_used(void **state)
 
 	(void)state;
 	r = test_run_succeeded(&t, 1, GIB);
-	test_run_column(r, "gpu_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
+	test_run_column(r, "gpus_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
 	test_run_column(r, "gpu_usage", 0.6, 0.8);
 	test_run_column(r, "vram_bytes", 6 * GIB, 8 * GIB);
-	test_run_column(test_run_succeeded(&t, 1, GIB), "gpu_used", 0, 0);
+	test_run_column(test_run_succeeded(&t, 1, GIB), "gpus_used", 0, 0);
 	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
 	assert_int_equal(s.resources.gpu, 2);
 	assert_int_equal(s.resources.vram, 10240);
@@ -333,7 +333,7 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 static void tables_are_complete_and_start_with_the_defaults(void **state)
 {
 	(void)state;
-	assert_string_equal(strategies[0].name, "baseline");
+	assert_string_equal(strategies[0].name, "auto");
 	for (const struct strategy *s = strategies; s->name; s++) {
 		assert_ptr_equal(strategy_find(s->name), s);
 		assert_true(s->help && *s->help && s->size);
@@ -358,7 +358,7 @@ static void sentences_past_the_cap_are_dropped(void **state)
 	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
 		sizing_explain(&s, &arena, "sentence %d", i);
 	assert_int_equal(s.n_explain, EXPLAIN_MAX);
-	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 11");
+	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 15");
 }
 
 static void words_keep_three_figures(void **state)
