@@ -19,21 +19,7 @@ static double duration(const struct run *r)
 	return r->duration_seconds;
 }
 
-/* GPUs touched at the same time: counted where the GPUs were, otherwise at least as many as were
- * busy. */
-static double gpus_used(const struct run *r)
-{
-	double used = run_peak(r, "gpus_used");
-
-	return isnan(used) ? ceil(run_peak(r, "gpu_usage")) : used;
-}
-
-static double vram_peak(const struct run *r)
-{
-	return run_peak(r, "vram_bytes");
-}
-
-static void size_cpu(struct sizing *s, const struct runs *used, struct arena *arena)
+static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct summary cores = runs_summary(used, mean_cores);
 
@@ -52,7 +38,7 @@ static void size_cpu(struct sizing *s, const struct runs *used, struct arena *ar
 		(unsigned long long)s->resources.cpu, cores.n, cores.mean, cores.min, cores.max);
 }
 
-static void size_memory(struct sizing *s, const struct runs *used, struct arena *arena)
+static void baseline_memory(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct summary peaks = runs_summary(used, run_memory_peak);
 	char peak[WORDS_MAX], with_margin[WORDS_MAX];
@@ -72,9 +58,10 @@ static void size_memory(struct sizing *s, const struct runs *used, struct arena 
 		words_bytes(with_margin, s->demand.memory_bytes));
 }
 
-static void size_gpu(struct sizing *s, const struct runs *used, struct arena *arena)
+static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary gpus = runs_summary(used, gpus_used), vram = runs_summary(used, vram_peak);
+	struct summary gpus = runs_summary(used, run_gpus),
+		       vram = runs_summary(used, run_vram_peak);
 	char peak[WORDS_MAX];
 
 	if (!gpus.n && !vram.n) {
@@ -98,7 +85,7 @@ static void size_gpu(struct sizing *s, const struct runs *used, struct arena *ar
 	}
 }
 
-static void size_duration(struct sizing *s, const struct runs *used, struct arena *arena)
+static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct summary seconds = runs_summary(used, duration);
 	char mean[WORDS_MAX], min[WORDS_MAX], max[WORDS_MAX];
@@ -123,10 +110,8 @@ static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena 
 	if (newest == runs->n || runs->run[newest].outcome != OUTCOME_OOM_KILLED)
 		return;
 
-	double killed_at = runs->run[newest].memory_limit_bytes;
+	double killed_at = run_killed_at(&runs->run[newest]);
 
-	if (isnan(killed_at))
-		killed_at = run_memory_peak(&runs->run[newest]);
 	if (isnan(killed_at))
 		sizing_explain(s, arena,
 			"warning: the newest run was killed for memory; this rule does not count "
@@ -136,6 +121,22 @@ static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena 
 			"warning: the newest run was killed for memory at %s; this rule does not "
 			"count it",
 			words_bytes(limit, killed_at));
+}
+
+static void judge(struct sizing *s, const struct runs *runs, const struct runs *used,
+	const struct sizing_options *options)
+{
+	struct rule_options window = baseline_rule.defaults;
+	struct fed f;
+
+	if (!(s->demand.memory_bytes > 0))
+		return;
+	if (options->runs)
+		window.window = options->runs;
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	feed(&f, &baseline_rule, &window, runs, used, run_memory_peak);
+	judge_memory(s, &f, false, runs, used, input_of_next(options));
+	fed_done(&f);
 }
 
 int baseline_size(const struct runs *runs, const struct sizing_options *options,
@@ -148,11 +149,12 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 
 	if (r < 0)
 		return r;
-	size_cpu(&s, &used, arena);
-	size_memory(&s, &used, arena);
-	size_gpu(&s, &used, arena);
-	size_duration(&s, &used, arena);
+	baseline_cpu(&s, &used, arena);
+	baseline_memory(&s, &used, arena);
+	baseline_gpu(&s, &used, arena);
+	baseline_duration(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
+	judge(&s, runs, &used, options);
 	*ret = s;
 	return 0;
 }

@@ -2,11 +2,10 @@
  * How many cores a run kept busy over its time, and how long it would have taken with fewer.
  * Private to recommender/.
  *
- * Known of a run are its mean and some percentiles over time; the shares between them follow
- * straight lines, except between the median and the 95th percentile, where the mean decides the
- * bend: eight cores for a tenth of the time and one for the rest differ from anything in between.
- * With c cores, a stretch that kept q > c cores busy takes q / c times as long; more cores than
- * were seen in use are not thought to help.
+ * Known of a run are its mean and some percentiles over time. Between them the cores in use bend so
+ * that the mean comes out: eight cores for a tenth of the time and one for the rest differ from
+ * anything in between. With c cores, a stretch that kept q > c cores busy takes q / c times as
+ * long; more cores than were seen in use are not thought to help.
  */
 #ifndef RECOMMENDER_PARALLEL_H
 #define RECOMMENDER_PARALLEL_H

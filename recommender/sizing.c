@@ -1,4 +1,4 @@
-/* The list of strategies, and what they share: choosing runs, rounding, sentences. */
+/* What the strategies share: choosing runs, rounding, sentences, and the order of the parts. */
 #include "recommender/strategy.h"
 
 #include <errno.h>
@@ -7,24 +7,25 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct strategy strategies[] = {
-	{
-		.name = "baseline",
-		.help = "CPU: the average of the runs' mean cores, rounded, at least 1. Memory: "
-			"the highest peak + 20 %, "
-			"rounded up to 128, 256, 512, 1024, 2048 MiB or whole GiB "
-			"(resource-tracker's rule).",
-		.size = baseline_size,
-	},
-	{0},
+static const char *const risk_names[RISK_COUNT] = {
+	[RISK_BALANCED] = "balanced",
+	[RISK_ECONOMY] = "economy",
+	[RISK_SAFE] = "safe",
 };
 
-const struct strategy *strategy_find(const char *name)
+const char *risk_name(enum risk r)
 {
-	for (const struct strategy *s = strategies; s->name; s++)
-		if (strcmp(s->name, name) == 0)
-			return s;
-	return NULL;
+	return risk_names[r];
+}
+
+bool risk_parse(const char *name, enum risk *ret)
+{
+	for (unsigned i = 0; i < RISK_COUNT; i++)
+		if (strcmp(name, risk_names[i]) == 0) {
+			*ret = (enum risk)i;
+			return true;
+		}
+	return false;
 }
 
 const char *confidence_name(enum confidence c)
@@ -96,6 +97,31 @@ uint64_t round_cores(double cores)
 			 : (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
 }
 
+double run_gpus(const struct run *r)
+{
+	double used = run_peak(r, "gpus_used");
+
+	if (isnan(used))
+		used = ceil(run_peak(r, "gpu_usage")); /* at least as many as were busy */
+	return used >= 0 && used < 1e6 ? used : (double)NAN;
+}
+
+double run_vram_peak(const struct run *r)
+{
+	double peak = run_peak(r, "vram_peak_bytes");
+
+	if (isnan(peak))
+		peak = run_peak(r, "vram_bytes");
+	return peak >= 0 && peak < 0x1p62 ? peak : (double)NAN;
+}
+
+double run_killed_at(const struct run *r)
+{
+	double limit = size_or_nan(r->memory_limit_bytes);
+
+	return isnan(limit) ? run_memory_peak(r) : limit;
+}
+
 static enum confidence confidence_of(const struct runs *used)
 {
 	struct summary peaks = runs_summary(used, run_memory_peak);
@@ -123,10 +149,38 @@ static int nothing_to_go_by(const struct runs *runs, struct err *e)
 		buf_text(&words));
 }
 
+static struct sizing sizing_unknown(void)
+{
+	struct sizing s = {
+		.demand = {NAN, NAN, NAN, NAN, NAN, NAN},
+		.first = NAN,
+		.last = NAN,
+		.cpu_cores_limit = NAN,
+		.memory_bytes_limit = NAN,
+		.cpu_cores_for_speed = NAN,
+		.duration_low = NAN,
+		.duration_high = NAN,
+		.memory_too_small = NAN,
+		.memory_expected_waste = NAN,
+		.memory_low = NAN,
+		.memory_high = NAN,
+		.hindsight.waste = NAN,
+		.hindsight_baseline.waste = NAN,
+	};
+
+	for (size_t i = 0; i < FORECAST_CORES; i++) {
+		s.at_cores[i].cores = (double)(1u << i);
+		s.at_cores[i].seconds = NAN;
+	}
+	for (size_t i = 0; i < RISK_COUNT; i++)
+		s.memory_at_risk[i] = NAN;
+	return s;
+}
+
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e)
 {
-	struct sizing s = {.demand = {NAN, NAN, NAN, NAN, NAN, NAN}, .first = NAN, .last = NAN};
+	struct sizing s = sizing_unknown();
 	struct run *run = arena_alloc(arena, sizeof *run * (runs->n + 1));
 	size_t excluded = 0;
 
@@ -153,6 +207,39 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
+/* A job that was only ever killed for memory: that much is known. */
+static bool killed_somewhere(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].outcome == OUTCOME_OOM_KILLED &&
+			!isnan(run_killed_at(&runs->run[i])))
+			return true;
+	return false;
+}
+
+int size_by(const struct method *m, const struct runs *runs, const struct sizing_options *options,
+	struct arena *arena, struct sizing *ret, struct err *e)
+{
+	size_t most = options->runs && options->runs < PAST_MAX ? options->runs : PAST_MAX;
+	struct runs used = {0};
+	struct sizing s;
+	int r = sizing_start(runs, most, arena, &used, &s, e);
+
+	if (r == -ENODATA && !m->rule && killed_somewhere(runs))
+		s = sizing_unknown();
+	else if (r < 0)
+		return r;
+	size_memory(&s, m, runs, &used, options, arena);
+	if (used.n) {
+		size_vram(&s, m, runs, &used, options, arena);
+		size_duration(&s, runs, &used, options, arena);
+		size_cpu(&s, m, &used, options, arena);
+		advise_split(&s, &used, !isnan(input_of_next(options)), arena);
+	}
+	*ret = s;
+	return 0;
+}
+
 void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
 {
 	char text[512];
@@ -164,30 +251,4 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	s->explain[s->n_explain++] = arena_text(arena, text, strlen(text));
-}
-
-const char *words_bytes(char out[WORDS_MAX], double bytes)
-{
-	double gib = bytes / MIB / 1024;
-
-	if (gib >= 1024)
-		snprintf(out, WORDS_MAX, "%.2f TiB", gib / 1024);
-	else if (gib >= 1)
-		snprintf(out, WORDS_MAX, gib < 10 ? "%.2f GiB" : "%.1f GiB", gib);
-	else
-		snprintf(out, WORDS_MAX, bytes < 10 * MIB ? "%.2f MiB" : "%.0f MiB", bytes / MIB);
-	return out;
-}
-
-const char *words_seconds(char out[WORDS_MAX], double seconds)
-{
-	if (seconds >= 2 * 86400)
-		snprintf(out, WORDS_MAX, "%.1f days", seconds / 86400);
-	else if (seconds >= 2 * 3600)
-		snprintf(out, WORDS_MAX, "%.1f h", seconds / 3600);
-	else if (seconds >= 120)
-		snprintf(out, WORDS_MAX, "%.1f min", seconds / 60);
-	else
-		snprintf(out, WORDS_MAX, "%.3g s", seconds);
-	return out;
 }

@@ -6,6 +6,7 @@
 #define RECOMMENDER_STRATEGY_H
 
 #include "recommender/recommend.h"
+#include "recommender/rule.h"
 
 #define MIB 1048576.0
 
@@ -45,6 +46,62 @@ struct summary runs_summary(const struct runs *runs, double (*get)(const struct 
 /* "1.50 GiB", "812 MiB", "2.5 h": for sentences; returns out. */
 const char *words_bytes(char out[WORDS_MAX], double bytes);
 const char *words_seconds(char out[WORDS_MAX], double seconds);
+
+/* The words of a sentence about so many runs: "5 successful runs", "1 successful run". */
+const char *words_runs(char out[WORDS_MAX], size_t n);
+
+/* GPUs that a run used at the same time, and the largest amount of GPU memory; NaN when unknown. */
+double run_gpus(const struct run *r);
+double run_vram_peak(const struct run *r);
+
+/* Where a run that was killed for memory met its limit; NaN when nothing is known of it. */
+double run_killed_at(const struct run *r);
+
+/* How a strategy sizes. */
+struct method {
+	const char *because;     /* what the memory follows from, in words */
+	const struct rule *rule; /* or, when NULL, auto at the risk that was asked for */
+	double cpu_share;        /* CPU: of the time for which it suffices; 0 = the cheapest */
+	bool cpu_fades;          /* old runs count less, and 15 % are added, as the VPA does */
+	bool uses_percentile;    /* options->percentile is meant for cpu_share too */
+};
+int size_by(const struct method *m, const struct runs *runs, const struct sizing_options *options,
+	struct arena *arena, struct sizing *ret, struct err *e);
+
+/* ---- parts of size_by; each fills its numbers of s and says why ---- */
+
+void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena);
+void size_vram(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena);
+void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
+	const struct sizing_options *options, struct arena *arena);
+void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
+	const struct sizing_options *options, struct arena *arena);
+
+/* Says so when the name seems to cover different jobs. */
+void advise_split(
+	struct sizing *s, const struct runs *used, bool announced, struct arena *arena);
+
+/* ---- feeding runs to rules ---- */
+
+struct fed {
+	void *state;          /* of the rule; free() */
+	size_t learnt;        /* successful runs */
+	struct record record; /* what it would have done */
+	double after_oom; /* what to ask for after the newest runs were killed; 0 = they were not */
+	double killed_at; /* the largest limit of those */
+};
+/* The newest used->n successful runs, and those killed for memory among them, oldest first. */
+void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *));
+void fed_done(struct fed *f);
+
+/* What auto thinks of the memory in s->demand, and hindsight on the rule it came from. Silent. */
+void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const struct runs *runs,
+	const struct runs *used, double input);
+
+double input_of_next(const struct sizing_options *options); /* NaN = not announced */
 
 int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	struct arena *arena, struct sizing *ret, struct err *e);

@@ -1,0 +1,83 @@
+/* Runs of the history as observations for the rules, oldest first. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/strategy.h"
+
+double input_of_next(const struct sizing_options *options)
+{
+	double input = options->input_bytes;
+
+	return input > 0 && isfinite(input) ? input : NAN;
+}
+
+/*
+ * The size of a run's input: announced, or else what it read. The two are not mixed: bytes read
+ * serve when no run of the job announced anything.
+ */
+static double input_of(const struct run *r, bool announced)
+{
+	return announced ? r->input_bytes : run_total(r, "read_chars");
+}
+
+static bool any_announced(const struct runs *used)
+{
+	for (size_t i = 0; i < used->n; i++)
+		if (used->run[i].input_bytes > 0)
+			return true;
+	return false;
+}
+
+/* VPA's step after an OOM kill: at least a fifth, and at least 100 MiB, more. */
+static double after_kill(double limit)
+{
+	return fmax(1.2 * limit, limit + 100 * MIB);
+}
+
+static void feed_kill(struct fed *f, const struct rule *rule, const struct run *r, unsigned kills)
+{
+	double limit = run_killed_at(r);
+
+	if (isnan(limit))
+		return;
+	f->killed_at = fmax(f->killed_at, limit);
+	f->after_oom = fmax(f->after_oom, after_kill(limit));
+	if (f->learnt)
+		f->after_oom = fmax(f->after_oom, rule->retry(f->state, limit, kills));
+	else
+		f->after_oom = fmax(f->after_oom, 2 * limit);
+}
+
+void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *))
+{
+	struct fed f = {.state = xcalloc(1, rule->state_size)};
+	bool announced = any_announced(used);
+	size_t oldest = 0, seen = 0;
+	unsigned kills = 0;
+
+	rule->start(f.state, options);
+	while (oldest < runs->n && (seen < used->n || !used->n))
+		seen += runs->run[oldest++].outcome == OUTCOME_SUCCEEDED;
+	for (size_t i = oldest; i-- > 0;) {
+		const struct run *r = &runs->run[i];
+		struct observation o;
+
+		if (r->outcome == OUTCOME_OOM_KILLED)
+			feed_kill(&f, rule, r, ++kills);
+		if (r->outcome != OUTCOME_SUCCEEDED)
+			continue;
+		f.after_oom = f.killed_at = kills = 0;
+		if (!(peak(r) > 0))
+			continue;
+		o = observation_of(peak(r), input_of(r, announced), r->duration_seconds);
+		rule_replay(rule, f.state, &o, &f.record);
+		f.learnt++;
+	}
+	*ret = f;
+}
+
+void fed_done(struct fed *f)
+{
+	free(f->state);
+}

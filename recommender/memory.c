@@ -1,0 +1,218 @@
+/* Memory and GPU memory of the next run, how good the number is, and why. */
+#include <math.h>
+
+#include "recommender/auto.h"
+#include "recommender/strategy.h"
+
+static const struct rule *rule_of(const struct method *m, enum risk risk)
+{
+	return m->rule ? m->rule : &auto_rules[risk];
+}
+
+static struct rule_options rule_options_of(
+	const struct rule *rule, const struct sizing_options *options)
+{
+	struct rule_options o = rule->defaults;
+
+	if (options->runs && options->runs < PAST_MAX)
+		o.window = options->runs;
+	if (options->percentile > 0)
+		o.percentile = fmin(options->percentile, 1);
+	if (options->margin_given)
+		o.margin = options->margin;
+	return o;
+}
+
+/* Up by at most 3 %, so that requests of similar runs look alike: six significant bits. */
+static uint64_t round_up_mib(double bytes)
+{
+	double mib = fmax(16, bytes / MIB);
+
+	if (!(mib <= 0x1p43))
+		return 0;
+
+	double step = fmax(1, exp2(floor(log2(mib)) - 5));
+
+	return (uint64_t)(ceil(mib / step) * step);
+}
+
+static struct hindsight hindsight_of(const struct record *r)
+{
+	double waste = r->used > 0 ? r->wasted / r->used : (double)NAN;
+
+	return (struct hindsight){r->runs, r->failures, waste};
+}
+
+void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const struct runs *runs,
+	const struct runs *used, double input)
+{
+	const struct rule *balanced = &auto_rules[RISK_BALANCED];
+	struct fed seeds, other = {0}, *judge = own;
+	struct outlook o;
+
+	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak);
+	s->hindsight = hindsight_of(&own->record);
+	s->hindsight_baseline = hindsight_of(&seeds.record);
+	fed_done(&seeds);
+	if (!own_is_auto) {
+		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak);
+		judge = &other;
+	}
+	if (judge->learnt) {
+		auto_outlook(judge->state, input, s->demand.memory_bytes, &o);
+		s->memory_too_small = o.too_small;
+		s->memory_expected_waste = o.expected_waste;
+		s->memory_low = auto_quantile(judge->state, input, 0.1);
+		s->memory_high = auto_quantile(judge->state, input, 0.9);
+		auto_allocations(judge->state, input, s->memory_at_risk);
+	}
+	fed_done(&other);
+}
+
+static void explain_auto(
+	struct sizing *s, struct fed *f, enum risk risk, double input, struct arena *arena)
+{
+	char leading[WORDS_MAX], asked[WORDS_MAX], runs[WORDS_MAX];
+	struct outlook o;
+
+	auto_outlook(f->state, input, s->demand.memory_bytes, &o);
+	sizing_explain(s, arena,
+		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
+		"least "
+		"when a first attempt that fails is priced as %g runs (risk %s)",
+		(unsigned long long)s->resources.memory, words_runs(runs, o.runs),
+		experts[o.leading].words, 100 * o.leading_weight,
+		words_bytes(leading, o.leading_value), words_bytes(asked, s->demand.memory_bytes),
+		risk_price[risk], risk_name(risk));
+	if (o.forgotten)
+		sizing_explain(s, arena,
+			"memory: %zu run(s) before a lasting change of the peak are no longer "
+			"counted",
+			o.forgotten);
+}
+
+/* auto does not know of the kill, so it has no opinion on what is asked for after it. */
+static void explain_kill(struct sizing *s, const struct fed *f, struct arena *arena)
+{
+	char limit[WORDS_MAX], asked[WORDS_MAX];
+
+	s->memory_too_small = s->memory_expected_waste = NAN;
+	sizing_explain(s, arena,
+		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
+		"until a "
+		"run succeeds",
+		(unsigned long long)s->resources.memory, words_bytes(limit, f->killed_at),
+		words_bytes(asked, s->demand.memory_bytes));
+}
+
+static void explain_quality(struct sizing *s, struct arena *arena)
+{
+	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
+	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
+
+	if (!isnan(s->memory_too_small))
+		sizing_explain(s, arena,
+			"memory: four of five runs are expected between %s and %s, and %.2g %% "
+			"above what "
+			"is asked for; %.0f %% of what they use is expected to be left over or "
+			"lost",
+			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
+			100 * s->memory_too_small, 100 * s->memory_expected_waste);
+	if (own->runs)
+		sizing_explain(s, arena,
+			"memory: on the last %s this rule would have wasted %.0f %% of what was "
+			"used, with "
+			"%zu first attempt%s too small; the largest of five peaks + 20 %%, rounded "
+			"up: "
+			"%.0f %%, with %zu",
+			words_runs(runs, own->runs), 100 * own->waste, own->failures,
+			own->failures == 1 ? "" : "s", 100 * seeds->waste, seeds->failures);
+}
+
+/* An input beyond all earlier ones: how far the prediction follows it. */
+static void explain_reach(
+	struct sizing *s, const struct runs *used, double input, struct arena *arena)
+{
+	double largest = NAN;
+
+	for (size_t i = 0; i < used->n; i++)
+		largest = fmax(largest, used->run[i].input_bytes);
+	if (input > largest)
+		sizing_explain(s, arena,
+			"memory: the announced input is %.3g times the largest seen; predictions "
+			"go no "
+			"further than three times the largest peak",
+			input / largest);
+}
+
+void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena)
+{
+	const struct rule *rule = rule_of(m, options->risk);
+	struct rule_options rule_options = rule_options_of(rule, options);
+	double input = input_of_next(options);
+	struct summary peaks = runs_summary(used, run_memory_peak);
+	char n[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
+	struct fed f;
+
+	feed(&f, rule, &rule_options, runs, used, run_memory_peak);
+	s->demand.memory_bytes = fmax(rule->allocate(f.state, input), f.after_oom);
+	if (!(s->demand.memory_bytes > 0)) {
+		s->demand.memory_bytes = NAN;
+		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
+			words_runs(n, used->n));
+		fed_done(&f);
+		return;
+	}
+	s->resources.memory = round_up_mib(s->demand.memory_bytes);
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	judge_memory(s, &f, !m->rule, runs, used, input);
+	if (!m->rule)
+		s->memory_bytes_limit = fmax(s->memory_bytes_limit, s->memory_at_risk[RISK_SAFE]);
+	if (f.after_oom >= s->demand.memory_bytes)
+		explain_kill(s, &f, arena);
+	else if (!m->rule)
+		explain_auto(s, &f, options->risk, input, arena);
+	else
+		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
+			(unsigned long long)s->resources.memory, m->because, words_runs(n, peaks.n),
+			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
+	explain_reach(s, used, input, arena);
+	explain_quality(s, arena);
+	fed_done(&f);
+}
+
+/* GPU memory: no failed attempt is as dear as one that held a GPU, so auto is safe here. */
+void size_vram(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena)
+{
+	const struct rule *rule = rule_of(m, RISK_SAFE);
+	struct rule_options rule_options = rule_options_of(rule, options);
+	struct summary gpus = runs_summary(used, run_gpus),
+		       vram = runs_summary(used, run_vram_peak);
+	char n[WORDS_MAX], peak[WORDS_MAX];
+	struct fed f;
+
+	if (!gpus.n && !vram.n) {
+		sizing_explain(s, arena, "gpu 0: no GPU use was recorded");
+		return;
+	}
+	if (gpus.n) {
+		s->demand.gpus = gpus.max;
+		s->resources.gpu = (uint64_t)ceil(gpus.max);
+		sizing_explain(s, arena, "gpu %llu: the most GPUs in use at once in %s",
+			(unsigned long long)s->resources.gpu, words_runs(n, gpus.n));
+	}
+	if (!vram.n)
+		return;
+	s->demand.vram_bytes = 0;
+	if (!(vram.max > 0))
+		return;
+	feed(&f, rule, &rule_options, runs, used, run_vram_peak);
+	s->demand.vram_bytes = fmax(rule->allocate(f.state, input_of_next(options)), vram.max);
+	s->resources.vram = round_up_mib(s->demand.vram_bytes);
+	sizing_explain(s, arena, "vram %llu MiB: sized like memory, from %s that held %s at most",
+		(unsigned long long)s->resources.vram, words_runs(n, vram.n),
+		words_bytes(peak, vram.max));
+	fed_done(&f);
+}

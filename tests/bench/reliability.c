@@ -1,0 +1,128 @@
+/*
+ * Are the stated probabilities true? Replays traces through auto and asks, before each run, how likely four
+ * allocations are to be too small: its own at the balanced level, and three plain rules'. Prints, for classes of the
+ * stated probability, how many were.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/auto.h"
+#include "recommender/strategy.h"
+#include "tests/bench/trace.h"
+
+#define RUNS_MIN 10
+#define RUNS_CAP 200
+#define OWN      0 /* auto's allocation; the others are 1.. */
+#define ASKED    4
+
+static const double class_end[] = {.005, .01, .02, .05, .1, .2, .4, .7, 1.01};
+
+struct tally {
+	size_t asked[ARRAY_LEN(class_end)], failed[ARRAY_LEN(class_end)], n, all_failed;
+	double stated[ARRAY_LEN(class_end)], squares; /* sums */
+};
+
+static void count(struct tally *t, double stated, bool failed)
+{
+	size_t c = 0;
+
+	while (stated >= class_end[c])
+		c++;
+	t->asked[c]++;
+	t->failed[c] += failed;
+	t->stated[c] += stated;
+	t->squares += (stated - failed) * (stated - failed);
+	t->n++;
+	t->all_failed += failed;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median(const struct past *p)
+{
+	double peak[PAST_MAX];
+
+	for (size_t i = 0; i < p->n; i++)
+		peak[i] = p->at[i].peak;
+	qsort(peak, p->n, sizeof *peak, ascending);
+	return peak[p->n / 2];
+}
+
+static void replay_label(const struct trace_row *row, size_t n, struct tally *own, struct tally *plain)
+{
+	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	AUTO(freep) void *state = xcalloc(1, rule->state_size);
+	struct past past = {0};
+
+	rule->start(state, &rule->defaults);
+	for (size_t i = 0; i < n && i < RUNS_CAP; i++) {
+		double input = isnan(row[i].input_bytes) ? row[i].read_bytes : row[i].input_bytes;
+		struct observation run = observation_of(row[i].peak_mib * MIB, input, row[i].duration);
+
+		if (past.n) {
+			double asked[ASKED] = {
+				rule->allocate(state, run.input),
+				past_peak(&past, 5) * 1.2,
+				median(&past) * 1.1,
+				past_peak(&past, PAST_MAX) * 1.02,
+			};
+
+			for (size_t k = 0; k < ASKED; k++) {
+				struct outlook o;
+
+				auto_outlook(state, run.input, asked[k], &o);
+				count(k == OWN ? own : plain, o.too_small, run.peak > asked[k]);
+			}
+		}
+		past_add(&past, &run);
+		rule->learn(state, &run);
+	}
+}
+
+static void print(const char *what, const struct tally *t)
+{
+	double rate = (double)t->all_failed / (double)t->n;
+
+	printf("%s: %zu allocations, %.2f %% too small, Brier score %.4f (of the rate alone: %.4f)\n", what, t->n,
+		100 * rate, t->squares / (double)t->n, rate * (1 - rate));
+	printf("  %-12s %8s %10s %10s\n", "stated below", "n", "stated %", "observed %");
+	for (size_t c = 0; c < ARRAY_LEN(class_end); c++)
+		if (t->asked[c])
+			printf("  %-12g %8zu %10.2f %10.2f\n", fmin(class_end[c], 1), t->asked[c],
+				100 * t->stated[c] / (double)t->asked[c],
+				100 * (double)t->failed[c] / (double)t->asked[c]);
+}
+
+int main(int argc, char **argv)
+{
+	struct trace t = {0};
+	struct tally own = {0}, plain = {0};
+	struct err e;
+
+	if (argc < 2) {
+		fputs("usage: bench_reliability TRACE.csv...\n", stderr);
+		return 2;
+	}
+	for (int i = 1; i < argc; i++)
+		if (trace_read(&t, argv[i], &e) < 0) {
+			fprintf(stderr, "%s\n", e.text);
+			return 1;
+		}
+	trace_sort(&t);
+	for (size_t i = 0, next; i < t.n; i = next) {
+		next = trace_label_end(&t, i);
+		if (next - i >= RUNS_MIN)
+			replay_label(t.row + i, next - i, &own, &plain);
+	}
+	print("auto's own allocations", &own);
+	print("allocations of plain rules", &plain);
+	trace_done(&t);
+	return 0;
+}

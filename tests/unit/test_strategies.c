@@ -1,0 +1,391 @@
+/* recommender/strategies.c: what every strategy says of a job, and what auto adds. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "recommender/parallel.h"
+#include "recommender/strategy.h"
+#include "tests/support/test_runs.h"
+
+#define GIB (1024 * MIB)
+
+static const struct sizing_options defaults;
+
+static struct sizing size_with(const char *name, const struct test_runs *t,
+	const struct sizing_options *o, struct arena *arena)
+{
+	struct sizing s = {0};
+	struct err e = {0};
+
+	assert_int_equal(strategy_find(name)->size(&t->runs, o, arena, &s, &e), 0);
+	return s;
+}
+
+static const char *explained(const struct sizing *s, const char *part)
+{
+	for (size_t i = 0; i < s->n_explain; i++)
+		if (strstr(s->explain[i], part))
+			return s->explain[i];
+	return NULL;
+}
+
+/* Eight cores for a tenth of the time, one for the rest. */
+static void add_burst(struct run *r)
+{
+	r->stats[r->n_stats++] = (struct column_stats){"cpu_cores",
+		{.n = 100, .mean = 1.7, .min = 1, .max = 8, .p50 = 1, .p95 = 8, .p99 = 8}};
+}
+
+static void add_steady_job(struct test_runs *t, size_t n, double mib)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct run *r = test_run_add(t, OUTCOME_SUCCEEDED);
+
+		add_burst(r);
+		test_run_column(r, "memory_peak_bytes", (mib + (double)(i % 3)) * MIB,
+			(mib + (double)(i % 3)) * MIB);
+		r->duration_seconds = 600 + 10 * (double)(i % 5);
+	}
+}
+
+static void every_strategy_fills_and_explains_its_numbers(void **state)
+{
+	static struct test_runs t;
+
+	(void)state;
+	add_steady_job(&t, 20, 1000);
+	for (const struct strategy *st = strategies; st->name; st++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = size_with(st->name, &t, &defaults, &arena);
+
+		assert_true(
+			s.demand.memory_bytes > 1000 * MIB && s.demand.memory_bytes < 1400 * MIB);
+		assert_true((double)s.resources.memory >= s.demand.memory_bytes / MIB);
+		assert_true(s.memory_bytes_limit >= s.demand.memory_bytes);
+		assert_true(s.resources.cpu >= 1 && s.resources.cpu <= 8);
+		assert_true(s.demand.cpu_cores >= 1 && s.demand.cpu_cores <= 8);
+		assert_true(s.demand.duration_seconds >= 600 && s.demand.duration_seconds <= 640);
+		assert_true(s.memory_too_small >= 0 && s.memory_too_small < 0.2);
+		assert_true(s.memory_low < 1000 * MIB && s.memory_high > 1000 * MIB);
+		assert_true(s.memory_at_risk[RISK_SAFE] >= s.memory_at_risk[RISK_ECONOMY]);
+		assert_true(s.hindsight_baseline.waste > 0.9); /* 1200 MiB is rounded up to 2048 */
+		assert_int_equal(s.hindsight.runs, st->name[0] == 'b' ? 4 : 19);
+		assert_in_range(s.hindsight.failures, 0, 2);
+		assert_non_null(explained(&s, "memory "));
+		assert_non_null(explained(&s, "cpu "));
+		assert_non_null(explained(&s, "duration"));
+		assert_non_null(explained(&s, "gpu 0"));
+		assert_false(s.split_label);
+	}
+}
+
+static void every_strategy_says_why_it_cannot_answer(void **state)
+{
+	static struct test_runs none, failed;
+
+	(void)state;
+	test_run_add(&failed, OUTCOME_FAILED);
+	for (const struct strategy *st = strategies; st->name; st++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {.runs = 77};
+		struct err e = {0};
+
+		assert_int_equal(st->size(&none.runs, &defaults, &arena, &s, &e), -ENODATA);
+		assert_int_equal(st->size(&failed.runs, &defaults, &arena, &s, &e), -ENODATA);
+		assert_string_equal(e.text, "none of the 1 recorded runs succeeded (1 failed)");
+		assert_int_equal(s.runs, 77);
+	}
+}
+
+static void unmeasured_runs_leave_every_number_unknown(void **state)
+{
+	static struct test_runs t;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
+
+		r->duration_seconds = NAN;
+		test_run_column(r, "memory_peak_bytes", NAN, NAN);
+		test_run_column(r, "cpu_cores", NAN, NAN);
+		test_run_column(r, "vram_peak_bytes", NAN, NAN);
+	}
+	for (const struct strategy *st = strategies; st->name; st++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = size_with(st->name, &t, &defaults, &arena);
+
+		assert_true(isnan(s.demand.memory_bytes) && isnan(s.demand.cpu_cores));
+		assert_true(isnan(s.demand.duration_seconds) && isnan(s.memory_too_small));
+		assert_int_equal(s.resources.memory, 0);
+		assert_int_equal(s.resources.cpu, 0);
+		assert_non_null(explained(&s, "memory: unknown"));
+		assert_non_null(explained(&s, "cpu: unknown"));
+	}
+}
+
+static void a_kill_for_memory_is_learnt_at_once(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	test_run_add(&t, OUTCOME_RUNNING);
+	test_run_add(&t, OUTCOME_FAILED);
+	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1200 * MIB;
+	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1100 * MIB;
+	add_steady_job(&t, 10, 1000);
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.memory_bytes == 2400 * MIB);
+	assert_true(isnan(s.memory_too_small));
+	assert_string_equal(explained(&s, "killed"), "memory 2432 MiB: the newest run was killed "
+						     "for memory at 1.17 GiB, so 2.34 GiB is asked "
+						     "for until a run succeeds");
+	t.run[1].outcome = OUTCOME_SUCCEEDED; /* it ended well since */
+	test_run_column(&t.run[1], "memory_peak_bytes", 1500 * MIB, 1500 * MIB);
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_null(explained(&s, "killed"));
+	assert_true(s.demand.memory_bytes < 2400 * MIB);
+}
+
+static void auto_answers_when_there_were_only_kills(void **state)
+{
+	static struct test_runs t, limitless;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+	struct err e;
+
+	(void)state;
+	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.memory_bytes == 4 * GIB);
+	assert_int_equal(s.resources.memory, 4096);
+	assert_int_equal(s.runs, 0);
+	assert_int_equal(s.confidence, CONFIDENCE_NONE);
+	assert_true(isnan(s.demand.cpu_cores));
+	assert_int_equal(strategy_find("krr")->size(&t.runs, &defaults, &arena, &s, &e), -ENODATA);
+	test_run_add(&limitless, OUTCOME_OOM_KILLED);
+	assert_int_equal(
+		strategy_find("auto")->size(&limitless.runs, &defaults, &arena, &s, &e), -ENODATA);
+}
+
+static void add_runs_by_input(struct test_runs *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double size = 1 + (double)(i * 7 % 10);
+
+		test_run_succeeded(t, 1, (100 + 300 * size) * MIB)->input_bytes = 1e9 * size;
+	}
+}
+
+static void auto_uses_an_announced_input(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing small, large, far;
+
+	(void)state;
+	add_runs_by_input(&t, 40);
+	small = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e9}, &arena);
+	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
+	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
+	assert_true(small.demand.memory_bytes > 400 * MIB && small.demand.memory_bytes < 700 * MIB);
+	assert_true(
+		large.demand.memory_bytes > 3100 * MIB && large.demand.memory_bytes < 3700 * MIB);
+	assert_true(far.demand.memory_bytes < 4 * 3 * 3100 * MIB);
+	assert_string_equal(explained(&far, "announced input"),
+		"memory: the announced input is 1e+05 times the largest seen; predictions go no "
+		"further "
+		"than three times the largest peak");
+	assert_null(explained(&large, "announced input"));
+}
+
+static void a_mixed_name_is_told_to_split(void **state)
+{
+	static struct test_runs by_input, two_groups, wild;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	add_runs_by_input(&by_input, 30);
+	s = size_with("auto", &by_input, &defaults, &arena);
+	assert_true(s.split_label);
+	assert_non_null(explained(&s, "the input size explains"));
+	s = size_with("auto", &by_input, &(struct sizing_options){.input_bytes = 1e9}, &arena);
+	assert_false(s.split_label); /* it is announced already */
+	for (size_t i = 0; i < 20; i++)
+		test_run_succeeded(&two_groups, 1, (i % 2 ? 4000 : 500 + (double)i) * MIB);
+	s = size_with("auto", &two_groups, &defaults, &arena);
+	assert_true(s.split_label);
+	assert_non_null(explained(&s, "10 with peaks up to 518 MiB and 10 from 3.91 GiB on"));
+	for (size_t i = 0; i < 20; i++)
+		test_run_succeeded(&wild, 1, exp2((double)(i * 7 % 20) / 4) * 100 * MIB);
+	s = size_with("auto", &wild, &defaults, &arena);
+	assert_false(s.split_label); /* nothing to split it by */
+}
+
+static void vram_and_gpus_are_sized(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		struct run *r = test_run_succeeded(&t, 2, GIB);
+
+		test_run_column(r, "gpus_used", 2, 2);
+		test_run_column(r, "vram_peak_bytes", 8 * GIB, (8000 + (double)i) * MIB);
+	}
+	for (const struct strategy *st = strategies; st->name; st++) {
+		s = size_with(st->name, &t, &defaults, &arena);
+		assert_int_equal(s.resources.gpu, 2);
+		assert_true(s.demand.vram_bytes >= 8007 * MIB && s.demand.vram_bytes < 11000 * MIB);
+		assert_true((double)s.resources.vram >= s.demand.vram_bytes / MIB);
+		assert_non_null(explained(&s, "vram "));
+	}
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_int_equal(s.resources.cpu, 2); /* slower would hold the GPUs longer */
+}
+
+static void options_reach_the_rules(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	for (size_t i = 0; i < 10; i++)
+		test_run_succeeded(
+			&t, 1, 100 * (double)(i + 1) * MIB); /* newest 100 MiB, oldest 1000 */
+	s = size_with(
+		"max", &t, &(struct sizing_options){.margin_given = true, .margin = 0.5}, &arena);
+	assert_true(fabs(s.demand.memory_bytes / MIB - 1500) < 1e-6);
+	s = size_with("max", &t, &(struct sizing_options){.runs = 3}, &arena);
+	assert_true(fabs(s.demand.memory_bytes / MIB - 360) < 1e-6);
+	assert_int_equal(s.runs, 3);
+	s = size_with("percentile", &t, &(struct sizing_options){.percentile = 0.5}, &arena);
+	assert_true(fabs(s.demand.memory_bytes / MIB - 550) < 1e-6);
+	s = size_with("percentile", &t, &(struct sizing_options){.percentile = 17}, &arena);
+	assert_true(fabs(s.demand.memory_bytes / MIB - 1000) < 1e-6);
+	s = size_with("vpa", &t, &(struct sizing_options){.margin_given = true}, &arena);
+	assert_true(s.demand.memory_bytes < 1050 * MIB);
+}
+
+static void risk_levels_are_ordered_and_named(void **state)
+{
+	static const enum risk by_caution[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	double last = 0;
+	enum risk r;
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		test_run_succeeded(&t, 1, (1000 + 400 * (double)(i * 7 % 11)) * MIB);
+	for (size_t i = 0; i < RISK_COUNT; i++) {
+		struct sizing s = size_with(
+			"auto", &t, &(struct sizing_options){.risk = by_caution[i]}, &arena);
+
+		assert_true(s.demand.memory_bytes >= last);
+		assert_true(s.demand.memory_bytes == s.memory_at_risk[by_caution[i]]);
+		last = s.demand.memory_bytes;
+		assert_true(risk_parse(risk_name(by_caution[i]), &r) && r == by_caution[i]);
+	}
+	assert_false(risk_parse("reckless", &r));
+	assert_string_equal(risk_name(defaults.risk), "balanced");
+}
+
+static void a_short_burst_is_not_a_mean(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	add_steady_job(&t, 10, 1000);
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_int_equal(s.resources.cpu, 1);
+	assert_true(s.cpu_cores_for_speed >= 6);
+	assert_true(s.cpu_cores_limit == s.cpu_cores_for_speed);
+	assert_true(s.at_cores[0].cores == 1 && s.at_cores[4].cores == 16);
+	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
+	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
+	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
+
+	static struct test_runs large; /* much memory waits for the CPU: then speed is cheap */
+
+	add_steady_job(&large, 10, 400.0 * 1024);
+	s = size_with("auto", &large, &defaults, &arena);
+	assert_true(s.resources.cpu >= 4);
+}
+
+static void stretch_follows_the_shape_over_time(void **state)
+{
+	static const struct {
+		struct distribution d;
+		double cores, stretch, within;
+	} table[] = {
+		{{.mean = 4, .min = 4, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 2, 1e-9},
+		{{.mean = 4, .min = 4, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 8, 1, 1e-9},
+		{{.mean = 4, .min = NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .max = NAN}, 1, 4,
+			1e-9},
+		{{.mean = 1.7, .min = 1, .p50 = 1, .p95 = 8, .p99 = 8, .max = 8}, 1, 1.7, 0.03},
+		{{.mean = 1.7, .min = 1, .p50 = 1, .p95 = 8, .p99 = 8, .max = 8}, 4, 1.1, 0.05},
+		{{.mean = 3.9, .min = 0, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.96, 0.02},
+		{{.mean = 2, .min = 0, .p50 = 0, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.5, 0.1},
+		{{.mean = 1, .min = 5, .p50 = 4, .p95 = 3, .p99 = 2, .max = 1}, 1000, 1,
+			1e-9}, /* nonsense */
+	};
+	struct parallel p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		assert_true(parallel_of(&table[i].d, &p));
+		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) <=
+			    table[i].within))
+			fail_msg("row %zu: %g", i, parallel_stretch(&p, table[i].cores));
+		for (size_t k = 1; k < PARALLEL_POINTS; k++)
+			assert_true(p.cores[k] >= p.cores[k - 1]);
+	}
+	assert_false(parallel_of(&(struct distribution){.mean = NAN}, &p));
+	assert_false(parallel_of(&(struct distribution){.mean = 1e9}, &p));
+}
+
+static void an_old_size_is_said_to_be_forgotten(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	add_steady_job(&t, 6, 1000);
+	add_steady_job(&t, 30, 5000);
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.memory_bytes < 1500 * MIB);
+	assert_string_equal(explained(&s, "lasting"),
+		"memory: 30 run(s) before a lasting change of the peak are no longer counted");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_strategy_fills_and_explains_its_numbers),
+		cmocka_unit_test(every_strategy_says_why_it_cannot_answer),
+		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
+		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),
+		cmocka_unit_test(auto_answers_when_there_were_only_kills),
+		cmocka_unit_test(auto_uses_an_announced_input),
+		cmocka_unit_test(a_mixed_name_is_told_to_split),
+		cmocka_unit_test(vram_and_gpus_are_sized),
+		cmocka_unit_test(options_reach_the_rules),
+		cmocka_unit_test(risk_levels_are_ordered_and_named),
+		cmocka_unit_test(a_short_burst_is_not_a_mean),
+		cmocka_unit_test(stretch_follows_the_shape_over_time),
+		cmocka_unit_test(an_old_size_is_said_to_be_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
