@@ -333,7 +333,7 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 static void tables_are_complete_and_start_with_the_defaults(void **state)
 {
 	(void)state;
-	assert_string_equal(strategies[0].name, "baseline");
+	assert_string_equal(strategies[0].name, "auto");
 	for (const struct strategy *s = strategies; s->name; s++) {
 		assert_ptr_equal(strategy_find(s->name), s);
 		assert_true(s->help && *s->help && s->size);
@@ -353,14 +353,12 @@ static void sentences_past_the_cap_are_dropped(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s = {0};
-	char last[32];
 
 	(void)state;
 	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
 		sizing_explain(&s, &arena, "sentence %d", i);
 	assert_int_equal(s.n_explain, EXPLAIN_MAX);
-	snprintf(last, sizeof last, "sentence %d", EXPLAIN_MAX - 1);
-	assert_string_equal(s.explain[EXPLAIN_MAX - 1], last);
+	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 15");
 }
 
 static void words_keep_three_figures(void **state)
