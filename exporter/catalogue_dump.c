@@ -39,6 +39,8 @@ static int authorise(void *context, int action, const char *a, const char *b, co
 	(void)inner;
 	switch (action) {
 	case SQLITE_CREATE_TABLE:
+	case SQLITE_CREATE_INDEX: /* of a primary key */
+	case SQLITE_REINDEX:
 	case SQLITE_TRANSACTION:
 	case SQLITE_SELECT:
 	case SQLITE_READ:

@@ -11,8 +11,8 @@
 struct catalogue_source {
 	const char *url;        /* of the Keeper; a slash at the end does no harm */
 	const char *cache_path; /* of the cache */
-	const char
-		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	/* Certificates to trust instead of the system's; NULL = the system's. */
+	const char *ca_file;
 	struct words regions, benchmarks; /* as in struct keeper_options */
 	bool force;                       /* fetch even what is known to be unchanged */
 	/* NULL = nobody listens. */

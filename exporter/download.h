@@ -17,8 +17,8 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char
-		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	/* Certificates to trust instead of the system's; NULL = the system's. */
+	const char *ca_file;
 	double connect_seconds, total_seconds;
 	size_t max_bytes;        /* of a body, unpacked */
 	const atomic_bool *stop; /* set by anyone: ends a transfer within a second; may be NULL */

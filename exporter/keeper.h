@@ -38,8 +38,8 @@ struct keeper_options {
 	 */
 	struct words regions;
 	struct words benchmarks; /* beside SCore: one more pass each */
-	const char
-		*known_hash; /* of the database that is cached already; NULL = fetch in any case */
+	/* Of the database that is cached already; NULL = fetch in any case. */
+	const char *known_hash;
 	/* NULL = nobody listens. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;

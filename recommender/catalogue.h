@@ -50,8 +50,8 @@ bool name_find(const char *const *names, size_t n, const char *text, unsigned *r
 
 struct vendor {
 	const char *vendor_id, *name, *country_id;
-	const char
-		*compliance; /* ids of frameworks, with a blank between: "hipaa iso27001 soc2t2" */
+	/* Ids of frameworks, with a blank between: "hipaa iso27001 soc2t2". */
+	const char *compliance;
 	double billing_increment_seconds, minimum_billing_seconds;
 };
 
@@ -103,16 +103,16 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	const float
-		*score; /* of each server, its best over the configurations; NaN = not measured */
+	/* Of each server, its best over the configurations; NaN = not measured. */
+	const float *score;
 };
 
 struct catalogue {
 	struct shared shared; /* holders: see catalogue_hold */
 	const char *source;   /* "built-in", a path, or a URL */
 	const char *note;     /* where the source's data come from, "" = not said */
-	const char *
-		as_of; /* date of the data, "YYYY-MM-DD" or as much of it as is known, "" = unknown */
+	/* Date of the data, "YYYY-MM-DD" or as much of it as is known, "" = unknown. */
+	const char *as_of;
 	size_t n;
 	const struct server *server; /* by vendor_id, then server_id */
 	size_t n_prices;

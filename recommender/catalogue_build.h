@@ -64,8 +64,8 @@ struct json_reading {
 	 */
 	bool lenient;
 	const char *region_id; /* where all its prices hold; NULL = as each object says */
-	const char
-		*benchmark_id; /* of which selected_benchmark_score is the score; NULL = not read */
+	/* Of which selected_benchmark_score is the score; NULL = not read. */
+	const char *benchmark_id;
 };
 /* objects, when not NULL, is how many the array has, left out ones included. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,

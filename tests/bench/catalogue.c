@@ -7,42 +7,17 @@
  * SERVERS.csv has the columns of recommender/fields.h; tests/bench/catalogue_csv.py makes one from
  *the tables of Spare Cores.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/catalogue_scdata.h"
+#include "exporter/catalogue_file.h"
 #include "recommender/pick.h"
 
 #define ROUNDS 200
-
-static char *read_file(const char *path, size_t *ret_len)
-{
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat about;
-
-	if (fd < 0 || fstat(fd, &about) || (size_t)about.st_size > CATALOGUE_TEXT_MAX)
-		return NULL;
-	char *text = xmalloc((size_t)about.st_size);
-	size_t n = 0;
-
-	while (n < (size_t)about.st_size) {
-		ssize_t got = read(fd, text + n, (size_t)about.st_size - n);
-
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-	}
-	*ret_len = n;
-	return text;
-}
 
 static double milliseconds_since(struct mono start)
 {
@@ -132,33 +107,25 @@ int main(int argc, char **argv)
 {
 	struct catalogue *c = NULL;
 	struct err e = {0};
-	size_t len = 0;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: %s SERVERS.csv\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return 2;
 	}
-	bool database = strlen(argv[1]) > 3 && strcmp(argv[1] + strlen(argv[1]) - 3, ".db") == 0;
-	AUTO(freep) char *text = database ? NULL : read_file(argv[1], &len);
-
-	if (!text && !database) {
-		fprintf(stderr, "%s: cannot be read\n", argv[1]);
-		return 1;
-	}
-	struct mono start = now_read().mono;
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	struct mono start = now_read().mono;
 
-	if (database ? catalogue_from_scdata(&c, argv[1], &e) :
-		       catalogue_from_csv(&c, text, len, argv[1], &e)) {
+	if (catalogue_from_file(&c, argv[1], NULL, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	printf("%zu servers, %zu prices, %zu regions, %zu benchmarks\n  load %.1f ms, %.2f MiB "
-	       "allocated (%.2f MiB "
-	       "of it used)\n",
-		c->n, c->n_prices, c->n_regions, c->n_benchmarks, milliseconds_since(start),
-		(double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1048576,
-		(double)c->bytes / 1048576);
+	double took = milliseconds_since(start);
+	size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+
+	printf("%zu servers, %zu prices, %zu regions, %zu benchmarks\n", c->n, c->n_prices,
+		c->n_regions, c->n_benchmarks);
+	printf("  load %.1f ms, %.2f MiB allocated (%.2f MiB of it used)\n", took,
+		(double)(after - before) / 1048576, (double)c->bytes / 1048576);
 	ask_all(c);
 	catalogue_free(c);
 	return 0;

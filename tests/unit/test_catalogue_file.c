@@ -25,7 +25,7 @@ static const char dump[] =
 	"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n"
 	"CREATE TABLE server (\n  vendor_id VARCHAR, server_id VARCHAR, vcpus INTEGER, "
 	"memory_amount INTEGER,\n"
-	"  description, status);\n"
+	"  description, status,\n  CONSTRAINT pk PRIMARY KEY (vendor_id, server_id));\n"
 	"CREATE TABLE server_description (a);\n"
 	"INSERT INTO server_description VALUES('a;\nb');\n"
 	"INSERT INTO \"server\" VALUES('v','s',2,1024,'it''s; a\nline;\n',  'ACTIVE');\n"
