@@ -20,9 +20,17 @@
 /* Limits are read again once in so many looks: a container may be resized. */
 #define LIMIT_LOOKS 10
 
-enum cpu_source { SOURCE_CGROUP, SOURCE_TASKSTATS, SOURCE_CLOCK, SOURCE_RUSAGE, SOURCE_PROC, SOURCES };
+enum cpu_source {
+	SOURCE_CGROUP,
+	SOURCE_TASKSTATS,
+	SOURCE_CLOCK,
+	SOURCE_RUSAGE,
+	SOURCE_PROC,
+	SOURCES
+};
 
-static const char *const source_names[SOURCES] = {"cgroup", "taskstats", "task-clock", "rusage", "proc"};
+static const char *const source_names[SOURCES] = {
+	"cgroup", "taskstats", "task-clock", "rusage", "proc"};
 
 struct accounts {
 	struct exit_events *events;
@@ -58,7 +66,7 @@ struct account {
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
 	double exporter_seconds, group_seconds;
-	double births, faults; /* of the machine, when it began */
+	double births, faults;              /* of the machine, when it began */
 	double oom_kills;                   /* in the own group */
 	double shared_kills, machine_kills; /* when it began */
 };
@@ -91,7 +99,7 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	struct scan text;
 
 	a->machine_known = host_read(h, h->proc, "stat", &text, NULL) == 0 &&
-		machine_cpu_parse(text, h->now.mono, h->ticks_per_second, &a->machine);
+			   machine_cpu_parse(text, h->now.mono, h->ticks_per_second, &a->machine);
 	a->own_seconds = own_cpu_seconds();
 	if (a->events)
 		exit_events_settle(a->events);
@@ -133,7 +141,8 @@ static struct quota quota_read(const struct cgroup_place *p, const struct host *
 		.place = *p,
 		.periods = group_number(p, h, "cpu.stat", "nr_periods"),
 		.throttled_periods = group_number(p, h, "cpu.stat", "nr_throttled"),
-		.throttled_seconds = group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
+		.throttled_seconds =
+			group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
 			(v1 ? 1e9 : 1e6),
 	};
 }
@@ -155,15 +164,17 @@ static double group_oom_kills(const struct cgroup *c, const struct host *h)
 {
 	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
 
-	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill");
+	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
+		"oom_kill");
 }
 
 static double machine_number(const struct host *h, const char *key)
 {
 	struct scan text;
 
-	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ? (double)NAN :
-								  number_value(number_find(text, key));
+	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ?
+		       (double)NAN :
+		       number_value(number_find(text, key));
 }
 
 static double group_cpu_seconds(const struct cgroup *c, const struct host *h)
@@ -214,8 +225,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->has_events = true;
 }
 
-struct account *account_open(struct accounts *shared, const struct host *h, const struct account_spec *spec,
-	const struct process_tree *tree)
+struct account *account_open(struct accounts *shared, const struct host *h,
+	const struct account_spec *spec, const struct process_tree *tree)
 {
 	struct account *a = xcalloc(1, sizeof *a);
 
@@ -262,7 +273,8 @@ static void add_members(struct account *a, const struct process_tree *tree)
 	exit_events_add(a->shared->events, a->events_run, pid, n);
 }
 
-static void look_at_events(struct account *a, const struct process_tree *tree, double value[RUN_N_METRICS])
+static void look_at_events(struct account *a, const struct process_tree *tree,
+	double value[RUN_N_METRICS])
 {
 	const struct lineage_tally *t = &a->tally;
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
@@ -272,7 +284,8 @@ static void look_at_events(struct account *a, const struct process_tree *tree, d
 	a->known[SOURCE_TASKSTATS] = (double)t->cpu_ns / 1e9;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
-	value[RUN_CPU_WAIT_SECONDS] = fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
+	value[RUN_CPU_WAIT_SECONDS] =
+		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
 }
 
 /* Where each number of a group goes. */
@@ -299,7 +312,8 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 	cgroup_files_read(&a->files, h, v);
 	/* Of a group that is gone the last reading holds, but for what it has right now. */
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
-		if (!isnan(v[group_rows[i].from]) || run_metrics[group_rows[i].to].fold == FOLD_VALUE)
+		if (!isnan(v[group_rows[i].from]) ||
+			run_metrics[group_rows[i].to].fold == FOLD_VALUE)
 			value[group_rows[i].to] = v[group_rows[i].from];
 	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
 	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
@@ -329,7 +343,7 @@ static void bound_missed(struct account *a, const struct host *h, double grown)
 
 	if (a->machine_known && s->machine_known) {
 		double spent = machine_cpu_spent(&a->machine, &s->machine) -
-			(s->own_seconds - a->exporter_seconds);
+			       (s->own_seconds - a->exporter_seconds);
 
 		/* The group that it is in cannot have spent less than the run did. */
 		missed_cpu_add(&a->missed, fmin(spent, group - a->group_seconds), grown,
@@ -430,7 +444,8 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, h, source),
 		.oom_kills = a->oom_kills,
-		.shared_oom_kills = isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,
+		.shared_oom_kills =
+			isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,
 		.memory_limit_bytes = a->limits.memory_bytes,
 		.cpu_limit_cores = a->limits.cpu_cores,
 		.status_known = a->has_events && a->tally.status_heard,

@@ -37,12 +37,12 @@ struct account;
 struct account_spec {
 	pid_t root;
 	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
-	bool ours;                      /* a wrapper waits for its processes: exit accounting adds nothing */
+	bool ours; /* a wrapper waits for its processes: exit accounting adds nothing */
 };
 
 /* tree: of the run, just begun. Never fails: what is not there is not used. */
-struct account *account_open(struct accounts *a, const struct host *h, const struct account_spec *spec,
-	const struct process_tree *tree);
+struct account *account_open(struct accounts *a, const struct host *h,
+	const struct account_spec *spec, const struct process_tree *tree);
 void account_close(struct account *a); /* NULL does nothing */
 
 /*

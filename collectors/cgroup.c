@@ -209,13 +209,13 @@ static int cgroup_collect(void *state, const struct host *host, struct block *ou
 	if (code < 0)
 		return code;
 	if (s->group.place[CGROUP_MEMORY].version == 1 && raw[SWAP_USAGE] != NUMBER_UNKNOWN)
-		raw[SWAP_USAGE] = raw[SWAP_USAGE] >= raw[MEMORY_USAGE]
-					  ? raw[SWAP_USAGE] - raw[MEMORY_USAGE]
-					  : NUMBER_UNKNOWN; /* also where the usage is unknown */
+		raw[SWAP_USAGE] = raw[SWAP_USAGE] >= raw[MEMORY_USAGE] ?
+					  raw[SWAP_USAGE] - raw[MEMORY_USAGE] :
+					  NUMBER_UNKNOWN; /* also where the usage is unknown */
 	for (unsigned id = 0; id < CGROUP_N_METRICS; id++) {
-		double v = cgroup_metrics[id].type == METRIC_COUNTER
-				   ? counter_follow(&s->counter[id], raw[id])
-				   : number_value(raw[id]);
+		double v = cgroup_metrics[id].type == METRIC_COUNTER ?
+				   counter_follow(&s->counter[id], raw[id]) :
+				   number_value(raw[id]);
 
 		POINT(out, id, v * unit[id], NULL);
 	}

@@ -39,7 +39,8 @@ static const struct row rows[] = {
 	{CGROUP_MEMORY_MAX_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "max", 1},
 	{CGROUP_MEMORY_OOM_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "oom", 1},
 	{CGROUP_OOM_KILLS, CGROUP_MEMORY, 2, KEYED, "memory.events", "oom_kill", 1},
-	{CGROUP_MEMORY_PRESSURE_SECONDS, CGROUP_MEMORY, 2, PRESSURE, "memory.pressure", "some", 1e-6},
+	{CGROUP_MEMORY_PRESSURE_SECONDS, CGROUP_MEMORY, 2, PRESSURE, "memory.pressure", "some",
+		1e-6},
 	{CGROUP_MEMORY_BYTES, CGROUP_MEMORY, 1, NUMBER, "memory.usage_in_bytes", NULL, 1},
 	{CGROUP_MEMORY_PEAK_BYTES, CGROUP_MEMORY, 1, NUMBER, "memory.max_usage_in_bytes", NULL, 1},
 	{CGROUP_MEMORY_MAX_EVENTS, CGROUP_MEMORY, 1, NUMBER, "memory.failcnt", NULL, 1},
@@ -50,7 +51,8 @@ static const struct row rows[] = {
 	{CGROUP_IO_WRITTEN_BYTES, CGROUP_IO, 2, DEVICES, "io.stat", "wbytes", 1},
 	{CGROUP_IO_PRESSURE_SECONDS, CGROUP_IO, 2, PRESSURE, "io.pressure", "some", 1e-6},
 	{CGROUP_IO_READ_BYTES, CGROUP_IO, 1, DEVICES, "blkio.throttle.io_service_bytes", "Read", 1},
-	{CGROUP_IO_WRITTEN_BYTES, CGROUP_IO, 1, DEVICES, "blkio.throttle.io_service_bytes", "Write", 1},
+	{CGROUP_IO_WRITTEN_BYTES, CGROUP_IO, 1, DEVICES, "blkio.throttle.io_service_bytes", "Write",
+		1},
 };
 
 struct cgroup_file {
@@ -61,7 +63,8 @@ struct cgroup_file {
 
 static bool same_file(const struct row *a, const struct row *b)
 {
-	return a->version == b->version && a->controller == b->controller && strcmp(a->file, b->file) == 0;
+	return a->version == b->version && a->controller == b->controller &&
+	       strcmp(a->file, b->file) == 0;
 }
 
 void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group)

@@ -16,12 +16,12 @@ enum cgroup_value {
 	CGROUP_CPU_PRESSURE_SECONDS,
 	CGROUP_MEMORY_PRESSURE_SECONDS,
 	CGROUP_IO_PRESSURE_SECONDS,
-	CGROUP_MEMORY_BYTES,          /* with its page cache */
-	CGROUP_MEMORY_PEAK_BYTES,     /* v2: Linux 5.19 */
-	CGROUP_MEMORY_HIGH_EVENTS,    /* reclaim because of memory.high; v2 only */
-	CGROUP_MEMORY_MAX_EVENTS,     /* allocations that met the limit */
-	CGROUP_MEMORY_OOM_EVENTS,     /* the limit could not be kept by reclaim; v2 only */
-	CGROUP_OOM_KILLS,             /* processes killed for it; in v1 those of this very group */
+	CGROUP_MEMORY_BYTES,       /* with its page cache */
+	CGROUP_MEMORY_PEAK_BYTES,  /* v2: Linux 5.19 */
+	CGROUP_MEMORY_HIGH_EVENTS, /* reclaim because of memory.high; v2 only */
+	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that met the limit */
+	CGROUP_MEMORY_OOM_EVENTS,  /* the limit could not be kept by reclaim; v2 only */
+	CGROUP_OOM_KILLS,          /* processes killed for it; in v1 those of this very group */
 	CGROUP_TASKS,
 	CGROUP_IO_READ_BYTES,
 	CGROUP_IO_WRITTEN_BYTES,

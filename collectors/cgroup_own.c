@@ -53,7 +53,8 @@ static bool path_in(struct scan text, const char *controller, struct slice *ret)
 		struct slice list, item;
 		uint64_t id;
 
-		if (!scan_u64(&line, &id) || !scan_char(&line, ':') || !scan_until(&line, ':', &list))
+		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
+			!scan_until(&line, ':', &list))
 			continue;
 		struct scan rest = SCAN(list.data, list.len);
 		bool found = list.len == 0 && controller[0] == '\0';
@@ -89,8 +90,8 @@ static struct slice without_parents(struct slice path)
  * The place below the process's own /sys/fs/cgroup: the top of it, which is where a container's group is mounted,
  * or the path below. The list of processes proves it.
  */
-static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid, const char *folder,
-	struct slice below, int version)
+static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
+	const char *folder, struct slice below, int version)
 {
 	struct cgroup_place place = {.tree = host->proc, .version = version};
 	int top = snprintf(place.path, sizeof place.path, "%d/root/sys/fs/cgroup%s%s", (int)pid,
@@ -172,8 +173,8 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 	struct slice x, y;
 
 	return path_in(SCAN(a->text, a->len), controller, &x) &&
-		path_in(SCAN(b->text, b->len), controller, &y) &&
-		(x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
+	       path_in(SCAN(b->text, b->len), controller, &y) &&
+	       (x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
 }
 
 static bool only_members(const struct cgroup_place *p, const struct host *host,
@@ -186,7 +187,8 @@ static bool only_members(const struct cgroup_place *p, const struct host *host,
 		return false;
 	/* 0 is a process that this PID namespace does not show. */
 	while (scan_line(&text, &line))
-		if (!scan_u64(&line, &pid) || pid == 0 || pid > INT32_MAX || !is_member(context, (pid_t)pid))
+		if (!scan_u64(&line, &pid) || pid == 0 || pid > INT32_MAX ||
+			!is_member(context, (pid_t)pid))
 			return false;
 	return true;
 }
@@ -201,8 +203,9 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	bool any = false;
 
 	snprintf(number, sizeof number, "%d", (int)root);
-	bool known = membership_read(&own, host, number) && membership_read(&others[n++], host, "self") &&
-		process_read_stat(host, root, &stat) == 0;
+	bool known = membership_read(&own, host, number) &&
+		     membership_read(&others[n++], host, "self") &&
+		     process_read_stat(host, root, &stat) == 0;
 
 	/* The parent of a container's first process may be outside what /proc shows: 0. */
 	if (known && stat.ppid > 0) {

@@ -200,8 +200,8 @@ static double memory_limit(uint64_t bytes)
 
 static double memory_bytes(const struct cgroup_place *p, const struct host *host)
 {
-	return memory_limit(
-		file_number(p, host, p->version == 1 ? "memory.limit_in_bytes" : "memory.max"));
+	return memory_limit(file_number(p, host,
+		p->version == 1 ? "memory.limit_in_bytes" : "memory.max"));
 }
 
 static double tasks(const struct cgroup_place *p, const struct host *host)

@@ -27,8 +27,8 @@ static bool ask(struct delay_reader *r, const struct netlink_request *request, s
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 
-	if (sendto(r->fd, request->data, request->len, MSG_DONTWAIT, (const struct sockaddr *)&kernel,
-		    sizeof kernel) < 0)
+	if (sendto(r->fd, request->data, request->len, MSG_DONTWAIT,
+		    (const struct sockaddr *)&kernel, sizeof kernel) < 0)
 		return false;
 	ssize_t n = recv(r->fd, r->answer, sizeof r->answer, MSG_DONTWAIT);
 
@@ -55,7 +55,7 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 	taskstats_ask_process(&request, r->family, pid);
 	*ret = (struct task_record){0};
 	return ask(r, &request, &answer) &&
-		taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
+	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
 /* Leaves fd at -1 unless our own process can be asked for. */
@@ -86,7 +86,8 @@ struct delay_reader *delay_reader_new(const struct host *host)
 
 	r->fd = -1;
 	try_netlink(r, host);
-	ssize_t n = tree_read(host->proc, "sys/kernel/task_delayacct", host->scratch, host->scratch_size);
+	ssize_t n = tree_read(host->proc, "sys/kernel/task_delayacct", host->scratch,
+		host->scratch_size);
 
 	s = SCAN(host->scratch, n > 0 ? n : 0);
 	r->counts_all = r->fd >= 0 && scan_u64(&s, &on) && on == 1;

@@ -97,8 +97,8 @@ static bool named_like_partition(const struct devices *all, const char *name)
 			continue;
 		bool ends_in_digit = disk[len - 1] >= '0' && disk[len - 1] <= '9';
 
-		if (ends_in_digit ? name[len] == 'p' && all_digits(name + len + 1)
-				  : all_digits(name + len))
+		if (ends_in_digit ? name[len] == 'p' && all_digits(name + len + 1) :
+				    all_digits(name + len))
 			return true;
 	}
 	return false;

@@ -19,7 +19,7 @@ void endings_init(struct endings *e);
 void endings_done(struct endings *e); /* after every ending_done */
 
 struct ending {
-	int pidfd; /* -1: not watched */
+	int pidfd;              /* -1: not watched */
 	bool ended, waited_for; /* seen so far; never true when it is not watched */
 	enum exit_status known;
 	int status; /* as wait(2) gives it, when known */

@@ -20,14 +20,14 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 
-#define STACK_SIZE   (128 * 1024)
-#define QUEUE_BYTES  (4 << 20) /* of kernel memory for each socket, used only while much waits */
-#define READ_SIZE    16384     /* one datagram; a record is some 600 bytes */
-#define PAUSE_MS     10
-#define ANSWER_MS    200
+#define STACK_SIZE  (128 * 1024)
+#define QUEUE_BYTES (4 << 20) /* of kernel memory for each socket, used only while much waits */
+#define READ_SIZE   16384     /* one datagram; a record is some 600 bytes */
+#define PAUSE_MS    10
+#define ANSWER_MS   200
 /* So many ended processes are looked after without waiting for the next tick. */
-#define ENDED_MANY   4096
-#define RECORDS_MAX  20000     /* that are held until the events before them are entered */
+#define ENDED_MANY  4096
+#define RECORDS_MAX 20000 /* that are held until the events before them are entered */
 
 struct exit_events {
 	int events, records; /* sockets */
@@ -162,7 +162,8 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 {
 	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
 	int size = QUEUE_BYTES;
-	AUTO(closep) int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+	AUTO(closep)
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 
 	if (fd < 0)
 		return err_system(e, -errno, "netlink socket");

@@ -175,8 +175,8 @@ static int read_space(struct filesystem *f, const struct host *host)
  */
 static bool same_space(const struct filesystem *a, const struct filesystem *b)
 {
-	uint64_t difference = a->space.free > b->space.free ? a->space.free - b->space.free
-							    : b->space.free - a->space.free;
+	uint64_t difference = a->space.free > b->space.free ? a->space.free - b->space.free :
+							      b->space.free - a->space.free;
 
 	return (a->kind == LAYERED || b->kind == LAYERED) && a->space.size == b->space.size &&
 	       difference <= a->space.size / 1024;
@@ -350,8 +350,8 @@ static void add_totals(struct block *out, const struct filesystem *list, size_t 
 	POINT(out, SPACE_AVAILABLE, available, NULL);
 }
 
-static int filesystem_collect(
-	void *state, const struct host *host, struct block *out, struct err *e)
+static int filesystem_collect(void *state, const struct host *host, struct block *out,
+	struct err *e)
 {
 	struct state *s = state;
 

@@ -122,8 +122,8 @@ static void read_uevent(struct card *c, const struct host *h)
 }
 
 /* The first line of a file, without blanks at its ends. */
-static void read_text(
-	const struct host *h, const struct card *c, const char *file, char *out, size_t size)
+static void read_text(const struct host *h, const struct card *c, const char *file, char *out,
+	size_t size)
 {
 	char path[PATH_SIZE];
 	struct scan line;

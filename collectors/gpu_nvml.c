@@ -228,8 +228,8 @@ static int silent(struct gpu_nvml *w, double seconds, struct err *e)
 		atomic_load(&w->progress.device), call ? call : "between two calls");
 }
 
-int gpu_nvml_table(
-	struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e)
+int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
+	struct err *e)
 {
 	pthread_mutex_lock(&w->lock);
 	enum state state = w->state;

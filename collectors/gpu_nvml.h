@@ -45,8 +45,8 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
  * was started a moment ago and has not answered yet. Others, with a message: it does not answer, or
  * answers with an error.
  */
-int gpu_nvml_table(
-	struct gpu_nvml *w, struct mono now, const struct nvml_table **ret, struct err *e);
+int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
+	struct err *e);
 void nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
 /* Asks for a new table and waits until it is there; false after so many seconds. */
@@ -72,8 +72,8 @@ struct nvml_gpu {
 };
 
 /* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */
-int nvml_find_gpus(
-	const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n);
+int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
+	size_t *ret_n);
 
 /* Reads all numbers of all GPUs. */
 struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *progress,

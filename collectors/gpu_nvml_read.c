@@ -46,8 +46,8 @@ static int note(struct reading *r, int code)
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (what)), note((r), (expression))))
 
 #define CALL(r, field, ...)                                                                        \
-	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__))                       \
-			  : (int)NVML_NO_FUNCTION)
+	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
+			    (int)NVML_NO_FUNCTION)
 
 /* By address: it is read after the call, wherever the call stands among the arguments. */
 static double scaled(int code, const unsigned *value, double unit)
@@ -241,8 +241,8 @@ static void pci_text(const struct nvml_pci *pci, char *out, size_t size)
 	snprintf(out, size, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
 }
 
-int nvml_find_gpus(
-	const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret, size_t *ret_n)
+int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
+	size_t *ret_n)
 {
 	struct reading r = {.nvml = n, .progress = progress};
 	char version[sizeof((struct gpu_device *)0)->driver_version] = "";

@@ -41,8 +41,8 @@ struct gpu_pids { /* zeroed is empty */
  * Brings the map up to date for these numbers: what is known stays, what is no longer asked for
  * goes. Uses host->scratch.
  */
-void gpu_pids_update(
-	struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n);
+void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid,
+	size_t n);
 
 /* Is it the first of the three cases? */
 bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);

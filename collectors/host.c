@@ -43,7 +43,8 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.scratch = xmalloc(h.scratch_size);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
-	h.affinity_cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	h.affinity_cpus =
+		sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
 	h.own_pid_namespace = shows_own_namespace(&h);
 	h.delays = delay_reader_new(&h);
 	h.now = now_read();

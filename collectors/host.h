@@ -20,15 +20,15 @@ struct host {
 	struct now now;                 /* read once per tick */
 	long ticks_per_second;          /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;
-	unsigned affinity_cpus;         /* CPUs this process may use: sched_getaffinity(2); 0 = unknown */
+	unsigned affinity_cpus; /* CPUs this process may use: sched_getaffinity(2); 0 = unknown */
 	/*
 	 * proc shows this process's own PID namespace, so system calls that take a pid mean the same
 	 * process that /proc/PID does. False for fixtures and for a host's /proc mounted elsewhere.
 	 */
 	bool own_pid_namespace;
-	struct jobs *jobs;              /* what the jobs collector reports on; NULL = nothing */
-	struct delay_reader *delays;    /* how waiting times of runs are read; NULL = they are not */
-	char *scratch;                  /* for reading files; a collector may use all of it in collect */
+	struct jobs *jobs;           /* what the jobs collector reports on; NULL = nothing */
+	struct delay_reader *delays; /* how waiting times of runs are read; NULL = they are not */
+	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 };
 

@@ -40,7 +40,7 @@ const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
 struct job {
 	char name[JOB_NAME_MAX];
 	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
-	double peak[RUN_N_METRICS];     /* of the last ended run, until the next begins; NaN = none */
+	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
 	size_t n_outcomes;
 	struct {
 		char name[16];
@@ -183,8 +183,7 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 	if (i == OUTCOMES_MAX)
 		return;
 	if (i == job->n_outcomes) {
-		text_copy(outcome, job->outcome[i].name,
-			sizeof job->outcome[i].name);
+		text_copy(outcome, job->outcome[i].name, sizeof job->outcome[i].name);
 		job->n_outcomes++;
 	}
 	if (runs > job->outcome[i].runs)
@@ -216,7 +215,8 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
 			JOBS_RUNS_MAX);
 	struct tracked *t = xcalloc(1, sizeof *t);
-	int code = process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
+	int code =
+		process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
 
 	if (code < 0) {
 		free(t);
@@ -228,8 +228,9 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	t->awaits_conclusion = spec->awaits_conclusion;
 	t->started_mono = spec->started_mono;
 	if (t->started_mono.ns == 0)
-		t->started_mono.ns = (int64_t)(t->tree.start_ticks *
-			((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
+		t->started_mono.ns =
+			(int64_t)(t->tree.start_ticks *
+				  ((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		t->final[i] = t->value[i] = job->peak[i] = NAN;
 	begin_account(j, host, spec, t);
@@ -248,83 +249,6 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
-}
-
-static void take_waits(double *v, const uint64_t *total, const struct delay_reader *delays)
-{
-	if (!delays)
-		return;
-	v[RUN_CPU_WAIT_SECONDS] = (double)total[TREE_CPU_WAIT_NS] / 1e9;
-	if (!delay_reader_counts_all(delays))
-		return;
-	v[RUN_IO_WAIT_SECONDS] = (double)total[TREE_IO_WAIT_NS] / 1e9;
-	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
-}
-
-static void take_reading(struct tracked *t, const struct host *h, const struct tree_now *now)
-{
-	const uint64_t *total = t->tree.total;
-	double *v = t->value;
-	bool alive = now->processes > 0;
-
-	v[RUN_CPU_SECONDS] = (double)total[TREE_CPU_NS] / 1e9;
-	v[RUN_CPU_SYSTEM_SECONDS] = (double)total[TREE_SYSTEM_NS] / 1e9;
-	v[RUN_CPU_USER_SECONDS] = (double)(total[TREE_CPU_NS] - total[TREE_SYSTEM_NS]) / 1e9;
-	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
-	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
-	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
-	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
-	v[RUN_VOLUNTARY_SWITCHES] = (double)total[TREE_VOLUNTARY_SWITCHES];
-	v[RUN_INVOLUNTARY_SWITCHES] = (double)total[TREE_INVOLUNTARY_SWITCHES];
-	v[RUN_MINOR_FAULTS] = (double)total[TREE_MINOR_FAULTS];
-	v[RUN_MAJOR_FAULTS] = (double)total[TREE_MAJOR_FAULTS];
-	v[RUN_MEMORY_PEAK_BYTES] = t->tree.peak_bytes ? (double)t->tree.peak_bytes : NAN;
-	v[RUN_MEMORY_PEAK_PROCESS_BYTES] =
-		t->tree.peak_process_bytes ? (double)t->tree.peak_process_bytes : NAN;
-	take_waits(v, total, h->delays);
-	v[RUN_PROCESSES] = (double)now->processes;
-	v[RUN_UNREADABLE_PROCESSES] = (double)now->unreadable;
-	/* Of processes that are gone nothing is known, which is not the same as 0. */
-	v[RUN_THREADS] = alive ? (double)now->threads : NAN;
-	v[RUN_MEMORY_BYTES] = alive ? (double)now->memory_bytes : NAN;
-	v[RUN_MEMORY_RSS_BYTES] = alive ? (double)now->rss_bytes : NAN;
-	v[RUN_MEMORY_PSS_BYTES] = alive && now->pss_known ? (double)now->pss_bytes : NAN;
-	v[RUN_MEMORY_SWAP_BYTES] = alive ? (double)now->swap_bytes : NAN;
-	v[RUN_OPEN_FDS] = alive && now->open_fds_known ? (double)now->open_fds : NAN;
-	v[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
-	v[RUN_DURATION_SECONDS] = mono_seconds_between(t->started_mono, h->now.mono);
-}
-
-/* The total may only grow, and so may its two parts, which must add up to it. */
-static void take_final_cpu(struct tracked *t)
-{
-	double *v = t->value;
-	double total = t->final[RUN_CPU_SECONDS], system = t->final[RUN_CPU_SYSTEM_SECONDS];
-
-	if (isnan(total) || isnan(system) || total <= v[RUN_CPU_SECONDS])
-		return;
-	double most = total - v[RUN_CPU_USER_SECONDS];
-
-	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
-	v[RUN_CPU_SECONDS] = total;
-	v[RUN_CPU_SYSTEM_SECONDS] = system;
-	v[RUN_CPU_USER_SECONDS] = total - system;
-}
-
-static void take_final(struct tracked *t)
-{
-	take_final_cpu(t);
-	if (t->final_kind == FINAL_AT_LEAST)
-		account_waited(t->account, t->final[RUN_CPU_SECONDS]);
-	for (size_t i = 0; i < RUN_N_METRICS; i++) {
-		bool exact = t->final_kind == FINAL_EXACT && run_metrics[i].type != METRIC_COUNTER;
-
-		if (isnan(t->final[i]) || i == RUN_CPU_SECONDS || i == RUN_CPU_USER_SECONDS ||
-			i == RUN_CPU_SYSTEM_SECONDS)
-			continue;
-		if (exact || !(t->value[i] >= t->final[i]))
-			t->value[i] = t->final[i];
-	}
 }
 
 static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h)
@@ -347,7 +271,7 @@ static bool is_over(struct tracked *t, const struct host *h, size_t alive)
 	if (t->empty_since.ns == 0)
 		t->empty_since = h->now.mono;
 	return t->ending.known != EXIT_STATUS_LATER ||
-		mono_seconds_between(t->empty_since, h->now.mono) > STATUS_SECONDS;
+	       mono_seconds_between(t->empty_since, h->now.mono) > STATUS_SECONDS;
 }
 
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
@@ -359,12 +283,17 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	size_t alive = process_tree_look(&t->tree, h, &now);
 
 	ending_look(&t->ending, &j->endings);
-	take_reading(t, h, &now);
+	run_values_read(t->value, &t->tree, &now, h->delays);
+	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
+	t->value[RUN_DURATION_SECONDS] = mono_seconds_between(t->started_mono, h->now.mono);
 	take_gpus(t, alive ? j->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h, alive));
-	if (t->concluded)
-		take_final(t);
+	if (t->concluded) {
+		run_values_final(t->value, t->final, t->final_kind);
+		if (t->final_kind == FINAL_AT_LEAST)
+			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
+	}
 	if (t->ended) {
 		t->job->last_end = wall_seconds(h->now.wall);
 		for (size_t i = 0; i < RUN_N_METRICS; i++)
@@ -384,8 +313,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 		struct tracked *t = j->run[i];
 
 		look_at_run(j, t, host);
-		text_copy(t->run_id, r[i].run_id,
-			sizeof r[i].run_id);
+		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
 		r[i].started_at = t->started_at;
 		r[i].ended = t->ended;
@@ -395,7 +323,8 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	s->n_runs = j->n_runs;
 }
 
-bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id, struct account_note *ret)
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
+	struct account_note *ret)
 {
 	const struct tracked *t = find_run(j, run_id);
 
@@ -492,7 +421,8 @@ static int jobs_collect(void *state, const struct host *host, struct block *out,
 
 const struct collector collector_jobs = {
 	.name = "jobs",
-	.help = "Jobs whose runs are followed: CPU, memory, I/O and processes of their process trees",
+	.help = "Jobs whose runs are followed: CPU, memory, I/O and processes of their process "
+		"trees",
 	.metrics = run_metrics,
 	.n_metrics = JOB_N_METRICS,
 	.collect = jobs_collect,

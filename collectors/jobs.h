@@ -13,6 +13,7 @@
 #include "collectors/accounts.h"
 #include "collectors/base/err.h"
 #include "collectors/collector.h"
+#include "collectors/run_values.h"
 #include "collectors/runs.h"
 
 struct jobs;
@@ -22,13 +23,13 @@ struct gpus; /* collectors/gpu.h */
 #define JOBS_RUNS_MAX      1000
 #define JOBS_PROCESSES_MAX 100000
 /* Most job names at /metrics; the one that was active the longest ago makes room. */
-#define JOBS_MAX           1000
+#define JOBS_MAX 1000
 
 struct run_spec {
 	const char *run_id, *job_name;
-	pid_t pid;             /* of the root, in the namespace of host->proc */
-	uint64_t start_ticks;  /* of the root; 0 = whoever has that pid now */
-	pid_t reaper_pid;      /* its other children belong to the run; it does not; 0 = none */
+	pid_t pid;            /* of the root, in the namespace of host->proc */
+	uint64_t start_ticks; /* of the root; 0 = whoever has that pid now */
+	pid_t reaper_pid;     /* its other children belong to the run; it does not; 0 = none */
 	struct wall started_at;
 	struct mono started_mono; /* 0 = from the start time of the root, a multiple of 10 ms */
 	/*
@@ -36,27 +37,24 @@ struct run_spec {
 	 * process is gone, and what the kernel tells of ends is listened to.
 	 */
 	bool awaits_conclusion;
-	const struct task_clock *clock; /* counts for it; borrowed until the run ended; NULL = none */
+	const struct task_clock
+		*clock; /* counts for it; borrowed until the run ended; NULL = none */
 };
 
 struct jobs *jobs_new(void);
 void jobs_free(struct jobs *j);
 
 /* -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs. */
-int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e);
-
-/* What is known better than /proc tells. NaN = not known. */
-enum final_kind {
-	FINAL_AT_LEAST, /* from whoever waited for the root: counts when it is more than what was read */
-	FINAL_EXACT,    /* from the run's record: counts, except that a counter never falls */
-};
+int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
+	struct err *e);
 
 /* The run is over: its next reading is its last, with these figures. An unknown run_id does nothing. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
 
 /* What is known of a followed run beside its values; false when it is not followed (any more). */
-bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id, struct account_note *ret);
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
+	struct account_note *ret);
 
 /* Readable when the root of a run ended that ends by itself: look at once. -1: never. */
 int jobs_ending_fd(const struct jobs *j);

@@ -15,14 +15,15 @@ struct entry {
 	struct task_record record;
 	bool recorded;
 	bool seen; /* born before our eyes, or its clock was read: so a record must come */
-	bool gone;     /* its clock could not be read */
+	bool gone; /* its clock could not be read */
 };
 
 struct run_book {
 	bool taken;
 	pid_t root; /* 0 once the pid belongs to somebody else */
-	struct lineage_tally past; /* of the processes that left the book; and what is of the run itself */
-	struct lineage_tally all;  /* with those in the book, as of the last settling */
+	struct lineage_tally
+		past; /* of the processes that left the book; and what is of the run itself */
+	struct lineage_tally all; /* with those in the book, as of the last settling */
 };
 
 struct lineage {
@@ -108,7 +109,8 @@ static void add(struct lineage *l, const struct entry *e)
 
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 {
-	struct run_book book = {.taken = true, .root = root, .past = {.cpu_ns = base_ns, .whole = true}};
+	struct run_book book = {
+		.taken = true, .root = root, .past = {.cpu_ns = base_ns, .whole = true}};
 	size_t i = 0;
 
 	while (i < l->n_runs && l->run[i].taken)
@@ -129,7 +131,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 		add(l, &(struct entry){.pid = pid, .run = run});
 }
 
-static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run), unsigned run)
+static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
+	unsigned run)
 {
 	size_t n = 0;
 

@@ -63,8 +63,9 @@ struct lineage_tally {
 	 * LINEAGE_END_PAGE_NS for each 4 KiB that it had (0.1 ms and 0.3 us were measured).
 	 */
 	uint64_t unseen_ns;
-	uint64_t born, ended; /* processes that events brought, and that were found gone, since the run began */
-	bool whole;           /* nothing is known to be missing since the run began */
+	uint64_t born,
+		ended; /* processes that events brought, and that were found gone, since the run began */
+	bool whole; /* nothing is known to be missing since the run began */
 	/* What the last thread of the root left, as wait(2) gives it: how it ended, once it is gone. */
 	bool status_heard;
 	int status;

@@ -14,7 +14,8 @@ static bool idle_of(struct scan line, long ticks_per_second, double *ret)
 	return true;
 }
 
-bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second, struct machine_cpu *ret)
+bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
+	struct machine_cpu *ret)
 {
 	struct machine_cpu m = {.at = at};
 	bool idle = false, births = false;

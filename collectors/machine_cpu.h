@@ -23,7 +23,8 @@ struct machine_cpu {
 };
 
 /* From /proc/stat. False when a line that is needed is missing. */
-bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second, struct machine_cpu *ret);
+bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
+	struct machine_cpu *ret);
 
 /* CPU time that can have been used between two readings, at most. */
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);

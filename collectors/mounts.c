@@ -165,8 +165,8 @@ static const struct mount *by_id(const struct mounts *all, uint64_t id)
 	return NULL;
 }
 
-bool mounts_reach(
-	const struct mounts *all, const struct mount *m, bool (*each)(const struct mount *))
+bool mounts_reach(const struct mounts *all, const struct mount *m,
+	bool (*each)(const struct mount *))
 {
 	const struct mount *child = NULL;
 

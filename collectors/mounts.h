@@ -47,7 +47,7 @@ void mounts_done(struct mounts *m);
  * until it returns false. Returns true when all did and the path m->point does lead to m: no other
  * mount covers it.
  */
-bool mounts_reach(
-	const struct mounts *all, const struct mount *m, bool (*each)(const struct mount *));
+bool mounts_reach(const struct mounts *all, const struct mount *m,
+	bool (*each)(const struct mount *));
 
 #endif

@@ -96,8 +96,8 @@ bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret)
 	return true;
 }
 
-void netlink_generic(struct netlink_request *ret, const struct netlink_command *c, uint16_t attribute,
-	const void *value, size_t len)
+void netlink_generic(struct netlink_request *ret, const struct netlink_command *c,
+	uint16_t attribute, const void *value, size_t len)
 {
 	struct nlmsghdr header = {
 		.nlmsg_type = c->family,

@@ -56,7 +56,7 @@ struct netlink_command {
 };
 
 /* value longer than fits is our own mistake. */
-void netlink_generic(struct netlink_request *ret, const struct netlink_command *c, uint16_t attribute,
-	const void *value, size_t len);
+void netlink_generic(struct netlink_request *ret, const struct netlink_command *c,
+	uint16_t attribute, const void *value, size_t len);
 
 #endif

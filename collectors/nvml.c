@@ -234,8 +234,8 @@ static void take_records(struct nvml_processes *p, size_t n, size_t size)
 	}
 }
 
-int nvml_list_processes(
-	const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p)
+int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
+	struct nvml_processes *p)
 {
 	int code = NVML_NO_FUNCTION;
 
@@ -264,8 +264,8 @@ int nvml_list_processes(
 /* ---- utilization ---- */
 
 /* The newest sample of each process. */
-static void take_samples(
-	const struct nvml_sample *sample, size_t n, uint64_t since_us, struct nvml_processes *p)
+static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
+	struct nvml_processes *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		struct nvml_process *process = &p->process[i];
@@ -283,8 +283,8 @@ static void take_samples(
 	}
 }
 
-int nvml_read_utilization(
-	const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p)
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
+	struct nvml_processes *p)
 {
 	unsigned room = 128;
 

@@ -149,15 +149,15 @@ void nvml_processes_done(struct nvml_processes *p);
  * wrote 32 bytes instead of 24 through _v3. It is found from what was written; when that leaves
  * doubt, _v2 is asked.
  */
-int nvml_list_processes(
-	const struct nvml *n, void *device, enum nvml_kind kind, struct nvml_processes *p);
+int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
+	struct nvml_processes *p);
 
 /*
  * Sets the utilization of those that worked on the device since then (microseconds since the Unix
  * epoch), and 0 of the others. since_us must not be 0: the driver then searches all it has kept,
  * which takes long.
  */
-int nvml_read_utilization(
-	const struct nvml *n, void *device, uint64_t since_us, struct nvml_processes *p);
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
+	struct nvml_processes *p);
 
 #endif

@@ -93,8 +93,8 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 		}
 	}
 	if (readable && !out->n_points)
-		return err_set(
-			e, -EBADMSG, "proc/pressure has files but no line \"some\" with a total");
+		return err_set(e, -EBADMSG,
+			"proc/pressure has files but no line \"some\" with a total");
 	return readable ? 0 : -ENOENT;
 }
 

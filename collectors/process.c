@@ -48,7 +48,8 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 			continue;
 		if (!scan_i64(&s, &ignored) && field <= 24)
 			return false;
-		fields[field - 9] = 0; /* negative, or after rss, where nothing that we need must be */
+		fields[field - 9] =
+			0; /* negative, or after rss, where nothing that we need must be */
 	}
 	p.pid = (pid_t)pid;
 	p.ppid = (pid_t)ppid;
@@ -114,9 +115,9 @@ bool process_io_parse(struct scan s, struct process_io *ret)
 		if (!scan_until(&line, ':', &key))
 			continue;
 		found += (slice_is(key, "rchar") && scan_u64(&line, &p.read_chars)) ||
-			(slice_is(key, "wchar") && scan_u64(&line, &p.written_chars)) ||
-			(slice_is(key, "read_bytes") && scan_u64(&line, &p.read_bytes)) ||
-			(slice_is(key, "write_bytes") && scan_u64(&line, &p.written_bytes));
+			 (slice_is(key, "wchar") && scan_u64(&line, &p.written_chars)) ||
+			 (slice_is(key, "read_bytes") && scan_u64(&line, &p.read_bytes)) ||
+			 (slice_is(key, "write_bytes") && scan_u64(&line, &p.written_bytes));
 	}
 	if (found < 4)
 		return false;
@@ -310,7 +311,8 @@ static int list_name(void *context, const char *name)
 	struct scan s = SCAN(name, strlen(name));
 	uint64_t pid;
 
-	if (name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) && pid <= INT32_MAX)
+	if (name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) &&
+		pid <= INT32_MAX)
 		c->each(c->context, (pid_t)pid);
 	return 0;
 }

@@ -42,7 +42,8 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		m->status_due = true;
 	m->rss_bytes = m->zombie ? 0 : rss;
 	m->own_faults = s->minor_faults;
-	if (s->stack_start != m->stack_start) /* it executed something: nothing of its memory is left */
+	if (s->stack_start !=
+		m->stack_start) /* it executed something: nothing of its memory is left */
 		m->inherited_bytes = m->pss_bytes = 0;
 	m->stack_start = s->stack_start;
 	m->waited_faults = s->waited_minor_faults;
@@ -99,7 +100,8 @@ static void read_waits(struct member *m, const struct host *h)
 
 	if (!h->delays || (!m->zombie && m->wait_looks && --m->wait_looks))
 		return;
-	m->wait_pause = m->wait_pause < WAIT_LOOKS_MAX ? m->wait_pause * 2 + !m->wait_pause : WAIT_LOOKS_MAX;
+	m->wait_pause = m->wait_pause < WAIT_LOOKS_MAX ? m->wait_pause * 2 + !m->wait_pause :
+							 WAIT_LOOKS_MAX;
 	m->wait_looks = m->wait_pause;
 	if (delays_read(h->delays, h, m->pid, m->threads, &d) < 0)
 		return;
@@ -164,7 +166,8 @@ uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rs
 	if (m->inherited_bytes == 0)
 		return rss;
 	uint64_t grown = rss > m->inherited_bytes ? rss - m->inherited_bytes : 0;
-	uint64_t touched = m->own_faults > UINT64_MAX / h->page_size / 2 ? rss : m->own_faults * h->page_size;
+	uint64_t touched =
+		m->own_faults > UINT64_MAX / h->page_size / 2 ? rss : m->own_faults * h->page_size;
 
 	return grown + touched < rss ? grown + touched : rss;
 }

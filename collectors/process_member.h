@@ -39,21 +39,24 @@ struct member {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
 	uint64_t threads;
-	uint64_t clock_ns; /* CPU clock at the last reading; 0 = not readable */
+	uint64_t clock_ns;               /* CPU clock at the last reading; 0 = not readable */
 	uint64_t counter[TREE_COUNTERS]; /* own and waited for */
-	uint64_t waited_faults; /* minor ones of children it waited for */
+	uint64_t waited_faults;          /* minor ones of children it waited for */
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
-	uint64_t last_rss_bytes; /* at the look before: what it surely held while another one peaked */
-	uint64_t stack_start;              /* see struct process_stat */
-	uint64_t inherited_bytes;          /* RSS of the parent that it was forked from; 0 = executed something since */
-	uint64_t own_faults;               /* minor ones of its own: each gave it a page of its own at most */
+	uint64_t
+		last_rss_bytes; /* at the look before: what it surely held while another one peaked */
+	uint64_t stack_start;   /* see struct process_stat */
+	uint64_t
+		inherited_bytes; /* RSS of the parent that it was forked from; 0 = executed something since */
+	uint64_t own_faults; /* minor ones of its own: each gave it a page of its own at most */
 	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS at that time; 0 = never read */
 	unsigned pss_generation;           /* of the tree's members, when it was read */
 	uint64_t pss_cost_ns;              /* of the last reading */
 	uint64_t open_fds;
-	unsigned wait_pause, wait_looks; /* waiting times are read once in so many looks; looks until then */
-	unsigned looks;    /* since it was last read in full */
-	bool reaper;       /* only what it waited for counts: it watches the run, but is not part of it */
+	unsigned wait_pause,
+		wait_looks; /* waiting times are read once in so many looks; looks until then */
+	unsigned looks;     /* since it was last read in full */
+	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
 	bool io_refused, fds_refused, pss_refused;
 	bool fds_known;

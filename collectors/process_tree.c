@@ -84,7 +84,8 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 
 	if (t->n >= JOBS_PROCESSES_MAX || find(t, pid) != NONE)
 		return;
-	if (process_read_stat(h, pid, &s) < 0 || (ppid && s.ppid != ppid && find(t, s.ppid) == NONE))
+	if (process_read_stat(h, pid, &s) < 0 ||
+		(ppid && s.ppid != ppid && find(t, s.ppid) == NONE))
 		return;
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = find(t, s.ppid);
@@ -96,7 +97,8 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 }
 
 /* Children of one member; the loop of the caller goes on over those that are added. */
-static void find_children_of(struct process_tree *t, const struct host *h, size_t i, struct found *f)
+static void find_children_of(struct process_tree *t, const struct host *h, size_t i,
+	struct found *f)
 {
 	pid_t pid = t->member[i].pid;
 
@@ -232,9 +234,9 @@ static void bury(struct process_tree *t, const bool *vanished, const uint64_t *b
 		for (size_t c = 0; c < TREE_COUNTERS; c++) {
 			bool inherited = passes_to(heir[i] == NONE ? NULL : &t->member[heir[i]], c);
 
-			t->retained[c] += inherited ?
-				(uint64_t)((double)t->member[i].counter[c] * kept) :
-				t->member[i].counter[c];
+			t->retained[c] +=
+				inherited ? (uint64_t)((double)t->member[i].counter[c] * kept) :
+					    t->member[i].counter[c];
 		}
 	}
 }
@@ -283,8 +285,8 @@ static void ignore_child(void *context, pid_t child)
 	(void)child;
 }
 
-int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, uint64_t start_ticks,
-	pid_t reaper_pid)
+int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
+	uint64_t start_ticks, pid_t reaper_pid)
 {
 	struct process_stat s;
 	int code = process_read_stat(h, pid, &s);
@@ -302,8 +304,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, 
 		return -ESRCH;
 	t->start_ticks = root.start_ticks;
 	t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
-	t->no_children_file =
-		process_children(h, pid, 1, ignore_child, NULL) == -ENOENT;
+	t->no_children_file = process_children(h, pid, 1, ignore_child, NULL) == -ENOENT;
 	if (reaper_pid && process_read_stat(h, reaper_pid, &s) == 0) {
 		reaper.start_ticks = s.start_ticks;
 		if (member_begin(&reaper, h))

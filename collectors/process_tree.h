@@ -18,17 +18,19 @@
 
 struct process_tree {
 	size_t n, room;
-	struct member *member; /* the reaper first; parents before the children they had when found */
+	struct member
+		*member; /* the reaper first; parents before the children they had when found */
 	size_t n_slots;
 	uint32_t *slot; /* hash of pid -> index + 1 */
 	/* Of vanished processes that nobody waited for, less what the reaper had before (modulo 2^64). */
 	uint64_t retained[TREE_COUNTERS];
-	uint64_t total[TREE_COUNTERS];    /* the answer; never falls */
-	uint64_t peak_bytes;              /* highest memory of the tree, as far as the kernel tells */
-	uint64_t peak_process_bytes;      /* highest mark of one process */
-	uint64_t pss_budget_ns;           /* saved up for reading PSS */
+	uint64_t total[TREE_COUNTERS]; /* the answer; never falls */
+	uint64_t peak_bytes;           /* highest memory of the tree, as far as the kernel tells */
+	uint64_t peak_process_bytes;   /* highest mark of one process */
+	uint64_t pss_budget_ns;        /* saved up for reading PSS */
 	unsigned looks;
-	unsigned generation; /* counts changes of who is a member: what was shared may be shared no more */
+	unsigned
+		generation; /* counts changes of who is a member: what was shared may be shared no more */
 	uint64_t start_ticks;  /* of the root: nothing older belongs to the run */
 	bool alone;            /* one live process: nobody to share memory with */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
@@ -46,8 +48,8 @@ struct tree_now {
  * A tree of one process, which must exist (-ESRCH). start_ticks 0 takes whoever has the pid. reaper_pid: see
  * struct run_spec in collectors/jobs.h.
  */
-int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid, uint64_t start_ticks,
-	pid_t reaper_pid);
+int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
+	uint64_t start_ticks, pid_t reaper_pid);
 
 /*
  * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. Returns
@@ -65,7 +67,6 @@ void process_tree_done(struct process_tree *t);
 
 /* ---- collectors/process_tree_sums.c: what the members make together; called by process_tree_look ---- */
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now);
-
 
 /* CPU time that may be spent on PSS per look, in nanoseconds: smaps_rollup stalls big processes. */
 #define PSS_BUDGET_NS 200000

@@ -43,7 +43,8 @@ static bool is_live(const struct member *m)
 }
 
 /* Memory that counts for the run: of one that is alone all of it, since libraries shared with strangers are its too. */
-static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h, uint64_t rss)
+static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
+	uint64_t rss)
 {
 	return t->alone ? rss : member_memory(m, h, rss);
 }
@@ -62,16 +63,20 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 		const struct member *m = &t->member[i];
 
 		if (is_live(m))
-			held += counted(t, m, h, m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes);
+			held += counted(t, m, h,
+				m->rss_bytes < m->last_rss_bytes ? m->rss_bytes :
+								   m->last_rss_bytes);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
-		uint64_t least = m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
+		uint64_t least =
+			m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
 
 		if (!m->peak_rose)
 			continue;
 		raise_to(&t->peak_process_bytes, m->peak_bytes);
-		raise_to(&t->peak_bytes, counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least));
+		raise_to(&t->peak_bytes,
+			counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least));
 	}
 }
 

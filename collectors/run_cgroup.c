@@ -34,8 +34,10 @@ static bool is_delegated(const char *directory)
 {
 	char value[2];
 
-	return (getxattr(directory, "user.delegate", value, sizeof value) == 1 && value[0] == '1') ||
-		(getxattr(directory, "trusted.delegate", value, sizeof value) == 1 && value[0] == '1');
+	return (getxattr(directory, "user.delegate", value, sizeof value) == 1 &&
+		       value[0] == '1') ||
+	       (getxattr(directory, "trusted.delegate", value, sizeof value) == 1 &&
+		       value[0] == '1');
 }
 
 bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd)
@@ -85,8 +87,8 @@ static void remove_leftovers(int parent)
 		struct scan s = SCAN(entry->d_name, len);
 		uint64_t pid;
 
-		if (scan_literal(&s, PREFIX) && scan_u64(&s, &pid) && scan_char(&s, '-') && pid > 0 &&
-			pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		if (scan_literal(&s, PREFIX) && scan_u64(&s, &pid) && scan_char(&s, '-') &&
+			pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
 	}
 	closedir(d);
@@ -110,7 +112,8 @@ static int open_files(struct run_cgroup *g, struct err *e)
 	g->procs = openat(g->self, "cgroup.procs", O_WRONLY | O_CLOEXEC);
 	if (g->procs < 0)
 		return err_system(e, -errno, "open cgroup.procs");
-	g->usage = openat(g->self, g->version == 1 ? "cpuacct.usage" : "cpu.stat", O_RDONLY | O_CLOEXEC);
+	g->usage = openat(g->self, g->version == 1 ? "cpuacct.usage" : "cpu.stat",
+		O_RDONLY | O_CLOEXEC);
 	if (g->usage < 0)
 		return err_system(e, -errno, "open usage");
 	return 0;
@@ -171,7 +174,8 @@ int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret)
 	if (g->version == 1)
 		return scan_u64(&s, ret) ? 0 : -EBADMSG;
 	while (scan_line(&s, &line))
-		if (scan_literal(&line, "usage_usec ") && scan_u64(&line, &v) && v < UINT64_MAX / 1000) {
+		if (scan_literal(&line, "usage_usec ") && scan_u64(&line, &v) &&
+			v < UINT64_MAX / 1000) {
 			*ret = v * 1000;
 			return 0;
 		}

@@ -24,8 +24,8 @@ struct run_reading; /* collectors/runs.h */
 #define BLOCK_POINTS_MAX 100000
 
 struct point {
-	const struct point *next; /* of the same metric, in the order they were added */
-	double value;             /* never NaN */
+	const struct point *next;  /* of the same metric, in the order they were added */
+	double value;              /* never NaN */
 	const char *const *labels; /* as many values as the metric has label names */
 };
 
@@ -40,8 +40,8 @@ struct block {
 	struct arena *arena;
 	struct points *points; /* one list per metric of the collector */
 	size_t n_points, dropped;
-	bool success;           /* false: it failed, and has no points */
-	bool absent;            /* this machine has no such thing: no points and no complaint */
+	bool success; /* false: it failed, and has no points */
+	bool absent;  /* this machine has no such thing: no points and no complaint */
 	double duration_seconds;
 };
 
@@ -54,7 +54,8 @@ struct snapshot {
 	size_t n_blocks;
 	struct block *blocks; /* in the order of the collector list */
 	size_t n_runs;
-	const struct run_reading *runs; /* the runs being tracked, ended ones included until dropped */
+	const struct run_reading
+		*runs; /* the runs being tracked, ended ones included until dropped */
 };
 
 /*

@@ -27,7 +27,8 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 	if (b.len < LEAST_SIZE || bytes_u16(b, AT_VERSION) == VERSION_WITH_FIELDS_MOVED)
 		return false;
 	/* A field past the end of an older kernel's record reads as 0. */
-	uint64_t swapin = bytes_u64(b, AT_SWAPIN_DELAY), thrashing = bytes_u64(b, AT_THRASHING_DELAY);
+	uint64_t swapin = bytes_u64(b, AT_SWAPIN_DELAY),
+		 thrashing = bytes_u64(b, AT_THRASHING_DELAY);
 
 	*ret = (struct task_record){
 		.id = id,
@@ -38,7 +39,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 		.io_wait_ns = bytes_u64(b, AT_IO_DELAY),
 		/* A page that is swapped in again soon counts as both: mm/page_io.c swap_read_folio. */
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
-			bytes_u64(b, AT_FREEPAGES_DELAY) + bytes_u64(b, AT_COMPACT_DELAY),
+				  bytes_u64(b, AT_FREEPAGES_DELAY) + bytes_u64(b, AT_COMPACT_DELAY),
 	};
 	return true;
 }
@@ -53,7 +54,8 @@ static bool aggregate_read(struct bytes b, bool whole, struct task_record *ret)
 		if (a.type == (whole ? TASKSTATS_TYPE_TGID : TASKSTATS_TYPE_PID))
 			id = bytes_u32(a.value, 0);
 		if (a.type == TASKSTATS_TYPE_STATS)
-			return id > 0 && id <= INT32_MAX && record_read(a.value, (pid_t)id, whole, ret);
+			return id > 0 && id <= INT32_MAX &&
+			       record_read(a.value, (pid_t)id, whole, ret);
 	}
 	return false;
 }
@@ -88,7 +90,8 @@ void taskstats_ask_family(struct netlink_request *ret)
 {
 	static const struct netlink_command get = {GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, false};
 
-	netlink_generic(ret, &get, CTRL_ATTR_FAMILY_NAME, TASKSTATS_GENL_NAME, sizeof TASKSTATS_GENL_NAME);
+	netlink_generic(ret, &get, CTRL_ATTR_FAMILY_NAME, TASKSTATS_GENL_NAME,
+		sizeof TASKSTATS_GENL_NAME);
 }
 
 uint16_t taskstats_family(struct bytes datagram)

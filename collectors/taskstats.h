@@ -16,8 +16,8 @@
 #include "collectors/netlink.h"
 
 struct task_record {
-	pid_t id;     /* of the thread; of the process when whole */
-	bool whole;   /* sums over all threads of a process that had several; comes with the last of them */
+	pid_t id; /* of the thread; of the process when whole */
+	bool whole; /* sums over all threads of a process that had several; comes with the last of them */
 	uint64_t cpu_ns;
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 in a whole record */
 	/* Time spent waiting. I/O and memory stay 0 while the kernel does not count them (task_delayacct). */

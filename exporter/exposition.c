@@ -117,8 +117,8 @@ static void family_head(const struct writer *w, const struct metric *m)
 	buf_addc(w->out, '\n');
 }
 
-static void sample(
-	const struct writer *w, const struct metric *m, const char *const *labels, double value)
+static void sample(const struct writer *w, const struct metric *m, const char *const *labels,
+	double value)
 {
 	struct buf *out = w->out;
 

@@ -24,7 +24,7 @@ struct fold {
 		int run_metric; /* -1: not of a run */
 		const struct collector *collector;
 		unsigned metric;
-	} *source;
+	} * source;
 	size_t n, room;
 	struct recorded *recorded;
 	double *system; /* per column, of the snapshot at hand */

@@ -48,8 +48,8 @@ static bool is_here(const struct follower *f, const struct open_run *r)
 	const struct run_root *here = &f->self->here;
 
 	return r->owner_pid != f->self->pid && r->root.pid_namespace &&
-		r->root.pid_namespace == here->pid_namespace &&
-		strcmp(r->root.boot_id, here->boot_id) == 0;
+	       r->root.pid_namespace == here->pid_namespace &&
+	       strcmp(r->root.boot_id, here->boot_id) == 0;
 }
 
 static void follow(struct follower *f, const struct open_run *r)
@@ -67,13 +67,15 @@ static void follow(struct follower *f, const struct open_run *r)
 	int code = sampler_follow(f->app->sampler, &spec, NULL, &e);
 
 	if (code && code != -ESRCH)
-		log_line(LOG_LEVEL_WARN, "run not followed", "run_id", r->run_id, "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "run not followed", "run_id", r->run_id, "err", e.text,
+			NULL);
 	if (code)
 		return;
 	GROW(f->followed, f->n, f->room);
 	f->followed[f->n] = (struct followed){.still_open = true};
 	text_copy(r->run_id, f->followed[f->n++].run_id, RUN_ID_MAX);
-	log_line(LOG_LEVEL_DEBUG, "follows run", "job_name", r->job_name, "run_id", r->run_id, NULL);
+	log_line(LOG_LEVEL_DEBUG, "follows run", "job_name", r->job_name, "run_id", r->run_id,
+		NULL);
 }
 
 /* The exact figures of an ended run from its record. */
@@ -164,8 +166,8 @@ static void poll_history(struct follower *f)
 	int code = 0;
 
 	if (!f->history) {
-		code = history_open(&f->history, f->app->history_path, HISTORY_READ, &f->app->columns,
-			NULL, &e);
+		code = history_open(&f->history, f->app->history_path, HISTORY_READ,
+			&f->app->columns, NULL, &e);
 		f->version = -1;
 	}
 	int64_t version = f->history ? history_version(f->history) : -1;
@@ -206,7 +208,8 @@ static void *follower_loop(void *context)
 	return NULL;
 }
 
-int follower_start(struct follower **ret, struct app *app, const struct identity *self, struct err *e)
+int follower_start(struct follower **ret, struct app *app, const struct identity *self,
+	struct err *e)
 {
 	struct follower *f = xcalloc(1, sizeof *f);
 	pthread_condattr_t monotonic;

@@ -11,7 +11,8 @@
 
 struct follower;
 
-int follower_start(struct follower **ret, struct app *app, const struct identity *self, struct err *e);
+int follower_start(struct follower **ret, struct app *app, const struct identity *self,
+	struct err *e);
 void follower_stop(struct follower *f); /* before the sampler stops; NULL does nothing */
 
 #endif

@@ -72,7 +72,8 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_CHOICE,
 		.fallback = "native",
 		.choice = architecture_choice,
-		.help = "CPU architecture of the servers; native is the one that this program was built for"},
+		.help = "CPU architecture of the servers; native is the one that this program was "
+			"built for"},
 	{0},
 };
 
@@ -83,7 +84,9 @@ static unsigned architecture_bits(const char *word)
 
 	while (i < ARRAY_LEN(architectures) - 1 && strcmp(architectures[i].word, word) != 0)
 		i++;
-	return architectures[i].architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << architectures[i].architecture;
+	return architectures[i].architecture == ARCHITECTURE_UNKNOWN ?
+		       0 :
+		       1u << architectures[i].architecture;
 }
 
 /* The catalogue's vendors, each once. */
@@ -163,8 +166,8 @@ static const struct advice_format *format_of(const char *name)
 	return f;
 }
 
-static int reply_no_demand(
-	struct reply *r, const char *job_name, const struct runs *runs, const struct err *why)
+static int reply_no_demand(struct reply *r, const char *job_name, const struct runs *runs,
+	const struct err *why)
 {
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->run[i].outcome == OUTCOME_SUCCEEDED)

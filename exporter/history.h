@@ -184,8 +184,8 @@ struct job_row {
 	enum outcome last_outcome;
 };
 /* Newest activity first. */
-int history_jobs(
-	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e);
+int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
+	struct err *e);
 
 /*
  * The samples of a run in the order they were taken; at may step back where the clock did. columns:

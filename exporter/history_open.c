@@ -43,8 +43,8 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 				   "PRAGMA cache_size = -256;"
 				   "PRAGMA mmap_size = 0;";
 
-static struct history *history_new(
-	const char *path, enum history_mode mode, const struct columns *columns)
+static struct history *history_new(const char *path, enum history_mode mode,
+	const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
 	/* "file:x" is a path here, not the URI that SQLite may be built to see in it. */
@@ -205,9 +205,9 @@ static int open_for_reading(struct history *h, struct err *e)
 
 	if (!h->memory && stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
-	int code =
-		h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e)
-			  : connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
+	int code = h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+				       e) :
+			       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 
 	if (code == 0)
 		code = history_check_version(h, &version, e);
@@ -284,8 +284,8 @@ static int check_place(const struct history *h, struct err *e)
 	if (stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
 	if (S_ISDIR(st.st_mode))
-		return err_set(
-			e, -EISDIR, "history %s: it is a directory; a file is needed", h->path);
+		return err_set(e, -EISDIR, "history %s: it is a directory; a file is needed",
+			h->path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, -EINVAL, "history %s: it is not a regular file", h->path);
 	return 0;
@@ -367,8 +367,8 @@ static int set_aside(struct history *h, const char *why, struct err *notice, str
 	if (fd < 0)
 		return err_system(e, -errno, "set %s aside: open %s", h->path, directory);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(
-			e, -EBUSY, "history %s: another exporter is setting it aside", h->path);
+		return err_set(e, -EBUSY, "history %s: another exporter is setting it aside",
+			h->path);
 	bool moved = history_moved(h);
 
 	disconnect_untouched(h);

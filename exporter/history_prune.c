@@ -77,8 +77,8 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 
 	if (code)
 		return code;
-	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job
-								       : INT64_MAX);
+	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job :
+									 INT64_MAX);
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
 	sql_put_int(&q, RUNS_AT_ONCE);
 	while ((code = sql_row(&q, e)) > 0)
@@ -129,8 +129,8 @@ static uint64_t bytes_in_use(const struct pages *p)
 }
 
 /* 1 = found. */
-static int find_oldest(
-	struct history *h, bool newest_too, bool with_samples, int64_t *ret, struct err *e)
+static int find_oldest(struct history *h, bool newest_too, bool with_samples, int64_t *ret,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);

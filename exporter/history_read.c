@@ -58,18 +58,18 @@ static void finding_done(struct finding *f)
 }
 
 /* Conditions are written out, not "? IS NULL OR ...", so that each finds its index. */
-static int select_runs(
-	struct sql *q, struct history *h, const struct run_query *query, struct err *e)
+static int select_runs(struct sql *q, struct history *h, const struct run_query *query,
+	struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
-	buf_adds(&b,
-		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
-		"r.outcome,"
-		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, r.memory_source, r.samples,"
-		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
-		" r.memory_limit_bytes, r.input_bytes, r.attempt"
-		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
+	buf_adds(&b, "SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
+		     "r.outcome,"
+		     " r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, "
+		     "r.memory_source, r.samples,"
+		     " r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
+		     " r.memory_limit_bytes, r.input_bytes, r.attempt"
+		     " FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
 	if (query->run_id)
@@ -181,8 +181,8 @@ static int read_stats(struct finding *f, struct history *h, struct found *found,
 }
 
 /* What is kept with an ended run, of an open one so far. */
-static int read_open(
-	struct history *h, struct found *found, bool stats, struct arena *arena, struct err *e)
+static int read_open(struct history *h, struct found *found, bool stats, struct arena *arena,
+	struct err *e)
 {
 	struct sample_count count = {0};
 	struct run *r = &found->run;
@@ -274,8 +274,8 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 	return code;
 }
 
-int history_jobs(
-	struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n, struct err *e)
+int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
+	struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
 	AUTO(jobs_done) struct jobs_found f = {0};
@@ -318,8 +318,8 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	return r;
 }
 
-int history_open_runs(
-	struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n, struct err *e)
+int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	AUTO(freep) struct open_run *run = NULL;

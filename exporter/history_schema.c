@@ -21,7 +21,8 @@ static const char *const migrations[] = {
 	"REAL,"
 	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, "
 	"exit_signal REAL,"
-	" cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, "
+	" cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL "
+	"DEFAULT 0, "
 	"interval_seconds REAL,"
 	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, "
 	"input_bytes REAL,"
@@ -93,8 +94,8 @@ int history_check_version(struct history *h, int64_t *ret, struct err *e)
 		return 0;
 	}
 	if (application != APPLICATION_ID)
-		return err_set(
-			e, -ENOTSUP, "history %s: it is a database of another program", h->path);
+		return err_set(e, -ENOTSUP, "history %s: it is a database of another program",
+			h->path);
 	if (version > SCHEMA_VERSION)
 		return err_set(e, -ENOTSUP,
 			"history %s: it was written by a newer version"
@@ -243,8 +244,8 @@ static int prepare_add_sample(struct history *h, struct err *e)
 	sqlite3_finalize(h->add_sample);
 	h->add_sample = NULL;
 
-	int rc = sqlite3_prepare_v3(
-		h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT, &h->add_sample, NULL);
+	int rc = sqlite3_prepare_v3(h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT,
+		&h->add_sample, NULL);
 
 	buf_done(&b);
 	return rc == SQLITE_OK ? 0 : history_error(h, rc, e, "prepare a statement");

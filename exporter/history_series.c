@@ -108,8 +108,8 @@ static void take_row(struct loading *l, struct sql *q)
 		spread_bucket(l);
 }
 
-static struct loading loading_of(
-	const struct history_column *columns, size_t n_columns, size_t room, struct arena *arena)
+static struct loading loading_of(const struct history_column *columns, size_t n_columns,
+	size_t room, struct arena *arena)
 {
 	struct loading l = {
 		.room = room,

@@ -50,9 +50,9 @@ int history_error(struct history *h, int sqlite_code, struct err *e, const char 
 {
 	int code = code_of(h, sqlite_code);
 	bool cannot_open = (sqlite_code & 0xff) == SQLITE_CANTOPEN;
-	const char *why = h->db && sqlite3_extended_errcode(h->db) == sqlite_code
-				  ? sqlite3_errmsg(h->db)
-				  : sqlite3_errstr(sqlite_code);
+	const char *why = h->db && sqlite3_extended_errcode(h->db) == sqlite_code ?
+				  sqlite3_errmsg(h->db) :
+				  sqlite3_errstr(sqlite_code);
 
 	if (cannot_open)
 		return err_system(e, code, "history %s: %s", h->path, doing);

@@ -120,8 +120,8 @@ static void take_row(struct bucket *b, const struct history *h, struct sql *q, d
 			shortest);
 }
 
-static double cell_value(
-	const struct cell *c, enum metric_fold fold, enum sample_kind kind, double duration)
+static double cell_value(const struct cell *c, enum metric_fold fold, enum sample_kind kind,
+	double duration)
 {
 	double unit = fold == FOLD_DELTA ? duration : 1;
 
@@ -209,8 +209,8 @@ static bool is_due(const struct thinning *t, const struct row *r, int64_t newest
  * later one has begun, or no more can come into it; one with too many rows (of a clock that stood
  * still) is cut.
  */
-static int read_bucket(
-	struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
+static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t newest,
+	struct err *e)
 {
 	struct sql *q = &t->select;
 	struct bucket *b = &t->bucket;
@@ -254,8 +254,8 @@ static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, str
 	sql_put_int(q, kind);
 	sql_put_int(q, b->samples);
 	for (size_t i = 0; i < b->n; i++)
-		sql_put_double(
-			q, cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));
+		sql_put_double(q,
+			cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));
 	return sql_run(q, e);
 }
 
@@ -335,8 +335,8 @@ static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 	return code;
 }
 
-static int find_thinnable(
-	struct thinning *t, struct run_to_thin **ret, size_t *ret_n, struct err *e)
+static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *ret_n,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	size_t room = 0;
@@ -381,8 +381,8 @@ static int thin_within(struct thinning *t, struct err *e)
 	return code ? code : t->rows > 0;
 }
 
-static int thin_level(
-	struct history *h, const struct level *level, double cutoff, int64_t keep, struct err *e)
+static int thin_level(struct history *h, const struct level *level, double cutoff, int64_t keep,
+	struct err *e)
 {
 	AUTO(thinning_done) struct thinning t = {.history = h, .level = level, .keep = keep};
 	int code = history_transaction(h, e);

@@ -38,8 +38,8 @@ void history_rollback(struct history *h)
 }
 
 /* A statement with one text parameter. */
-static int run_with_text(
-	struct history *h, enum history_statement id, const char *text, struct err *e)
+static int run_with_text(struct history *h, enum history_statement id, const char *text,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, id, e);

@@ -13,7 +13,7 @@ struct identity {
 	struct run_root here; /* boot id and PID namespace of this process; pids 0 */
 	pid_t pid;            /* of this process, and its start time */
 	uint64_t start_ticks;
-	char host[256];       /* node name: uname(2) */
+	char host[256]; /* node name: uname(2) */
 };
 
 void identity_read(struct identity *ret);

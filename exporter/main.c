@@ -37,7 +37,8 @@ static int usage_error(const char *command, const struct err *e)
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+			open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
 			_exit(EXIT_FAILURE);
 }
 
@@ -108,7 +109,8 @@ static int serve_main(int argc, char **argv)
 		return usage_error("serve", &e);
 	log_setup(o.log_level, o.log_format);
 	if (o.n_rest) {
-		err_set(&e, -EINVAL, "unknown command or argument %s; --help lists what there is", o.rest[0]);
+		err_set(&e, -EINVAL, "unknown command or argument %s; --help lists what there is",
+			o.rest[0]);
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
@@ -145,7 +147,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 	int code = start_historian(app, self, e);
 
 	if (code) {
-		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e->text, NULL);
+		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e->text,
+			NULL);
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
@@ -186,14 +189,19 @@ static int check_job(const struct options *o, struct err *e)
 	const char *name = o->run_job_name;
 
 	if (!name)
-		return err_set(e, -EINVAL, "--job-name=NAME is missing: the name of the job, without dates or run numbers");
+		return err_set(e, -EINVAL,
+			"--job-name=NAME is missing: the name of the job, without dates or run "
+			"numbers");
 	if (strlen(name) >= JOB_NAME_MAX)
-		return err_set(e, -EINVAL, "--job-name: %zu bytes are too long, at most %d are accepted",
-			strlen(name), JOB_NAME_MAX - 1);
+		return err_set(e, -EINVAL,
+			"--job-name: %zu bytes are too long, at most %d are accepted", strlen(name),
+			JOB_NAME_MAX - 1);
 	if (!utf8_plain(name))
-		return err_set(e, -EINVAL, "--job-name: accepted is UTF-8 text without control characters");
+		return err_set(e, -EINVAL,
+			"--job-name: accepted is UTF-8 text without control characters");
 	if (o->n_rest == 0)
-		return err_set(e, -EINVAL, "the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");
+		return err_set(e, -EINVAL,
+			"the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");
 	return 0;
 }
 

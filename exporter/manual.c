@@ -21,10 +21,12 @@ static const struct {
 	enum command_bits bits;
 } commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
-		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, /stats and /recommend",
+		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
+		"/stats and /recommend",
 		COMMAND_SERVE},
 	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
-		"Runs a command, records it as a run of the job, and ends with its exit code and a short summary",
+		"Runs a command, records it as a run of the job, and ends with its exit code and a "
+		"short summary",
 		COMMAND_RUN},
 };
 
@@ -41,7 +43,8 @@ bool manual_wanted(int argc, char **argv)
 
 static void help_of_all(struct buf *out)
 {
-	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its runs, and answers\n"
+	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
+		      "runs, and answers\n"
 		      "what to ask for next time, on which server, and what it will cost.\n\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		buf_addf(out, "  %s\n      %s\n", commands[i].synopsis, commands[i].help);
@@ -49,8 +52,10 @@ static void help_of_all(struct buf *out)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
-	buf_adds(out, "\nrightsize-exporter COMMAND --help lists the options of a command. Each option can also be\n"
-		      "given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
+	buf_adds(out,
+		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
+		"can also be\n"
+		"given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
 }
 
 static void help_of_word(struct buf *out, const char *word)
@@ -75,10 +80,10 @@ static void help_of_word(struct buf *out, const char *word)
 
 static void version_text(struct buf *out)
 {
-	buf_addf(out, "rightsize-exporter, version %s (branch: %s, revision: %s)\n", version.version,
-		version.branch, version.revision);
-	buf_addf(out, "  compiler:         %s\n  platform:         %s/%s\n", version.compiler, version.os,
-		version.arch);
+	buf_addf(out, "rightsize-exporter, version %s (branch: %s, revision: %s)\n",
+		version.version, version.branch, version.revision);
+	buf_addf(out, "  compiler:         %s\n  platform:         %s/%s\n", version.compiler,
+		version.os, version.arch);
 }
 
 static const char *const type_names[] = {
@@ -92,7 +97,8 @@ static void metrics_of(struct buf *out, const struct collector *c)
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct metric *m = &c->metrics[i];
 		const char *suffix = m->type == METRIC_COUNTER ? "_total" :
-				     m->type == METRIC_INFO ? "_info" : "";
+				     m->type == METRIC_INFO    ? "_info" :
+								 "";
 
 		buf_addf(out, "| `%s%s` | %s | ", m->name, suffix, type_names[m->type]);
 		for (size_t k = 0; k < METRIC_LABELS_MAX && m->labels[k]; k++)

@@ -77,12 +77,13 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 		buf_addf(&accepted, "a whole number from %.0f to %.0f", row->least, row->most);
 		break;
 	case KIND_DURATION:
-		buf_addf(&accepted, "a duration such as 500ms, 30s, 15m, 36h or 90d, from %g to %g seconds",
+		buf_addf(&accepted,
+			"a duration such as 500ms, 30s, 15m, 36h or 90d, from %g to %g seconds",
 			row->least, row->most);
 		break;
 	case KIND_BYTES:
-		buf_addf(&accepted, "bytes such as 1048576, 512M or 1G, from %.0f to %.0f", row->least,
-			row->most);
+		buf_addf(&accepted, "bytes such as 1048576, 512M or 1G, from %.0f to %.0f",
+			row->least, row->most);
 		break;
 	case KIND_FLAG:
 		buf_adds(&accepted, "true or false");
@@ -188,7 +189,8 @@ static const char *from_environment(const char *name)
 	size_t n = strlen(variable);
 
 	for (; *name && n < sizeof variable - 1; name++)
-		variable[n++] = (char)(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_');
+		variable[n++] =
+			(char)(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_');
 	variable[n] = '\0';
 	return getenv(variable);
 }
@@ -196,7 +198,8 @@ static const char *from_environment(const char *name)
 static int set_defaults(struct options *o, enum command_bits command, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *given = rows[i].commands & command ? from_environment(rows[i].name) : NULL;
+		const char *given =
+			rows[i].commands & command ? from_environment(rows[i].name) : NULL;
 		const char *value = given && given[0] ? given : rows[i].fallback;
 		int code = value ? set(o, &rows[i], value, e) : 0;
 
@@ -243,13 +246,15 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	if (strncmp(collector, "collector.", 10) == 0 && !equals && (command & COMMAND_WATCH))
 		return set_collector(o, collector + 10, !no, e);
 
-	const struct option_row *row = row_named(name, equals ? (size_t)(equals - name) : strlen(name));
+	const struct option_row *row =
+		row_named(name, equals ? (size_t)(equals - name) : strlen(name));
 
 	if (!row && no && (row = row_named(name + 3, strlen(name + 3))) && row->kind == KIND_FLAG)
 		return set_by_flag(o, row, "false", e);
-	if (!row || !(row->commands & command) || (no && row->kind == KIND_FLAG && !equals &&
-		strncmp(row->name, "no-", 3) != 0))
-		return err_set(e, -EINVAL, "unknown option %s; --help lists what there is", argv[*i]);
+	if (!row || !(row->commands & command) ||
+		(no && row->kind == KIND_FLAG && !equals && strncmp(row->name, "no-", 3) != 0))
+		return err_set(e, -EINVAL, "unknown option %s; --help lists what there is",
+			argv[*i]);
 	if (row->kind == KIND_FLAG && !equals)
 		return set_by_flag(o, row, "true", e);
 	if (equals)
@@ -281,7 +286,8 @@ static int finish(struct options *o, char **rest, int n_rest, int code)
 	return code;
 }
 
-int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e)
+int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e)
 {
 	int code = begin(ret, command, e), i = 0;
 
@@ -291,7 +297,8 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 			break;
 		}
 		if (strncmp(argv[i], "--", 2) != 0)
-			code = err_set(e, -EINVAL, "unknown option %s; options begin with --", argv[i]);
+			code = err_set(e, -EINVAL, "unknown option %s; options begin with --",
+				argv[i]);
 		else
 			code = read_flag(ret, command, argc, argv, &i, e);
 	}

@@ -74,13 +74,13 @@ struct texts {
 	bool from_flags; /* the first flag replaces what the environment gave */
 };
 
-#define OPTION_TYPE_TEXT     const char *
-#define OPTION_TYPE_TEXTS    struct texts
-#define OPTION_TYPE_FLAG     bool
-#define OPTION_TYPE_COUNT    uint64_t
-#define OPTION_TYPE_DURATION double
-#define OPTION_TYPE_BYTES    uint64_t
-#define OPTION_TYPE_CHOICE   const char *
+#define OPTION_TYPE_TEXT               const char *
+#define OPTION_TYPE_TEXTS              struct texts
+#define OPTION_TYPE_FLAG               bool
+#define OPTION_TYPE_COUNT              uint64_t
+#define OPTION_TYPE_DURATION           double
+#define OPTION_TYPE_BYTES              uint64_t
+#define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 
 struct options {
@@ -97,7 +97,8 @@ extern const char *const log_level_names[], *const log_format_names[];
  * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
  * Texts point into argv and the environment.
  */
-int options_read(struct options *ret, enum command_bits command, int argc, char **argv, struct err *e);
+int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e);
 
 void options_done(struct options *o);
 

@@ -9,7 +9,8 @@
 
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note)
 {
-	bool looks_killed = f->killed || f->exit_signal == SIGKILL || f->exit_code == EXIT_CODE_KILLED;
+	bool looks_killed =
+		f->killed || f->exit_signal == SIGKILL || f->exit_code == EXIT_CODE_KILLED;
 	bool unknown = isnan(f->exit_code) && isnan(f->exit_signal);
 
 	if (f->exit_code == 0)
@@ -27,8 +28,9 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 		else
 			finish->exit_signal = WTERMSIG(note->status);
 	}
-	finish->outcome = outcome_of(
-		&(struct ending_facts){finish->exit_code, finish->exit_signal, finish->killed}, note);
+	finish->outcome = outcome_of(&(struct ending_facts){finish->exit_code, finish->exit_signal,
+					     finish->killed},
+		note);
 	finish->cpu_source = note->cpu_source;
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
 }

@@ -32,7 +32,8 @@ int history_default_path(char **ret, const char *given, struct err *e)
 		buf_addf(&b, "%s/.local/state/rightsize-exporter/history.db", home);
 	else
 		return err_set(e, -ENOENT,
-			"no place for the history: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set; "
+			"no place for the history: neither STATE_DIRECTORY, XDG_STATE_HOME nor "
+			"HOME is set; "
 			"give --history.path");
 	*ret = buf_take(&b);
 	return 0;

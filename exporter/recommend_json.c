@@ -72,8 +72,7 @@ static json_t *server_json(const struct pick *p, const char *currency)
 	json_put(o, "region_id", known_text(p->region_id));
 	json_put(o, "vcpus", json_num(s->vcpus));
 	json_put(o, "memory_amount", json_num(s->memory_amount));
-	json_put(o, "cpu_architecture",
-		known_text(architecture_name[s->cpu_architecture]));
+	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
 	json_put(o, "cpu_allocation", known_text(cpu_allocation_name[s->cpu_allocation]));
 	json_put(o, "gpu_count", json_num(s->gpu_count));
 	json_put(o, "gpu_manufacturer", known_text(s->gpu_manufacturer));

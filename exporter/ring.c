@@ -34,8 +34,8 @@ static struct event *event_new(enum event_kind kind, size_t more)
 
 struct event *event_of_begin(const struct run_begin *b)
 {
-	struct event *e = event_new(
-		EVENT_BEGIN, text_size(b->run_id) + text_size(b->job_name) + text_size(b->host));
+	struct event *e = event_new(EVENT_BEGIN,
+		text_size(b->run_id) + text_size(b->job_name) + text_size(b->host));
 	char *at = (char *)(e + 1);
 
 	e->begin = *b;

@@ -34,8 +34,8 @@ struct ring {
 
 void ring_push(struct ring *r, struct event *take);
 struct event *ring_pop(struct ring *r); /* the oldest, or NULL; the caller's to free */
-void ring_move(
-	struct ring *to, struct ring *from, size_t n); /* the oldest n at most, to the end of to */
+void ring_move(struct ring *to, struct ring *from,
+	size_t n);                                     /* the oldest n at most, to the end of to */
 void ring_put_back(struct ring *r, struct ring *from); /* all of from, in front of r */
 void ring_done(struct ring *r);
 

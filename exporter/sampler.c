@@ -12,19 +12,13 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/active.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/outcome.h"
-#include "exporter/self.h"
 
 #define STACK_SIZE (256 * 1024)
-
-struct active {
-	const struct collector *collector; /* NULL: not on this machine, or switched off */
-	void *state;
-	struct complaint complaint;
-};
 
 /* What another thread wants done on this one; lives on the caller's stack. */
 struct request {
@@ -37,8 +31,7 @@ struct request {
 struct sampler {
 	struct app *app;
 	struct host host;
-	const struct collector **list; /* all_collectors and collector_self, NULL-terminated */
-	struct active *active;
+	struct active_set *active;
 	struct snapshot_pool *pool;
 	struct latest latest;
 	struct fold *fold;
@@ -70,31 +63,6 @@ static struct timespec monotonic_after(double seconds)
 }
 
 /* ---- one tick ---- */
-
-static void collect(struct sampler *s, struct active *a, struct block *b)
-{
-	struct err e = {0};
-	int64_t before = now_read().mono.ns;
-	int code = a->collector->collect(a->state, &s->host, b, &e);
-
-	b->duration_seconds = (double)(now_read().mono.ns - before) / 1e9;
-	b->success = code == 0;
-	b->absent = code == -ENOENT && !e.text[0];
-	if (code == 0) {
-		if (complaint_over(&a->complaint))
-			log_line(LOG_LEVEL_INFO, "collector works again", "collector",
-				a->collector->name, NULL);
-		return;
-	}
-	memset(b->points, 0, a->collector->n_metrics * sizeof *b->points);
-	b->n_points = 0;
-	if (!b->absent && complaint_due(&a->complaint)) {
-		if (!e.text[0])
-			err_system(&e, code, "collect");
-		log_line(LOG_LEVEL_WARN, "collector failed", "collector", a->collector->name, "err",
-			e.text, NULL);
-	}
-}
 
 static void publish(struct sampler *s, struct snapshot *snapshot)
 {
@@ -143,11 +111,7 @@ static const struct snapshot *tick(struct sampler *s)
 	s->host.now = snapshot->at = now_read();
 	drop_ended(s);
 	jobs_read(s->host.jobs, &s->host, snapshot);
-	for (size_t i = 0; s->list[i]; i++)
-		if (s->active[i].collector)
-			collect(s, &s->active[i], &snapshot->blocks[i]);
-		else
-			snapshot->blocks[i].absent = true;
+	active_collect(s->active, &s->host, snapshot);
 	note_ended(s, snapshot);
 	publish(s, snapshot);
 	return snapshot;
@@ -258,37 +222,9 @@ static void *sampler_loop(void *context)
 
 /* ---- start and stop ---- */
 
-static void start_collectors(struct sampler *s)
-{
-	size_t n = 0;
-
-	while (all_collectors[n])
-		n++;
-	s->list = xcalloc(n + 2, sizeof *s->list);
-	s->active = xcalloc(n + 1, sizeof *s->active);
-	for (size_t i = 0; i <= n; i++) {
-		const struct collector *c = i < n ? all_collectors[i] : &collector_self;
-		struct err e = {0};
-		int code = 0;
-
-		s->list[i] = c;
-		if (i < n && !s->app->options->collector_on[i])
-			continue;
-		if (c->start)
-			code = c->start(&s->active[i].state, &s->host, &e);
-		if (code == 0)
-			s->active[i].collector = c;
-		else if (code != -ENOENT)
-			log_line(LOG_LEVEL_WARN, "collector left out", "collector", c->name, "err",
-				e.text, NULL);
-	}
-}
-
 static void sampler_free(struct sampler *s)
 {
-	for (size_t i = 0; s->active && s->list[i]; i++)
-		if (s->active[i].collector && s->active[i].collector->stop)
-			s->active[i].collector->stop(s->active[i].state);
+	active_stop(s->active);
 	latest_done(&s->latest);
 	snapshot_pool_free(s->pool);
 	fold_free(s->fold);
@@ -297,8 +233,6 @@ static void sampler_free(struct sampler *s)
 	closep(&s->wake);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->ticked);
-	free(s->list);
-	free(s->active);
 	free(s);
 }
 
@@ -335,8 +269,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		code = err_system(e, -errno, "eventfd");
 	if (code == 0) {
 		s->host.jobs = jobs_new();
-		start_collectors(s);
-		s->pool = snapshot_pool_new(s->list);
+		s->active = active_start(app->options, &s->host);
+		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
 		s->next_row = s->host.now.mono;
 		code = start_thread(s, e);
@@ -382,7 +316,8 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, dou
 double sampler_age(struct sampler *s)
 {
 	pthread_mutex_lock(&s->lock);
-	double age = s->generation ? mono_seconds_between(s->tick_ended, now_read().mono) : INFINITY;
+	double age =
+		s->generation ? mono_seconds_between(s->tick_ended, now_read().mono) : INFINITY;
 
 	pthread_mutex_unlock(&s->lock);
 	return age;

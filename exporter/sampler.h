@@ -30,7 +30,8 @@ void sampler_stop(struct sampler *s);
  * the sampler tick at once; callers that ask meanwhile share that tick. After timeout_seconds the newest
  * there is, however old; NULL before the first. Any thread.
  */
-struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, double timeout_seconds);
+struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds,
+	double timeout_seconds);
 
 /*
  * The snapshot of that generation reached a scraper: runs that had ended in it need not linger any longer. Any

@@ -28,8 +28,8 @@
 #define FLUSH_SECONDS       10
 
 /* Signals that are about the program itself or cannot be caught. */
-static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT,
-	SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
+static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP,
+	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
 
 static sigset_t original_mask;
 
@@ -56,12 +56,12 @@ void wrapper_adopt_orphans(void)
 struct job {
 	pid_t pid;
 	struct now started;
-	int status;         /* as of wait(2), when ended */
+	int status; /* as of wait(2), when ended */
 	bool ended;
 	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
-	double forked_rss;  /* what the child had of us when it became the command: see largest_rss_of */
-	bool peak_seen;     /* the sampler saw the job's memory itself */
-	bool killed;        /* a process of it ended by SIGKILL */
+	double forked_rss; /* what the child had of us when it became the command: see largest_rss_of */
+	bool peak_seen; /* the sampler saw the job's memory itself */
+	bool killed;    /* a process of it ended by SIGKILL */
 	char run_id[RUN_ID_MAX];
 	bool followed;
 	/* What counts for it; none when that is not permitted, or not wanted. */
@@ -276,7 +276,8 @@ static void wait_for_end(struct app *app, struct job *job)
  */
 static double largest_rss_of(const struct job *job)
 {
-	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss : (double)NAN;
+	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
+								       (double)NAN;
 }
 
 /* What the kernel says of all processes that were waited for: exact, see getrusage(2). */
@@ -308,7 +309,8 @@ static void conclude(struct app *app, const struct job *job)
 		.run_id = job->run_id,
 		.ended_at = wall_seconds(ended.wall),
 		.duration_seconds = mono_seconds_between(job->started.mono, ended.mono),
-		.outcome = exited && WEXITSTATUS(job->status) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED,
+		.outcome = exited && WEXITSTATUS(job->status) == 0 ? OUTCOME_SUCCEEDED :
+								     OUTCOME_FAILED,
 		.killed = job->killed,
 		.exit_code = exited ? (double)WEXITSTATUS(job->status) : (double)NAN,
 		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
@@ -321,8 +323,8 @@ static void conclude(struct app *app, const struct job *job)
 	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
 	sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish);
 	if (!historian_flush(app->historian, FLUSH_SECONDS))
-		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id", job->run_id,
-			NULL);
+		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
+			job->run_id, NULL);
 	else if (!app->options->quiet)
 		summary_print(app, job->run_id);
 }
@@ -348,7 +350,8 @@ static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 }
 
 /* The directory of the group that we are in, where it may be divided: run_cgroup.h says where that is. */
-static bool own_directory(const struct host *h, const struct options *o, char *out, size_t size, int *ret_version)
+static bool own_directory(const struct host *h, const struct options *o, char *out, size_t size,
+	int *ret_version)
 {
 	struct cgroup c;
 
@@ -361,7 +364,8 @@ static bool own_directory(const struct host *h, const struct options *o, char *o
 
 	*ret_version = p->version;
 	return p->version && (v2 || !is_shared(&c, p)) && n > 0 && (size_t)n < size &&
-		run_cgroup_allowed(out, strlen(root) + 1 + p->top, access("/run/systemd/system", F_OK) == 0);
+	       run_cgroup_allowed(out, strlen(root) + 1 + p->top,
+		       access("/run/systemd/system", F_OK) == 0);
 }
 
 static void divide(const struct host *h, void *context)
@@ -403,7 +407,8 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 	wait_for_end(app, job);
 	if (job->followed)
 		conclude(app, job);
-	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : EXIT_SIGNAL + WTERMSIG(job->status);
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
+					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])

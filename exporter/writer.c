@@ -47,8 +47,8 @@ int writer_open(struct writer *w, struct err *e)
 
 	if (w->history)
 		return 0;
-	int code = history_open(
-		&w->history, w->config->path, HISTORY_WRITE, w->config->columns, &notice, e);
+	int code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
+		&notice, e);
 
 	say_set_aside(&notice);
 	w->begin_again = true;

@@ -144,8 +144,8 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 {
 	struct runs used;
 	struct sizing s;
-	int r = sizing_start(
-		runs, options->runs ? options->runs : SIZING_RUNS, arena, &used, &s, e);
+	int r = sizing_start(runs, options->runs ? options->runs : SIZING_RUNS, arena, &used, &s,
+		e);
 
 	if (r < 0)
 		return r;

@@ -165,8 +165,8 @@ static void size_by_share(struct sizing *s, const struct method *m, const struct
 {
 	double share =
 		m->uses_percentile && options->percentile > 0 ? options->percentile : m->cpu_share;
-	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena)
-				    : cores_for_share(p, share);
+	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena) :
+				      cores_for_share(p, share);
 	char n[WORDS_MAX];
 
 	s->demand.cpu_cores = fmax(cores, 0.01);

@@ -9,8 +9,8 @@ static const struct rule *rule_of(const struct method *m, enum risk risk)
 	return m->rule ? m->rule : &auto_rules[risk];
 }
 
-static struct rule_options rule_options_of(
-	const struct rule *rule, const struct sizing_options *options)
+static struct rule_options rule_options_of(const struct rule *rule,
+	const struct sizing_options *options)
 {
 	struct rule_options o = rule->defaults;
 
@@ -69,8 +69,8 @@ void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const str
 	fed_done(&other);
 }
 
-static void explain_auto(
-	struct sizing *s, struct fed *f, enum risk risk, double input, struct arena *arena)
+static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double input,
+	struct arena *arena)
 {
 	char leading[WORDS_MAX], asked[WORDS_MAX], runs[WORDS_MAX];
 	struct outlook o;
@@ -130,8 +130,8 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 }
 
 /* An input beyond all earlier ones: how far the prediction follows it. */
-static void explain_reach(
-	struct sizing *s, const struct runs *used, double input, struct arena *arena)
+static void explain_reach(struct sizing *s, const struct runs *used, double input,
+	struct arena *arena)
 {
 	double largest = NAN;
 

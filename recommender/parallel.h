@@ -22,7 +22,7 @@ struct parallel {
 /* False when not even the mean is known. */
 bool parallel_of(const struct distribution *d, struct parallel *ret);
 
-double parallel_stretch(
-	const struct parallel *p, double cores); /* duration with so many cores / duration, >= 1 */
+double parallel_stretch(const struct parallel *p,
+	double cores); /* duration with so many cores / duration, >= 1 */
 
 #endif

@@ -73,8 +73,8 @@ static struct cloud cloud_of(const struct past *p)
 }
 
 /* The line's errors go to residual; returns its value at input. */
-static double fit_upwards(
-	const struct past *p, const struct cloud *c, double input, double residual[PAST_MAX])
+static double fit_upwards(const struct past *p, const struct cloud *c, double input,
+	double residual[PAST_MAX])
 {
 	double weight[PAST_MAX], intercept = 0, slope = 0;
 
@@ -117,8 +117,8 @@ static double spread_near(const struct past *p, double input, const double resid
 		farthest = fmax(farthest, fabs(p->at[i].input - input));
 	for (size_t i = 0; i < p->n; i++) {
 		weight[i] = farthest > 0 ? 1 - fabs(p->at[i].input - input) / farthest +
-						   fmax(1 - (double)p->n / 10, 0) / 100
-					 : 1;
+						   fmax(1 - (double)p->n / 10, 0) / 100 :
+					   1;
 		sum += weight[i];
 	}
 	for (size_t i = 0; i < p->n && !(sum > 0); i++)

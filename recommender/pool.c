@@ -50,8 +50,8 @@ size_t pool_below(const struct pool *p, double value)
 
 double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
 {
-	double second = prices->second > allocation * 1.05 ? fmax(prices->second, allocation)
-							   : 2 * allocation;
+	double second = prices->second > allocation * 1.05 ? fmax(prices->second, allocation) :
+							     2 * allocation;
 	double weight_above = p->weight_below[p->n] - p->weight_below[below];
 	double product_above = p->product_below[p->n] - p->product_below[below];
 

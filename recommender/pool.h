@@ -34,8 +34,8 @@ void pool_sort(struct pool *p);
 double pool_weight(const struct pool *p);
 double pool_sum(const struct pool *p);                 /* of weight x value */
 size_t pool_below(const struct pool *p, double value); /* atoms that do not exceed value */
-double pool_cost(
-	const struct pool *p, double allocation, size_t below, const struct prices *prices);
+double pool_cost(const struct pool *p, double allocation, size_t below,
+	const struct prices *prices);
 
 /* The cheapest of the candidates, which are in ascending order; the smallest of equals. */
 double pool_cheapest(const struct pool *p, const double *candidate, size_t n,

@@ -38,7 +38,7 @@ bool risk_parse(const char *name, enum risk *ret);
 /* What a rule would have done on the job's own past, had it sized each run from the runs before it. */
 struct hindsight {
 	size_t runs, failures; /* failures: first attempts that would have been too small */
-	double waste;          /* memory x time left over or lost in failed attempts, per memory x time used; NaN */
+	double waste; /* memory x time left over or lost in failed attempts, per memory x time used; NaN */
 };
 
 #define EXPLAIN_MAX    16
@@ -47,9 +47,10 @@ struct hindsight {
 struct sizing {
 	struct demand demand;
 	struct resources resources;
-	size_t runs, excluded; /* used; left out (newer than the oldest used) because they did not succeed */
+	size_t runs,
+		excluded; /* used; left out (newer than the oldest used) because they did not succeed */
 	uint64_t samples;
-	double first, last;    /* started_at of the oldest and newest run used */
+	double first, last; /* started_at of the oldest and newest run used */
 	enum confidence confidence;
 
 	/* What may be used where a target has a limit beside the request; never below demand. NaN = no advice. */
@@ -60,12 +61,14 @@ struct sizing {
 	struct {
 		double cores, seconds;
 	} at_cores[FORECAST_CORES]; /* 1, 2, 4, 8, 16; seconds NaN = unknown */
-	double duration_low, duration_high; /* a tenth of the runs is expected below, a tenth above */
+	double duration_low,
+		duration_high; /* a tenth of the runs is expected below, a tenth above */
 
 	/* Memory: how good the allocation in demand is thought to be. NaN = unknown. */
-	double memory_too_small;       /* probability that the next run needs more */
-	double memory_expected_waste;  /* left over or lost, as a share of what the run is expected to use */
-	double memory_low, memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
+	double memory_too_small; /* probability that the next run needs more */
+	double memory_expected_waste; /* left over or lost, as a share of what the run is expected to use */
+	double memory_low,
+		memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
 	double memory_at_risk[RISK_COUNT]; /* what the risk levels of auto would ask for, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy's, and the seeds' rule's */
 	bool split_label; /* the name seems to cover different jobs; a sentence says which */
@@ -78,10 +81,10 @@ struct sizing {
 
 /* Zeroes are the defaults. */
 struct sizing_options {
-	size_t runs;        /* how many of the newest successful runs to look at; 0 = the strategy's own default */
-	enum risk risk;     /* auto */
-	double percentile;  /* percentile, vpa: 0 to 1 */
-	double margin;      /* max, percentile, krr, vpa: added, as a share; read only with margin_given */
+	size_t runs; /* how many of the newest successful runs to look at; 0 = the strategy's own default */
+	enum risk risk;    /* auto */
+	double percentile; /* percentile, vpa: 0 to 1 */
+	double margin; /* max, percentile, krr, vpa: added, as a share; read only with margin_given */
 	bool margin_given;
 	double input_bytes; /* announced size of the next run's input */
 };
@@ -101,7 +104,8 @@ struct advice_format {
 	/* NULL = the whole JSON answer. Otherwise writes sizing as that target's text. */
 	void (*write)(struct buf *out, const struct sizing *s);
 };
-extern const struct advice_format advice_formats[]; /* name NULL ends; the first is the default, json */
+extern const struct advice_format
+	advice_formats[]; /* name NULL ends; the first is the default, json */
 const struct advice_format *advice_format_find(const char *name); /* NULL = no such format */
 
 #endif

@@ -57,8 +57,8 @@ bool past_has_changed(const struct past *p)
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
 
-double rule_replay(
-	const struct rule *rule, void *state, const struct observation *o, struct record *r)
+double rule_replay(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r)
 {
 	double first = rule->allocate(state, o->input),
 	       duration = o->duration > 0 ? o->duration : 1;

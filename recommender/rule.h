@@ -75,7 +75,7 @@ struct record {
  * when the rule had none; then nothing is scored. A failed attempt is charged its allocation for
  * the whole run: the worst case.
  */
-double rule_replay(
-	const struct rule *rule, void *state, const struct observation *o, struct record *r);
+double rule_replay(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r);
 
 #endif

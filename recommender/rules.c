@@ -45,8 +45,8 @@ static double baseline_allocate(void *state, double input)
 	(void)input;
 	if (!s->past.n)
 		return NAN;
-	return (double)round_memory(
-		       past_peak(&s->past, s->options.window) * (1 + s->options.margin)) *
+	return (double)round_memory(past_peak(&s->past, s->options.window) *
+				    (1 + s->options.margin)) *
 	       MIB;
 }
 

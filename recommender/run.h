@@ -22,7 +22,7 @@ enum outcome {
 	OUTCOME_COUNT,
 };
 
-const char *outcome_name(enum outcome o);                 /* "running", "succeeded", ... */
+const char *outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool outcome_parse(const char *name, enum outcome *ret);
 
 /*
@@ -50,7 +50,8 @@ struct run {
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
-	const char *cpu_source, *memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	const char *cpu_source,
+		*memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */
@@ -89,8 +90,9 @@ double run_mean(const struct run *r, const char *column);
 struct series {
 	size_t n, n_columns;
 	const char *const *columns;
-	const double *at;       /* end of the interval, seconds since 1970 UTC */
-	const double *duration; /* length of the interval in seconds; 0 = a correction at the same instant */
+	const double *at; /* end of the interval, seconds since 1970 UTC */
+	const double *
+		duration; /* length of the interval in seconds; 0 = a correction at the same instant */
 	double *const *values;
 };
 

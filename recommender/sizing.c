@@ -93,8 +93,8 @@ uint64_t round_cores(double cores)
 {
 	if (!(cores >= 0) || cores > 1e6)
 		return 0;
-	return cores < 1 ? 1
-			 : (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
+	return cores < 1 ? 1 :
+			   (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
 }
 
 double run_gpus(const struct run *r)

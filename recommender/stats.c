@@ -120,8 +120,8 @@ static void close_interval(struct rates *r)
  * moves in steps of up to 10 ms) than about the job, so such an interval is joined to the next one,
  * at the end to the one before.
  */
-static void add_rates(
-	struct rates *r, const struct series *s, const double *growth, double shortest)
+static void add_rates(struct rates *r, const struct series *s, const double *growth,
+	double shortest)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (isnan(growth[i]))
@@ -145,8 +145,8 @@ static void add_rates(
 }
 
 /* n stays 0 when no time passed. A sum of rates means nothing, so it is unknown. */
-static struct distribution distribution_of_rates(
-	const struct series *s, const double *growth, double shortest)
+static struct distribution distribution_of_rates(const struct series *s, const double *growth,
+	double shortest)
 {
 	AUTO(freep) double *rate = xmalloc(s->n * sizeof *rate);
 	AUTO(freep) double *held = xmalloc(s->n * sizeof *held);

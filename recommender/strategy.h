@@ -80,8 +80,7 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 	const struct sizing_options *options, struct arena *arena);
 
 /* Says so when the name seems to cover different jobs. */
-void advise_split(
-	struct sizing *s, const struct runs *used, bool announced, struct arena *arena);
+void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena);
 
 /* ---- feeding runs to rules ---- */
 

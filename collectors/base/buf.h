@@ -26,9 +26,10 @@ void buf_add_u64(struct buf *b, uint64_t v);
 /* The shortest decimal that reads back equal; NaN, +Inf and -Inf as Prometheus spells them. */
 void buf_add_double(struct buf *b, double v);
 
-const char *buf_text(const struct buf *b); /* NUL-terminated, "" when empty; valid until the next add */
-char *buf_take(struct buf *b);             /* the text, now the caller's to free; b is empty again */
-void buf_reset(struct buf *b);             /* empty, room kept */
+const char *
+buf_text(const struct buf *b); /* NUL-terminated, "" when empty; valid until the next add */
+char *buf_take(struct buf *b); /* the text, now the caller's to free; b is empty again */
+void buf_reset(struct buf *b); /* empty, room kept */
 void buf_done(struct buf *b);
 
 /* Room that double_text needs, with its NUL. */

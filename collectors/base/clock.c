@@ -29,6 +29,7 @@ void wall_text(char out[WALL_TEXT_MAX], struct wall w)
 	struct tm tm = {0};
 
 	gmtime_r(&t, &tm);
-	snprintf(out, WALL_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (tm.tm_year + 1900) % 10000,
-		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(rest / 1000000));
+	snprintf(out, WALL_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+		(tm.tm_year + 1900) % 10000, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+		tm.tm_sec, (int)(rest / 1000000));
 }

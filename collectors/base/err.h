@@ -16,7 +16,8 @@ struct err {
 int err_set(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* As err_set, with ": " and the system's words for code appended. */
-int err_system(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int err_system(struct err *e, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Puts "format: " before the text e already has; returns e->code. */
 int err_wrap(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

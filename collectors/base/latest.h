@@ -30,7 +30,7 @@ struct latest {
 #define LATEST_INIT ((struct latest){.lock = PTHREAD_MUTEX_INITIALIZER})
 
 void latest_set(struct latest *l, struct shared *take); /* NULL allowed */
-struct shared *latest_get(struct latest *l);             /* held for the caller, or NULL */
+struct shared *latest_get(struct latest *l);            /* held for the caller, or NULL */
 void latest_done(struct latest *l);
 
 #endif

@@ -12,7 +12,8 @@
 void *xmalloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((alloc_size(2), returns_nonnull));
-void *xreallocarray(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), returns_nonnull));
+void *xreallocarray(void *p, size_t n, size_t size)
+	__attribute__((alloc_size(2, 3), returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 
 /* AUTO(freep) char *p = ...; runs freep(&p) when p leaves its block. */
@@ -50,8 +51,10 @@ struct arena {
 	struct arena_chunk *first, *current;
 };
 
-void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull)); /* zeroed, aligned to 16 */
-char *arena_text(struct arena *a, const char *s, size_t len) __attribute__((returns_nonnull)); /* NUL added */
+void *arena_alloc(struct arena *a, size_t size)
+	__attribute__((returns_nonnull)); /* zeroed, aligned to 16 */
+char *arena_text(struct arena *a, const char *s, size_t len)
+	__attribute__((returns_nonnull)); /* NUL added */
 void arena_reset(struct arena *a);
 void arena_done(struct arena *a);
 

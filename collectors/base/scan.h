@@ -22,16 +22,19 @@ struct slice {
 
 #define SCAN(text, n) ((struct scan){(text), (text) + (n)})
 
-bool scan_end(const struct scan *s);                     /* nothing left */
-bool scan_char(struct scan *s, char c);                  /* exactly c */
-bool scan_literal(struct scan *s, const char *literal);  /* exactly these bytes */
-void scan_blanks(struct scan *s);                        /* skips spaces and tabs, maybe none */
-bool scan_u64(struct scan *s, uint64_t *ret);            /* blanks, digits; false on overflow */
-bool scan_i64(struct scan *s, int64_t *ret);             /* the same with an optional minus */
-bool scan_double(struct scan *s, double *ret);           /* blanks, decimal number; finite only */
-bool scan_word(struct scan *s, struct slice *ret);       /* blanks, then up to a blank or newline; not empty */
-bool scan_until(struct scan *s, char stop, struct slice *ret); /* up to stop, which is consumed; may be empty */
-bool scan_line(struct scan *s, struct scan *ret);        /* next line without its newline; false at the end */
+bool scan_end(const struct scan *s);                    /* nothing left */
+bool scan_char(struct scan *s, char c);                 /* exactly c */
+bool scan_literal(struct scan *s, const char *literal); /* exactly these bytes */
+void scan_blanks(struct scan *s);                       /* skips spaces and tabs, maybe none */
+bool scan_u64(struct scan *s, uint64_t *ret);           /* blanks, digits; false on overflow */
+bool scan_i64(struct scan *s, int64_t *ret);            /* the same with an optional minus */
+bool scan_double(struct scan *s, double *ret);          /* blanks, decimal number; finite only */
+bool scan_word(struct scan *s,
+	struct slice *ret); /* blanks, then up to a blank or newline; not empty */
+bool scan_until(struct scan *s, char stop,
+	struct slice *ret); /* up to stop, which is consumed; may be empty */
+bool scan_line(struct scan *s,
+	struct scan *ret); /* next line without its newline; false at the end */
 
 bool slice_is(struct slice s, const char *text);
 bool slice_starts(struct slice s, const char *prefix);

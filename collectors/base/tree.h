@@ -25,8 +25,8 @@ struct tree_space { /* of the file system that holds a path; bytes and inodes */
 struct tree_ops {
 	/* Each has the contract of the function of the same name below. */
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
-	int (*list)(struct tree *, const char *path,
-		int (*each)(void *context, const char *name), void *context);
+	int (*list)(struct tree *, const char *path, int (*each)(void *context, const char *name),
+		void *context);
 	ssize_t (*link)(struct tree *, const char *path, char *buf, size_t size);
 	int (*device)(struct tree *, const char *path, uint64_t *ret);
 	int64_t (*size)(struct tree *, const char *path);

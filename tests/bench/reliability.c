@@ -55,7 +55,8 @@ static double median(const struct past *p)
 	return peak[p->n / 2];
 }
 
-static void replay_label(const struct trace_row *row, size_t n, struct tally *own, struct tally *plain)
+static void replay_label(const struct trace_row *row, size_t n, struct tally *own,
+	struct tally *plain)
 {
 	const struct rule *rule = &auto_rules[RISK_BALANCED];
 	AUTO(freep) void *state = xcalloc(1, rule->state_size);
@@ -64,7 +65,8 @@ static void replay_label(const struct trace_row *row, size_t n, struct tally *ow
 	rule->start(state, &rule->defaults);
 	for (size_t i = 0; i < n && i < RUNS_CAP; i++) {
 		double input = isnan(row[i].input_bytes) ? row[i].read_bytes : row[i].input_bytes;
-		struct observation run = observation_of(row[i].peak_mib * MIB, input, row[i].duration);
+		struct observation run =
+			observation_of(row[i].peak_mib * MIB, input, row[i].duration);
 
 		if (past.n) {
 			double asked[ASKED] = {
@@ -90,8 +92,9 @@ static void print(const char *what, const struct tally *t)
 {
 	double rate = (double)t->all_failed / (double)t->n;
 
-	printf("%s: %zu allocations, %.2f %% too small, Brier score %.4f (of the rate alone: %.4f)\n", what, t->n,
-		100 * rate, t->squares / (double)t->n, rate * (1 - rate));
+	printf("%s: %zu allocations, %.2f %% too small, Brier score %.4f (of the rate alone: "
+	       "%.4f)\n",
+		what, t->n, 100 * rate, t->squares / (double)t->n, rate * (1 - rate));
 	printf("  %-12s %8s %10s %10s\n", "stated below", "n", "stated %", "observed %");
 	for (size_t c = 0; c < ARRAY_LEN(class_end); c++)
 		if (t->asked[c])

@@ -22,8 +22,8 @@ struct trace {
 
 int trace_read(struct trace *t, const char *path, struct err *e); /* appends */
 void trace_sort(struct trace *t);
-size_t trace_label_end(
-	const struct trace *t, size_t first); /* one past the last row of first's label */
+size_t trace_label_end(const struct trace *t,
+	size_t first); /* one past the last row of first's label */
 void trace_done(struct trace *t);
 
 #endif

@@ -122,8 +122,8 @@ static void obey(struct machine *m, struct scan line, struct scan body)
 		slice_copy(second, target, sizeof target);
 		test_host_link(&m->t, path, target);
 	} else if (slice_is(word, "space")) {
-		slice_copy(
-			(struct slice){line.at, (size_t)(line.end - line.at)}, path, sizeof path);
+		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, path,
+			sizeof path);
 		memory_tree_space(m->t.root, path + strspn(path, " /"), space, 0x801 + m->entries);
 	} else if (slice_is(word, "gone") && scan_word(&line, &word)) {
 		slice_copy(word, path, sizeof path);

@@ -195,8 +195,8 @@ static const sqlite3_io_methods methods = {
 	.xShmUnmap = wrapped_shm_unmap,
 };
 
-static int wrapped_open(
-	sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *ret_flags)
+static int wrapped_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags,
+	int *ret_flags)
 {
 	struct wrapped *w = (struct wrapped *)(void *)f;
 	int rc = verdict(VFS_OPEN, SQLITE_CANTOPEN);

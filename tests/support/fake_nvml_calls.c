@@ -48,9 +48,9 @@ int nvmlShutdown(void)
 
 const char *nvmlErrorString(int code)
 {
-	return code == 9    ? "Driver Not Loaded"
-	       : code == 18 ? "Driver/library version mismatch"
-			    : "Error";
+	return code == 9  ? "Driver Not Loaded" :
+	       code == 18 ? "Driver/library version mismatch" :
+			    "Error";
 }
 
 int nvmlDeviceGetCount(unsigned *ret)
@@ -154,8 +154,8 @@ static void write_record(unsigned char *at, const struct process *p, size_t size
 		memcpy(at + 24, &protected, sizeof protected);
 }
 
-static int list(
-	const char *name, char kind, void *device, unsigned *count, void *records, size_t size)
+static int list(const char *name, char kind, void *device, unsigned *count, void *records,
+	size_t size)
 {
 	const struct device *d = device;
 	int code = fake_enter(name, d);
@@ -290,8 +290,8 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	return fake_leave(0);
 }
 
-int nvmlDeviceGetTotalEccErrors(
-	void *device, unsigned type, unsigned counter, unsigned long long *ret)
+int nvmlDeviceGetTotalEccErrors(void *device, unsigned type, unsigned counter,
+	unsigned long long *ret)
 {
 	const struct device *d = device;
 
@@ -303,8 +303,8 @@ int nvmlDeviceGetTotalEccErrors(
 }
 
 /* Of each process the right sample, a wrong one and an old one, in this order. */
-int nvmlDeviceGetProcessUtilization(
-	void *device, struct sample *samples, unsigned *count, unsigned long long since)
+int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned *count,
+	unsigned long long since)
 {
 	const struct device *d = device;
 	struct process p;

@@ -128,8 +128,8 @@ static bool has_labels(const struct metric *m, const struct point *p, const char
 	size_t len = 0;
 
 	for (size_t i = 0; i < METRIC_LABELS_MAX && m->labels[i]; i++)
-		len += (size_t)snprintf(
-			joined + len, sizeof joined - len, "%s%s", i ? "|" : "", p->labels[i]);
+		len += (size_t)snprintf(joined + len, sizeof joined - len, "%s%s", i ? "|" : "",
+			p->labels[i]);
 	return strcmp(joined, labels) == 0;
 }
 

@@ -147,8 +147,8 @@ struct run_finish test_finish(const char *run_id, double ended_at, enum outcome 
 	};
 }
 
-void test_sample(
-	struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i)
+void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start,
+	size_t i)
 {
 	*ret = (struct sample){.at = start + (double)i + 1, .duration = 1, .value = value};
 	snprintf(ret->run_id, sizeof ret->run_id, "%s", run_id);

@@ -47,14 +47,14 @@ struct run_begin test_begin(const char *run_id, const char *job_name, double sta
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
 
 /* Number i (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes read. */
-void test_sample(
-	struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start, size_t i);
+void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start,
+	size_t i);
 
 /* In one transaction each; a failure fails the test. */
 void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
 	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING: leaves it open */
-void test_write_samples(
-	struct history *h, const char *run_id, double start, size_t first, size_t n);
+void test_write_samples(struct history *h, const char *run_id, double start, size_t first,
+	size_t n);
 
 /* The only run with that id, in arena. */
 struct run test_read_run(struct history *h, const char *run_id, struct arena *arena);

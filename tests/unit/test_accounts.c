@@ -32,7 +32,8 @@ static void put_process(struct world *w, int pid, int ppid, unsigned ticks, cons
 	char path[64], text[256];
 
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	snprintf(text, sizeof text, "%d (job) S %d 1 1 0 -1 0 1 0 0 0 %u %u 0 0 20 0 1 0 5 1000 5 0\n", pid, ppid,
+	snprintf(text, sizeof text,
+		"%d (job) S %d 1 1 0 -1 0 1 0 0 0 %u %u 0 0 20 0 1 0 5 1000 5 0\n", pid, ppid,
 		ticks / 2, ticks - ticks / 2);
 	test_host_file(&w->t, path, text);
 	snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
@@ -47,8 +48,8 @@ static void machine(struct world *w, double idle, unsigned births)
 {
 	char text[256];
 
-	snprintf(text, sizeof text, "cpu  1 0 1 %.0f 0 0 0 0 0 0\ncpu0 1\ncpu1 1\nprocesses %u\n", idle * 100,
-		births);
+	snprintf(text, sizeof text, "cpu  1 0 1 %.0f 0 0 0 0 0 0\ncpu0 1\ncpu1 1\nprocesses %u\n",
+		idle * 100, births);
 	test_host_file(&w->t, "/proc/stat", text);
 }
 
@@ -58,7 +59,8 @@ static void world_init(struct world *w, const char *group)
 	*w = (struct world){0};
 	test_host_init(&w->t);
 	test_host_file(&w->t, "/proc/self/mountinfo",
-		"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+		"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:22 / /sys/fs/cgroup rw - cgroup2 "
+		"cgroup2 rw\n");
 	test_host_file(&w->t, "/proc/self/cgroup", "0::/\n");
 	put_process(w, 1, 0, 0, "/");
 	put_process(w, 10, 1, 100, group);
@@ -69,7 +71,8 @@ static void world_init(struct world *w, const char *group)
 	machine(w, 100, 50);
 	w->accounts = accounts_new();
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, 10, 0, 0), 0);
-	w->account = account_open(w->accounts, &w->t.host, &(struct account_spec){.root = 10, .ours = true}, &w->tree);
+	w->account = account_open(w->accounts, &w->t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w->tree);
 }
 
 static void world_done(struct world *w)
@@ -158,7 +161,8 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 	world_init(&w, "/");
 	account_close(w.account);
 	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 3\n");
-	w.account = account_open(w.accounts, &w.t.host, &(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
 	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 5\n");
 	assert_true(isnan(note_of(&w).oom_kills));
 	assert_double_equal(note_of(&w).shared_oom_kills, 2, 0);
@@ -172,13 +176,15 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	(void)state;
 	world_init(&w, "/box");
 	look(&w);
-	assert_true(isnan(w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
+	assert_true(isnan(
+		w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
 	account_close(w.account);
 	put_process(&w, 10, 1, 100, "/box/in");
 	test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
 	test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
 	usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
-	w.account = account_open(w.accounts, &w.t.host, &(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
 	usage(&w, 0, "nr_periods 30\nnr_throttled 12\nthrottled_usec 3500000\n");
 	look(&w);
 	assert_double_equal(w.value[RUN_CPU_PERIODS], 20, 0);
@@ -241,7 +247,8 @@ static void total_never_falls_and_its_parts_add_up(void **state)
 			test_host_remove(&w.t, GROUP "cpu.stat");
 		look(&w);
 		assert_double_equal(w.value[RUN_CPU_SECONDS], steps[i].expected, 1e-9);
-		assert_double_equal(w.value[RUN_CPU_USER_SECONDS] + w.value[RUN_CPU_SYSTEM_SECONDS], steps[i].expected, 1e-9);
+		assert_double_equal(w.value[RUN_CPU_USER_SECONDS] + w.value[RUN_CPU_SYSTEM_SECONDS],
+			steps[i].expected, 1e-9);
 		assert_true(w.value[RUN_CPU_USER_SECONDS] >= user - 1e-9);
 		assert_true(w.value[RUN_CPU_SYSTEM_SECONDS] >= system - 1e-9);
 		user = w.value[RUN_CPU_USER_SECONDS];

@@ -41,8 +41,8 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 
 		print_message("%s\n", table[i].what);
 		for (size_t k = 0; k < 6 && table[i].reading[k].mono; k++) {
-			double read = age_clock_read(
-				&c, at(table[i].reading[k].mono, table[i].reading[k].wall));
+			double read = age_clock_read(&c,
+				at(table[i].reading[k].mono, table[i].reading[k].wall));
 
 			assert_true(fabs(read - (double)table[i].reading[k].expected) < 1e-3);
 		}

@@ -21,13 +21,31 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		double v;
 		const char *text;
 	} table[] = {
-		{0, "0"}, {-0.0, "0"}, {1, "1"}, {0.1, "0.1"}, {-2.5, "-2.5"}, {1e300, "1e+300"},
-		{9007199254740991.0, "9007199254740991"}, {1.0 / 3, "0.3333333333333333"},
-		{NAN, "NaN"}, {INFINITY, "+Inf"}, {-INFINITY, "-Inf"}, {5e-324, "4.94065645841247e-324"},
-		{-1, "-1"}, {-1000, "-1000"}, {0.05, "0.05"}, {1234.000001, "1234.000001"}, {-0.25, "-0.25"}, {0.0001, "0.0001"},
-		{0.00001, "1e-05"}, {999999999.5, "999999999.5"}, {1e9 + 0.5, "1000000000.5"},
-		{0.1 + 0.2, "0.30000000000000004"}, {1795222673.002, "1795222673.002"},
-		{100000000.123456789, "100000000.12345679"}, {0.987654321, "0.987654321"},
+		{0, "0"},
+		{-0.0, "0"},
+		{1, "1"},
+		{0.1, "0.1"},
+		{-2.5, "-2.5"},
+		{1e300, "1e+300"},
+		{9007199254740991.0, "9007199254740991"},
+		{1.0 / 3, "0.3333333333333333"},
+		{NAN, "NaN"},
+		{INFINITY, "+Inf"},
+		{-INFINITY, "-Inf"},
+		{5e-324, "4.94065645841247e-324"},
+		{-1, "-1"},
+		{-1000, "-1000"},
+		{0.05, "0.05"},
+		{1234.000001, "1234.000001"},
+		{-0.25, "-0.25"},
+		{0.0001, "0.0001"},
+		{0.00001, "1e-05"},
+		{999999999.5, "999999999.5"},
+		{1e9 + 0.5, "1000000000.5"},
+		{0.1 + 0.2, "0.30000000000000004"},
+		{1795222673.002, "1795222673.002"},
+		{100000000.123456789, "100000000.12345679"},
+		{0.987654321, "0.987654321"},
 	};
 
 	(void)state;
@@ -44,7 +62,8 @@ static void double_text_of_any_fraction_reads_back(void **state)
 	(void)state;
 	/* The neighbours of a short fraction differ in the last bit: they must not pass for it. */
 	for (unsigned i = 1; i < 20000; i++) {
-		double v = (double)i / 1000, near[] = {v, nextafter(v, 0), nextafter(v, 1e9), v / 3};
+		double v = (double)i / 1000,
+		       near[] = {v, nextafter(v, 0), nextafter(v, 1e9), v / 3};
 
 		for (size_t k = 0; k < ARRAY_LEN(near); k++) {
 			char text[DOUBLE_TEXT_MAX];
@@ -115,7 +134,9 @@ static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 	long_text[99] = 'y';
 	utf8_clean(long_text, sizeof long_text, other, sizeof other);
 	assert_string_not_equal(out, other);
-	assert_int_equal(utf8_clean("0123456789012345678901234567890123456789", 39, out, sizeof out), 39);
+	assert_int_equal(utf8_clean("0123456789012345678901234567890123456789", 39, out,
+				 sizeof out),
+		39);
 	assert_string_equal(out, "012345678901234567890123456789012345678");
 }
 

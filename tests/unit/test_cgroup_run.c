@@ -18,14 +18,14 @@ struct world {
 static void world_init(struct world *w)
 {
 	*w = (struct world){.host = {
-		.proc = memory_tree(),
-		.sys = memory_tree(),
-		.root = memory_tree(),
-		.ticks_per_second = 100,
-		.page_size = 4096,
-		.scratch = xmalloc(HOST_SCRATCH_SIZE),
-		.scratch_size = HOST_SCRATCH_SIZE,
-	}};
+				    .proc = memory_tree(),
+				    .sys = memory_tree(),
+				    .root = memory_tree(),
+				    .ticks_per_second = 100,
+				    .page_size = 4096,
+				    .scratch = xmalloc(HOST_SCRATCH_SIZE),
+				    .scratch_size = HOST_SCRATCH_SIZE,
+			    }};
 }
 
 static void world_done(struct world *w)
@@ -52,15 +52,16 @@ static void process(struct world *w, int pid, int ppid, const char *membership)
 	char path[64], text[200];
 
 	snprintf(path, sizeof path, "%d/stat", pid);
-	snprintf(text, sizeof text, "%d (job) S %d 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 %d 1000 5 0\n", pid,
-		ppid, pid);
+	snprintf(text, sizeof text,
+		"%d (job) S %d 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 %d 1000 5 0\n", pid, ppid, pid);
 	proc(w, path, text);
 	snprintf(path, sizeof path, "%d/cgroup", pid);
 	proc(w, path, membership);
 }
 
 #define MOUNTS_V2                                                                                  \
-	"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
+	"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 "  \
+	"rw,nsdelegate\n"
 #define MOUNTS_V1                                                                                  \
 	"20 1 0:18 / /sys rw - sysfs sysfs rw\n25 20 0:21 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"  \
 	"26 25 0:22 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"              \
@@ -87,19 +88,23 @@ static void v2_group_is_read(void **state)
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cgroup.procs", "10\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cpu.stat",
-		"usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 40\nnr_throttled 4\n"
+		"usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods "
+		"40\nnr_throttled 4\n"
 		"throttled_usec 250000\nnr_bursts 0\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cpu.pressure",
-		"some avg10=1.00 avg60=0.00 avg300=0.00 total=7000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
+		"some avg10=1.00 avg60=0.00 avg300=0.00 total=7000000\nfull avg10=0.00 avg60=0.00 "
+		"avg300=0.00 "
 		"total=1\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.current", "4096000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.peak", "8192000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.events",
 		"low 0\nhigh 5\nmax 6\noom 2\noom_kill 1\noom_group_kill 9\n");
-	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.pressure", "some avg10=0 avg60=0 avg300=0 total=1500000\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.pressure",
+		"some avg10=0 avg60=0 avg300=0 total=1500000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/pids.current", "7\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/io.stat",
-		"8:0 rbytes=1000 wbytes=200 rios=3 wios=4 dbytes=0 dios=0\n253:1 rbytes=24 wbytes=5 rios=1 wios=1\n");
+		"8:0 rbytes=1000 wbytes=200 rios=3 wios=4 dbytes=0 dios=0\n253:1 rbytes=24 "
+		"wbytes=5 rios=1 wios=1\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	cgroup_files_open(&f, &c);
 	cgroup_files_read(&f, &w.host, v);
@@ -136,11 +141,13 @@ static void v1_group_is_read(void **state)
 	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage", "1500000000\n");
 	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage_user", "1000000000\n");
 	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage_sys", "500000000\n");
-	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpu.stat", "nr_periods 8\nnr_throttled 2\nthrottled_time 300000000\n");
+	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpu.stat",
+		"nr_periods 8\nnr_throttled 2\nthrottled_time 300000000\n");
 	sys(&w, "fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n");
 	sys(&w, "fs/cgroup/memory/box/memory.max_usage_in_bytes", "2000\n");
 	sys(&w, "fs/cgroup/memory/box/memory.failcnt", "33\n");
-	sys(&w, "fs/cgroup/memory/box/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+	sys(&w, "fs/cgroup/memory/box/memory.oom_control",
+		"oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	cgroup_files_open(&f, &c);
 	cgroup_files_read(&f, &w.host, v);
@@ -171,9 +178,11 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 
 	(void)state;
 	world_init(&w);
-	c.place[CGROUP_IO] = (struct cgroup_place){.tree = w.host.sys, .version = 1, .path = "blkio"};
+	c.place[CGROUP_IO] =
+		(struct cgroup_place){.tree = w.host.sys, .version = 1, .path = "blkio"};
 	sys(&w, "blkio/blkio.throttle.io_service_bytes",
-		"8:0 Read 100\n8:0 Write 7\n8:0 Sync 107\n8:0 Total 107\n8:16 Read 11\n8:16 Total 11\nTotal 118\n");
+		"8:0 Read 100\n8:0 Write 7\n8:0 Sync 107\n8:0 Total 107\n8:16 Read 11\n8:16 Total "
+		"11\nTotal 118\n");
 	cgroup_files_open(&f, &c);
 	cgroup_files_read(&f, &w.host, v);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 111, 0);
@@ -187,8 +196,8 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 
 static void nonsense_in_the_files_is_unknown(void **state)
 {
-	static const char *const texts[] = {"", "\n", "max\n", "usage_usec\n", "usage_usec x\n", "some total=\n",
-		"some\n", "-5\n", "99999999999999999999999999\n", ":\n", "8:0\n"};
+	static const char *const texts[] = {"", "\n", "max\n", "usage_usec\n", "usage_usec x\n",
+		"some total=\n", "some\n", "-5\n", "99999999999999999999999999\n", ":\n", "8:0\n"};
 	struct world w;
 	struct cgroup c = {0};
 	struct cgroup_files f;
@@ -226,19 +235,24 @@ struct own_case {
 static void group_is_own_when_it_began_with_the_run(void **state)
 {
 	static const struct own_case cases[] = {
-		{"container", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n11\n", "fs/cgroup/box", true},
-		{"with a stranger", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n12\n", "fs/cgroup/box",
-			false},
-		{"hidden process", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n0\n", "fs/cgroup/box",
-			false},
-		{"ours too", "0::/box\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
-		{"its parent's too", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box\n", "10\n", "fs/cgroup/box",
-			false},
-		{"that of init", "0::/a\n", "0::/box\n", "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
-		{"init unknown", "0::/a\n", NULL, "0::/shim\n", "0::/box\n", "10\n", "fs/cgroup/box", false},
-		{"no list", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", NULL, "fs/cgroup/box", false},
-		{"longer path", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box/deep\n", "10\n", "fs/cgroup/box/deep",
-			true},
+		{"container", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n11\n",
+			"fs/cgroup/box", true},
+		{"with a stranger", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n12\n",
+			"fs/cgroup/box", false},
+		{"hidden process", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n0\n",
+			"fs/cgroup/box", false},
+		{"ours too", "0::/box\n", "0::/init\n", "0::/shim\n", "0::/box\n", "10\n",
+			"fs/cgroup/box", false},
+		{"its parent's too", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box\n", "10\n",
+			"fs/cgroup/box", false},
+		{"that of init", "0::/a\n", "0::/box\n", "0::/shim\n", "0::/box\n", "10\n",
+			"fs/cgroup/box", false},
+		{"init unknown", "0::/a\n", NULL, "0::/shim\n", "0::/box\n", "10\n",
+			"fs/cgroup/box", false},
+		{"no list", "0::/a\n", "0::/init\n", "0::/shim\n", "0::/box\n", NULL,
+			"fs/cgroup/box", false},
+		{"longer path", "0::/a\n", "0::/init\n", "0::/box\n", "0::/box/deep\n", "10\n",
+			"fs/cgroup/box/deep", true},
 	};
 
 	(void)state;

@@ -228,10 +228,10 @@ static void finds_the_files_of_each_controller(void **state)
 				strcmp(found.place[j].path, c->found[j]) != 0)
 				fail_msg("case %zu, controller %zu: v%d %s", i, j,
 					found.place[j].version, found.place[j].path);
-			assert_ptr_equal(found.place[j].tree, !found.place[j].version ? NULL
-							      : strncmp(c->found[j], "fs/", 3) == 0
-								      ? t.sys
-								      : t.root);
+			assert_ptr_equal(found.place[j].tree, !found.place[j].version ? NULL :
+							      strncmp(c->found[j], "fs/", 3) == 0 ?
+											t.sys :
+											t.root);
 		}
 		test_host_done(&t);
 	}

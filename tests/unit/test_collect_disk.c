@@ -33,8 +33,8 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	assert_value(test_run_value(&r, "rightsize_disk_io_seconds", "sda"), 7);
 	assert_value(test_run_value(&r, READ, "nvme0n1"), 4000000.0 * 512);
 	assert_value(test_run_value(&r, READ, "nvme0n10"), 56.0 * 512);
-	assert_value(
-		test_run_value(&r, READ, "nvme1n1"), 24000.0 * 512); /* not its path nvme1c0n1 */
+	assert_value(test_run_value(&r, READ, "nvme1n1"),
+		24000.0 * 512); /* not its path nvme1c0n1 */
 	assert_value(test_run_value(&r, READ, "nbd0"), 88.0 * 512);
 	/* No partition, dm, md, loop or zram. */
 	assert_int_equal(test_run_points(&r, READ), 5);

@@ -20,8 +20,8 @@ extern const struct collector collector_filesystem;
 #define GB      1000000000ull
 
 /* A file system of so many GB, a quarter of it free, a fifth available. */
-static void add_space(
-	struct test_host *t, const char *point, unsigned gb, unsigned major, unsigned minor)
+static void add_space(struct test_host *t, const char *point, unsigned gb, unsigned major,
+	unsigned minor)
 {
 	struct tree_space space = {
 		.size = gb * GB,
@@ -81,17 +81,17 @@ static void a_container_host_counts_each_disk_once(void **state)
 	assert_int_equal(test_run_points(&r, SIZE), 3);
 	assert_value(test_run_value(&r, "rightsize_filesystem_free_bytes", "/dev/sda2|ext2|/boot"),
 		0.25 * GB);
-	assert_value(
-		test_run_value(&r, "rightsize_filesystem_available_bytes", "/dev/sda2|ext2|/boot"),
+	assert_value(test_run_value(&r, "rightsize_filesystem_available_bytes",
+			     "/dev/sda2|ext2|/boot"),
 		0.2 * GB);
-	assert_value(
-		test_run_value(&r, "rightsize_filesystem_files", "/dev/sda2|ext2|/boot"), 1000);
-	assert_value(
-		test_run_value(&r, "rightsize_filesystem_files_free", "/dev/sda2|ext2|/boot"), 300);
+	assert_value(test_run_value(&r, "rightsize_filesystem_files", "/dev/sda2|ext2|/boot"),
+		1000);
+	assert_value(test_run_value(&r, "rightsize_filesystem_files_free", "/dev/sda2|ext2|/boot"),
+		300);
 	assert_value(test_run_value(&r, TOTAL, ""), 901.0 * GB);
 	assert_value(test_run_value(&r, "rightsize_disk_space_used_bytes", ""), 901.0 * GB * 3 / 4);
-	assert_value(
-		test_run_value(&r, "rightsize_disk_space_available_bytes", ""), 901.0 * GB / 5);
+	assert_value(test_run_value(&r, "rightsize_disk_space_available_bytes", ""),
+		901.0 * GB / 5);
 	/* autofs, nfs4, sshfs and a type that nobody has heard of; the ext4 below nfs. */
 	assert_value(test_run_value(&r, SKIPPED, "network"), 4);
 	assert_value(test_run_value(&r, SKIPPED, "covered"), 1);
@@ -285,8 +285,8 @@ static void a_new_mount_is_seen_within_5_s(void **state)
 	test_host_advance(&t, 4.9);
 	add_space(&t, "/", 12, 8, 1);
 	collect(&r, &t);
-	assert_value(
-		test_run_value(&r, TOTAL, ""), 12.0 * GB); /* space is fresh, the table is not */
+	assert_value(test_run_value(&r, TOTAL, ""),
+		12.0 * GB); /* space is fresh, the table is not */
 	test_host_advance(&t, 0.1);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""), 32.0 * GB);
@@ -349,8 +349,8 @@ static void the_table_of_process_1_is_used_when_it_fits_the_root(void **state)
 	struct test_run r;
 
 	(void)state;
-	open_table(
-		&t, &r, "1 0 0:99 / / rw - overlay overlay rw\n2 1 8:7 / /host rw - ext4 a rw\n");
+	open_table(&t, &r,
+		"1 0 0:99 / / rw - overlay overlay rw\n2 1 8:7 / /host rw - ext4 a rw\n");
 	test_host_file(&t, "/proc/1/mountinfo",
 		"1 0 8:7 / / rw - ext4 a rw\n2 1 8:8 / /home rw - ext4 b rw\n");
 	add_space(&t, "/", 10, 8, 7);
@@ -390,8 +390,8 @@ static void long_tables_are_read_whole(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3000; i++)
-		n += (size_t)snprintf(
-			text + n, room - n, "%u 1 8:%u / /m%u rw a b c - ext4 x rw\n", i, i, i);
+		n += (size_t)snprintf(text + n, room - n, "%u 1 8:%u / /m%u rw a b c - ext4 x rw\n",
+			i, i, i);
 	memory_tree_file(proc, "self/mountinfo", text, n);
 	assert_int_equal(mounts_read(&m, proc, "self/mountinfo", &e), 0);
 	assert_int_equal(m.n, 3000);

@@ -66,8 +66,8 @@ struct file_case {
 	struct expected expected[3];
 };
 
-static void check_files(
-	const struct collector *c, const char *path, const struct file_case *table, size_t n)
+static void check_files(const struct collector *c, const char *path, const struct file_case *table,
+	size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct test_host t;

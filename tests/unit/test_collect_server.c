@@ -113,8 +113,9 @@ static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 	test_host_file(&t, "/proc/sys/kernel/arch", "riscv64\n");
 	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
-	assert_value(
-		test_run_value(&r, "rightsize_server", "riscv64||Big \xef\xbf\xbd CPU @ 2 GHz"), 1);
+	assert_value(test_run_value(&r, "rightsize_server",
+			     "riscv64||Big \xef\xbf\xbd CPU @ 2 GHz"),
+		1);
 	test_run_done(&r);
 	test_host_done(&t);
 }

@@ -15,7 +15,9 @@
 
 static struct host host_over(struct tree *proc)
 {
-	return (struct host){.proc = proc, .scratch = xmalloc(HOST_SCRATCH_SIZE), .scratch_size = HOST_SCRATCH_SIZE};
+	return (struct host){.proc = proc,
+		.scratch = xmalloc(HOST_SCRATCH_SIZE),
+		.scratch_size = HOST_SCRATCH_SIZE};
 }
 
 static void waits_of_all_threads_are_added_up(void **state)

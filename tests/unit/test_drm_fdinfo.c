@@ -140,8 +140,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		struct drm_fdinfo before = parsed(cases[i].before), now = parsed(cases[i].now);
 		double u = drm_utilization(&before, &now, cases[i].seconds);
 
-		if (isnan(cases[i].utilization) ? !isnan(u)
-						: !(fabs(u - cases[i].utilization) < 1e-9))
+		if (isnan(cases[i].utilization) ? !isnan(u) :
+						  !(fabs(u - cases[i].utilization) < 1e-9))
 			fail_msg("case %zu: %g, not %g", i, u, cases[i].utilization);
 	}
 }

@@ -72,7 +72,7 @@ static double waited_seconds(void)
 
 	getrusage(RUSAGE_CHILDREN, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void orphans_and_exit_status_are_known(void **state)

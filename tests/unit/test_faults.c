@@ -37,9 +37,9 @@ static void faulty_init(struct faulty *f, const char *machine, int code)
 	test_host_init(&f->t);
 	test_host_fixture(&f->t, machine);
 	memory_tree_space(f->t.root, "", space,
-		strcmp(machine, "vm") == 0     ? makedev(254, 0)
-		: strcmp(machine, "node") == 0 ? makedev(253, 0)
-					       : makedev(0, 120));
+		strcmp(machine, "vm") == 0   ? makedev(254, 0) :
+		strcmp(machine, "node") == 0 ? makedev(253, 0) :
+					       makedev(0, 120));
 	memory_tree_space(f->t.root, "boot", space, makedev(8, 2));
 	f->countdown = -1;
 	f->t.host.proc = f->proc = failing_tree(f->t.proc, &f->countdown, code);
@@ -91,8 +91,8 @@ static size_t healthy_points(const struct collector *c, const char *machine)
  * Call number nth of start and two ticks fails; then two ticks without trouble, the second after
  * every pause. Returns whether the fault was met.
  */
-static bool sweep_once(
-	const struct collector *c, const char *machine, int code, int nth, size_t points)
+static bool sweep_once(const struct collector *c, const char *machine, int code, int nth,
+	size_t points)
 {
 	struct faulty f;
 	struct test_run r;

@@ -66,7 +66,8 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	assert_string_equal(row[0].run_id, "r1");
 	assert_double_equal(row[0].at, 1000, 1e-9);
 	assert_double_equal(row[0].duration, 2, 1e-9);
-	assert_double_equal(row[0].value[CPU], 3, 1e-9); /* what it had used before the first reading, too */
+	assert_double_equal(row[0].value[CPU], 3,
+		1e-9); /* what it had used before the first reading, too */
 	assert_double_equal(row[0].value[MEMORY], 20, 0);
 	assert_double_equal(row[0].value[PEAK], 40, 0);
 	at(w, 3, 3.25, 5);

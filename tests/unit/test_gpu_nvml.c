@@ -95,8 +95,8 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(
-		gpu_world_run(w, RUN_GPUS_USED), 4, 0); /* 0, 1, 7 and, by MPS, 3; not 2 */
+	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 4,
+		0); /* 0, 1, 7 and, by MPS, 3; not 2 */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "7"), 0.75, 1e-9);
@@ -137,8 +137,9 @@ static void a_run_without_gpu_work_uses_none(void **state)
 
 static void slices_are_told_apart(void **state)
 {
-	struct gpu_world *w = host_world(
-		"gpus=2 mig=0 processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
+	struct gpu_world *w =
+		host_world("gpus=2 mig=0 "
+			   "processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -148,10 +149,10 @@ static void slices_are_told_apart(void **state)
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig",
 				    "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0"),
 		1, 0);
-	assert_double_equal(
-		gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"), 2 * GIB, 0);
-	assert_double_equal(
-		gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"), 10 * GIB, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"),
+		2 * GIB, 0);
+	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"),
+		10 * GIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "0"), 2, 0);
 	/* Of a GPU that is split up the driver tells no utilization: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
@@ -200,9 +201,9 @@ static void a_call_that_fails_costs_its_number(void **state)
 
 static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 {
-	struct gpu_world *w = host_world(
-		"gpus=2 processes=0:100:512:40:c fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
-		"nvmlDeviceGetGraphicsRunningProcesses_v3:4");
+	struct gpu_world *w = host_world("gpus=2 processes=0:100:512:40:c "
+					 "fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
+					 "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -255,7 +256,8 @@ static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 
 static void half_a_reading_is_none(void **state)
 {
-	struct gpu_world *w = host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
+	struct gpu_world *w =
+		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");

@@ -318,10 +318,10 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	struct historian_health health = historian_health(f->h);
 	struct run r = read_run(f, "r2");
 
-	assert_int_equal(
-		health.samples_written + health.samples_dropped, HISTORIAN_RING_SAMPLES + more);
-	assert_in_range(
-		health.samples_written, HISTORIAN_RING_SAMPLES, HISTORIAN_RING_SAMPLES + more - 1);
+	assert_int_equal(health.samples_written + health.samples_dropped,
+		HISTORIAN_RING_SAMPLES + more);
+	assert_in_range(health.samples_written, HISTORIAN_RING_SAMPLES,
+		HISTORIAN_RING_SAMPLES + more - 1);
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);

@@ -207,8 +207,8 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	assert_true(st.st_size > 0);
 	/* As after a kill: a -wal with the pages that opening needs; others are damaged. */
 	test_damage(f->file);
-	assert_int_equal(
-		history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
+	assert_int_equal(history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL),
+		0);
 	assert_int_equal(notice.code, -EBADMSG);
 	assert_int_equal(test_count_runs(again, NULL), 0);
 	history_close(again);

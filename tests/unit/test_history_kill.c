@@ -65,8 +65,8 @@ static int write_one(struct history *h, const char *run_id, size_t i)
 }
 
 /* Samples one by one, and between them everything else that changes the file. Never returns. */
-static _Noreturn void write_for_ever(
-	const char *path, const char *run_id, struct seen *seen, int pipe_end)
+static _Noreturn void write_for_ever(const char *path, const char *run_id, struct seen *seen,
+	int pipe_end)
 {
 	const struct run_begin b = test_begin(run_id, "job", 1000);
 	const struct history_limits l = {
@@ -168,8 +168,9 @@ static void a_kill_loses_at_most_the_sample_at_hand(void **state)
 		struct err notice = {0}, e = {0};
 		struct history *h;
 
-		assert_int_equal(
-			history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice, NULL), 0);
+		assert_int_equal(history_open(&h, f->file, HISTORY_WRITE, &test_columns, &notice,
+					 NULL),
+			0);
 		if (history_check(h, &e) || notice.code)
 			fail_msg("kill %u: %s %s", (unsigned)k, e.text, notice.text);
 		struct run r = test_read_run(h, run_id, &arena);

@@ -129,8 +129,8 @@ static void illegal_column_names_are_refused(void **state)
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(
-			history_open(&h, f->file, HISTORY_WRITE, &columns, NULL, &e), -EINVAL);
+		assert_int_equal(history_open(&h, f->file, HISTORY_WRITE, &columns, NULL, &e),
+			-EINVAL);
 		assert_non_null(strstr(e.text, names[i]));
 	}
 }
@@ -150,8 +150,8 @@ static void another_programs_database_is_left_alone(void **state)
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(
-			history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
+		assert_int_equal(history_open(&h, f->file, modes[i], &test_columns, NULL, &e),
+			-ENOTSUP);
 		assert_non_null(strstr(e.text, "another program"));
 	}
 	assert_int_equal(test_read_file(f->file, after, sizeof after), n);
@@ -169,8 +169,8 @@ static void a_newer_schema_is_left_alone(void **state)
 		struct history *h;
 		struct err e = {0};
 
-		assert_int_equal(
-			history_open(&h, f->file, modes[i], &test_columns, NULL, &e), -ENOTSUP);
+		assert_int_equal(history_open(&h, f->file, modes[i], &test_columns, NULL, &e),
+			-ENOTSUP);
 		assert_non_null(strstr(e.text, "newer"));
 		assert_non_null(strstr(e.text, "99"));
 	}
@@ -200,8 +200,8 @@ static void places_that_cannot_be_are_told(void **state)
 	char path[400];
 
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -ENOENT);
-	assert_int_equal(
-		history_open(&h, f->path, HISTORY_WRITE, &test_columns, NULL, &e), -EISDIR);
+	assert_int_equal(history_open(&h, f->path, HISTORY_WRITE, &test_columns, NULL, &e),
+		-EISDIR);
 	assert_non_null(strstr(e.text, "directory"));
 	assert_int_equal(history_open(&h, "", HISTORY_WRITE, &test_columns, NULL, &e), -EISDIR);
 	snprintf(path, sizeof path, "%s/missing/history.db", f->path);
@@ -210,8 +210,8 @@ static void places_that_cannot_be_are_told(void **state)
 	snprintf(path, sizeof path, "%s/pipe", f->path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
-	assert_int_equal(
-		history_open(&h, "/dev/null", HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
+	assert_int_equal(history_open(&h, "/dev/null", HISTORY_WRITE, &test_columns, NULL, &e),
+		-EINVAL);
 }
 
 /* Root may write everywhere, so it is somebody else meanwhile. */
@@ -311,8 +311,8 @@ static void memory_is_shared_by_the_handles_of_the_process(void **state)
 	struct history *writer, *reader;
 
 	(void)state;
-	assert_int_equal(
-		history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
+	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL),
+		-ENOENT);
 	writer = test_history(":memory:");
 	test_write_run(writer, "r1", "job", 1, 3, OUTCOME_SUCCEEDED);
 	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), 0);
@@ -322,8 +322,8 @@ static void memory_is_shared_by_the_handles_of_the_process(void **state)
 	assert_true(history_bytes(writer) > 4096);
 	history_close(reader);
 	history_close(writer);
-	assert_int_equal(
-		history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL), -ENOENT);
+	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL),
+		-ENOENT);
 }
 
 static void readers_leave_no_trace(void **state)

@@ -72,8 +72,8 @@ static void orphans_are_closed_by_what_is_known_of_their_owner(void **state)
 
 		struct run r = test_read_run(f->h, id, &f->arena);
 
-		assert_int_equal(
-			r.outcome, table[i].closed ? OUTCOME_INTERRUPTED : OUTCOME_RUNNING);
+		assert_int_equal(r.outcome,
+			table[i].closed ? OUTCOME_INTERRUPTED : OUTCOME_RUNNING);
 		if (table[i].closed) {
 			assert_near(r.ended_at, 105, 0);
 			assert_near(r.duration_seconds, 5, 1e-9);

@@ -79,8 +79,8 @@ static void pruned_runs_still_count(void **state)
 		char id[16];
 
 		snprintf(id, sizeof id, "r%d", i);
-		test_write_run(
-			f->h, id, "job", i * 100, 1, i % 2 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED);
+		test_write_run(f->h, id, "job", i * 100, 1,
+			i % 2 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED);
 	}
 	test_prune(f->h, &l, 1e6);
 	assert_int_equal(test_count_runs(f->h, NULL), 2);
@@ -120,8 +120,8 @@ static void a_file_that_is_too_long_shrinks_from_the_oldest_samples_on(void **st
 	const struct history_limits l = {.max_bytes = 1 << 20};
 
 	for (char c = 'a'; c <= 'd'; c++)
-		test_write_run(
-			f->h, (char[]){c, '\0'}, "job", (c - 'a') * 1e5, 20000, OUTCOME_SUCCEEDED);
+		test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 1e5, 20000,
+			OUTCOME_SUCCEEDED);
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	assert_true(file_size(f) > 2 << 20);
 	test_prune(f->h, &l, 1e7);

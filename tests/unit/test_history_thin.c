@@ -8,8 +8,8 @@
 
 #define HOUR 3600.0
 
-static void assert_like(
-	const struct distribution *got, const struct distribution *expected, double most)
+static void assert_like(const struct distribution *got, const struct distribution *expected,
+	double most)
 {
 	assert_near(got->sum, expected->sum, 1e-6 * fabs(expected->sum));
 	assert_near(got->mean, expected->mean, 1e-6 * fabs(expected->mean));
@@ -185,8 +185,8 @@ static void an_open_run_is_bounded_whatever_its_age(void **state)
 
 	test_write_run(f->h, "r", "job", -1, 106000, OUTCOME_RUNNING);
 	test_prune(f->h, &l, 106000);
-	assert_in_range(
-		test_count_rows(&f->folder, "sample"), 100000, 100000 + 6000 / 60 * 3 + 120);
+	assert_in_range(test_count_rows(&f->folder, "sample"), 100000,
+		100000 + 6000 / 60 * 3 + 120);
 	assert_int_equal(test_read_run(f->h, "r", &f->arena).samples, 106000);
 }
 
@@ -232,8 +232,8 @@ static void columns_of_others_are_thinned_too(void **state)
 	struct history *other;
 
 	/* Opened after ours, whose list of columns is now old. */
-	assert_int_equal(
-		history_open(&other, f->folder.file, HISTORY_WRITE, &columns, NULL, NULL), 0);
+	assert_int_equal(history_open(&other, f->folder.file, HISTORY_WRITE, &columns, NULL, NULL),
+		0);
 	assert_int_equal(history_transaction(other, NULL), 0);
 	assert_int_equal(history_run_begin(other, &b, NULL), 0);
 	for (int i = 0; i < 60; i++) {

@@ -52,9 +52,10 @@ static void put(struct world *w, const struct fake *f)
 
 	snprintf(path, sizeof path, "%d/stat", f->pid);
 	snprintf(text, sizeof text,
-		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 0 %lu\n", f->pid,
-		f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user, f->start,
-		f->rss_pages, f->stack);
+		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 0 "
+		"%lu\n",
+		f->pid, f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user,
+		f->start, f->rss_pages, f->stack);
 	memory_tree_text(w->proc, path, text);
 	snprintf(path, sizeof path, "%d/status", f->pid);
 	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);
@@ -87,7 +88,8 @@ static const struct run_reading *look(struct world *w)
 
 static void follow(struct world *w, int pid, int reaper)
 {
-	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = pid, .reaper_pid = reaper};
+	struct run_spec spec = {
+		.run_id = "r1", .job_name = "etl", .pid = pid, .reaper_pid = reaper};
 
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
 }
@@ -106,8 +108,13 @@ static void waited_child_is_counted_once(void **state)
 	/* The child used 30 ticks more, ended, and its parent waited for it. */
 	gone(w, 11);
 	children(w, 10, "");
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .waited_user = 230, .faults = 50,
-				  .waited_faults = 75, .start = 5});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .user = 100,
+		       .waited_user = 230,
+		       .faults = 50,
+		       .waited_faults = 75,
+		       .start = 5});
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.3, 1e-9);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
 	world_free(w);
@@ -182,7 +189,12 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 	struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 9, .ppid = 1, .user = 1000, .waited_user = 50, .waited_faults = 9, .start = 4});
+	put(w, &(struct fake){.pid = 9,
+		       .ppid = 1,
+		       .user = 1000,
+		       .waited_user = 50,
+		       .waited_faults = 9,
+		       .start = 4});
 	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5});
 	children(w, 9, "10 ");
 	children(w, 10, "");
@@ -197,7 +209,12 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 	/* Both end, and the reaper waits. */
 	gone(w, 10);
 	gone(w, 12);
-	put(w, &(struct fake){.pid = 9, .ppid = 1, .user = 1000, .waited_user = 170, .waited_faults = 70, .start = 4});
+	put(w, &(struct fake){.pid = 9,
+		       .ppid = 1,
+		       .user = 1000,
+		       .waited_user = 170,
+		       .waited_faults = 70,
+		       .start = 4});
 	children(w, 9, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
 	/* It goes as well: nothing falls. */
@@ -212,17 +229,42 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 25600, .peak_kib = 102400, .faults = 1});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
-	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .start = 5,
+		       .rss_pages = 25600,
+		       .peak_kib = 102400,
+		       .faults = 1});
+	put(w, &(struct fake){.pid = 11,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 256,
+		       .peak_kib = 1024,
+		       .faults = 1});
+	put(w, &(struct fake){.pid = 12,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 256,
+		       .peak_kib = 1024,
+		       .faults = 1});
 	children(w, 10, "11 12 ");
 	children(w, 11, "");
 	children(w, 12, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
 	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000, .faults = 9});
-	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000, .faults = 9});
+	put(w, &(struct fake){.pid = 11,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 256,
+		       .peak_kib = 512000,
+		       .faults = 9});
+	put(w, &(struct fake){.pid = 12,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 256,
+		       .peak_kib = 512000,
+		       .faults = 9});
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 601 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 102 * mib, 1);
@@ -235,20 +277,45 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 76800, .peak_kib = 307200, .faults = 1, .stack = 7});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .start = 5,
+		       .rss_pages = 76800,
+		       .peak_kib = 307200,
+		       .faults = 1,
+		       .stack = 7});
 	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 76800, .peak_kib = 307200, .faults = 100, .stack = 7});
+	put(w, &(struct fake){.pid = 11,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 76800,
+		       .peak_kib = 307200,
+		       .faults = 100,
+		       .stack = 7});
 	/* Forked, then executed something. */
-	put(w, &(struct fake){.pid = 12, .ppid = 10, .start = 6, .rss_pages = 512, .peak_kib = 2048, .faults = 1, .stack = 8});
+	put(w, &(struct fake){.pid = 12,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 512,
+		       .peak_kib = 2048,
+		       .faults = 1,
+		       .stack = 8});
 	children(w, 10, "11 12 ");
 	children(w, 11, "");
 	children(w, 12, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_BYTES], 302 * mib + 100 * 4096, 1);
-	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096, 1);
+	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096,
+		1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 602 * mib, 1);
 	/* It then took 50 MiB more. */
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .rss_pages = 89600, .peak_kib = 358400, .faults = 100, .stack = 7});
+	put(w, &(struct fake){.pid = 11,
+		       .ppid = 10,
+		       .start = 6,
+		       .rss_pages = 89600,
+		       .peak_kib = 358400,
+		       .faults = 100,
+		       .stack = 7});
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 352 * mib + 100 * 4096, 1);
 	world_free(w);
 }
@@ -259,13 +326,24 @@ static void peak_is_without_the_reaper(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240});
-	put(w, &(struct fake){.pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1});
+	put(w, &(struct fake){
+		       .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 9,
+		       .start = 5,
+		       .rss_pages = 256,
+		       .peak_kib = 1024,
+		       .faults = 1});
 	children(w, 9, "10 ");
 	children(w, 10, "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], mib, 0);
-	put(w, &(struct fake){.pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 2048, .faults = 9});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 9,
+		       .start = 5,
+		       .rss_pages = 256,
+		       .peak_kib = 2048,
+		       .faults = 9});
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 2 * mib, 0);
 	world_free(w);
 }
@@ -276,7 +354,8 @@ static void mark_from_before_it_was_followed_counts(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000});
+	put(w, &(struct fake){
+		       .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000});
 	children(w, 10, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 500 * mib, 1);
@@ -321,7 +400,12 @@ static void conclusion_corrects_upwards_only(void **state)
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .user = 100,
+		       .start = 5,
+		       .rss_pages = 2560,
+		       .peak_kib = 10240});
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
@@ -351,7 +435,12 @@ static void record_wins_over_what_was_seen(void **state)
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .user = 100,
+		       .start = 5,
+		       .rss_pages = 2560,
+		       .peak_kib = 10240});
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
@@ -362,7 +451,8 @@ static void record_wins_over_what_was_seen(void **state)
 	final[RUN_MEMORY_PEAK_BYTES] = 4096;
 	jobs_conclude(w->host.jobs, "r1", final, FINAL_EXACT);
 	look(w);
-	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1, 1e-9); /* a counter never falls */
+	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1,
+		1e-9); /* a counter never falls */
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 4096, 0);
 	world_free(w);
 }

@@ -40,12 +40,14 @@ static void fork_event(struct world *w, pid_t parent, pid_t pid)
 {
 	w->alive[pid] = true;
 	w->clock[pid] = 0;
-	lineage_event(w->book, &(struct process_event){.kind = PROCESS_FORKED, .pid = pid, .parent = parent});
+	lineage_event(w->book,
+		&(struct process_event){.kind = PROCESS_FORKED, .pid = pid, .parent = parent});
 }
 
 static void exit_event(struct world *w, pid_t pid, int status)
 {
-	lineage_event(w->book, &(struct process_event){.kind = THREAD_ENDED, .pid = pid, .status = status});
+	lineage_event(w->book,
+		&(struct process_event){.kind = THREAD_ENDED, .pid = pid, .status = status});
 }
 
 /* It ends with its record and is reaped at once. */
@@ -159,7 +161,8 @@ static void first_thread_may_end_before_the_others(void **state)
 	assert_int_equal(settle(w, run).cpu_ns, 150);
 	/* A thread's own record is not its process's. */
 	lineage_record(w->book, &(struct task_record){.id = 4000, .cpu_ns = 140});
-	lineage_record(w->book, &(struct task_record){.id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9});
+	lineage_record(w->book,
+		&(struct task_record){.id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9});
 	w->alive[11] = false;
 	struct lineage_tally t = settle(w, run);
 

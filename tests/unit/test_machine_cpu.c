@@ -8,7 +8,8 @@
 
 static bool parse(const char *text, int64_t second, struct machine_cpu *ret)
 {
-	return machine_cpu_parse(SCAN(text, strlen(text)), (struct mono){second * NS_PER_S}, 100, ret);
+	return machine_cpu_parse(SCAN(text, strlen(text)), (struct mono){second * NS_PER_S}, 100,
+		ret);
 }
 
 static void stat_is_read(void **state)
@@ -16,7 +17,8 @@ static void stat_is_read(void **state)
 	struct machine_cpu m;
 
 	(void)state;
-	assert_true(parse("cpu  100 0 50 1000 20 0 5 0 0 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 2\nctxt 9\n"
+	assert_true(parse("cpu  100 0 50 1000 20 0 5 0 0 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 "
+			  "2\nctxt 9\n"
 			  "btime 1\nprocesses 4711\nprocs_running 1\n",
 		0, &m));
 	assert_int_equal(m.cpus, 2);
@@ -49,15 +51,16 @@ static void spent_is_what_was_not_idle(void **state)
 	} cases[] = {
 		{10, 11.5, 0.5, 2},
 		{10, 12, 0, 2},
-		{10, 12.1, 0, 2},  /* ticks are coarser than the clock */
-		{10, 7, 2, 1},     /* a CPU went offline and took its idle time along */
+		{10, 12.1, 0, 2}, /* ticks are coarser than the clock */
+		{10, 7, 2, 1},    /* a CPU went offline and took its idle time along */
 		{10, 11, 3, 4},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct machine_cpu a = {.cpus = 2, .idle_seconds = cases[i].idle_before};
-		struct machine_cpu b = {.at = {NS_PER_S}, .cpus = cases[i].cpus_after,
+		struct machine_cpu b = {.at = {NS_PER_S},
+			.cpus = cases[i].cpus_after,
 			.idle_seconds = cases[i].idle_after};
 
 		assert_double_equal(machine_cpu_spent(&a, &b), cases[i].spent, 1e-9);

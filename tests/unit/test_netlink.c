@@ -63,7 +63,8 @@ static void close_message(struct datagram *d, size_t at)
 }
 
 /* A record of version, cut or filled up to size bytes. */
-static void put_aggregate(struct datagram *d, bool whole, uint32_t id, unsigned version, size_t size)
+static void put_aggregate(struct datagram *d, bool whole, uint32_t id, unsigned version,
+	size_t size)
 {
 	unsigned char record[1024] = {0};
 	struct taskstats t = {
@@ -77,7 +78,8 @@ static void put_aggregate(struct datagram *d, bool whole, uint32_t id, unsigned 
 		.thrashing_delay_total = 30,
 		.compact_delay_total = 1000,
 	};
-	size_t aggregate = open_attribute(d, whole ? TASKSTATS_TYPE_AGGR_TGID : TASKSTATS_TYPE_AGGR_PID);
+	size_t aggregate =
+		open_attribute(d, whole ? TASKSTATS_TYPE_AGGR_TGID : TASKSTATS_TYPE_AGGR_PID);
 	size_t number = open_attribute(d, whole ? TASKSTATS_TYPE_TGID : TASKSTATS_TYPE_PID);
 
 	put(d, &id, sizeof id);
@@ -123,7 +125,7 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		uint64_t memory_wait_ns;
 		bool refused;
 	} cases[] = {
-		{8, 328, 105, false},   /* no thrashing yet, nor compaction */
+		{8, 328, 105, false}, /* no thrashing yet, nor compaction */
 		{10, 352, 130, false},
 		{13, 416, 1130, false}, /* Linux 6.1 */
 		{16, 560, 1130, false}, /* Linux 6.18 */
@@ -261,7 +263,8 @@ static void refusal_is_told_from_an_acknowledgement(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-		struct nlmsghdr h = {.nlmsg_len = sizeof h + sizeof(int), .nlmsg_type = NLMSG_ERROR};
+		struct nlmsghdr h = {
+			.nlmsg_len = sizeof h + sizeof(int), .nlmsg_type = NLMSG_ERROR};
 		struct datagram d = {0};
 		struct netlink_message m;
 		int code = 77;
@@ -280,7 +283,8 @@ static void refusal_is_told_from_an_acknowledgement(void **state)
 
 static void put_event(struct datagram *d, const struct proc_event *e, uint32_t idx)
 {
-	struct nlmsghdr h = {.nlmsg_len = sizeof h + sizeof(struct cn_msg) + sizeof *e, .nlmsg_type = NLMSG_DONE};
+	struct nlmsghdr h = {.nlmsg_len = sizeof h + sizeof(struct cn_msg) + sizeof *e,
+		.nlmsg_type = NLMSG_DONE};
 	struct cn_msg head = {.id = {idx, CN_VAL_PROC}, .len = sizeof *e};
 
 	put(d, &h, sizeof h);

@@ -9,7 +9,8 @@
 #include "collectors/collector.h"
 #include "exporter/options.h"
 
-static int read_words(struct options *o, enum command_bits command, struct err *e, const char *const *words)
+static int read_words(struct options *o, enum command_bits command, struct err *e,
+	const char *const *words)
 {
 	static char text[20][80];
 	static char *argv[20];
@@ -23,7 +24,8 @@ static int read_words(struct options *o, enum command_bits command, struct err *
 	return options_read(o, command, argc, argv, e);
 }
 
-#define READ(o, command, e, ...) read_words((o), (command), (e), (const char *const[]){__VA_ARGS__, NULL})
+#define READ(o, command, e, ...)                                                                   \
+	read_words((o), (command), (e), (const char *const[]){__VA_ARGS__, NULL})
 
 static void defaults_hold_without_flags(void **state)
 {
@@ -46,9 +48,9 @@ static void values_follow_or_are_joined(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--sample.interval", "250ms", "--job-name=etl/load",
-				 "--quiet", "--web.listen-address=[::1]:0", "--web.listen-address",
-				 "127.0.0.1:0", "--", "sort", "--quiet"),
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--sample.interval", "250ms",
+				 "--job-name=etl/load", "--quiet", "--web.listen-address=[::1]:0",
+				 "--web.listen-address", "127.0.0.1:0", "--", "sort", "--quiet"),
 		0);
 	assert_double_equal(o.sample_interval, 0.25, 1e-12);
 	assert_string_equal(o.run_job_name, "etl/load");
@@ -74,7 +76,8 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--history.max-size=10", {"max-size", "10", "1G"}},
 		{"--history.max-size=99999999T", {"max-size", "99999999T", "1G"}},
 		{"--log.level=loud", {"log.level", "loud", "debug, info, warn, error"}},
-		{"--web.disable-compression=maybe", {"disable-compression", "maybe", "true or false"}},
+		{"--web.disable-compression=maybe",
+			{"disable-compression", "maybe", "true or false"}},
 		{"--path.procfs=", {"path.procfs", "", "not empty"}},
 		{"--bogus", {"--bogus", "unknown", "--help"}},
 		{"--no-bogus", {"--no-bogus", "unknown", "--help"}},
@@ -92,7 +95,8 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		assert_int_equal(READ(&o, COMMAND_SERVE, &e, table[i].word), -EINVAL);
 		for (size_t k = 0; k < 3; k++)
 			if (!strstr(e.text, table[i].says[k]))
-				fail_msg("%s: \"%s\" lacks \"%s\"", table[i].word, e.text, table[i].says[k]);
+				fail_msg("%s: \"%s\" lacks \"%s\"", table[i].word, e.text,
+					table[i].says[k]);
 	}
 }
 
@@ -108,7 +112,9 @@ static void flag_beats_environment_beats_default(void **state)
 	assert_double_equal(o.sample_interval, 5, 0);
 	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:1");
 	options_done(&o);
-	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--sample.interval=2s", "--web.listen-address=127.0.0.1:2"), 0);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--sample.interval=2s",
+				 "--web.listen-address=127.0.0.1:2"),
+		0);
 	assert_double_equal(o.sample_interval, 2, 0);
 	assert_int_equal(o.listen_addresses.n, 1);
 	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:2");
@@ -138,7 +144,8 @@ static void collectors_are_switched(void **state)
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs"), 0);
 	assert_false(o.collector_on[jobs]);
 	options_done(&o);
-	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs", "--collector.jobs"), 0);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs", "--collector.jobs"),
+		0);
 	assert_true(o.collector_on[jobs]);
 	options_done(&o);
 }

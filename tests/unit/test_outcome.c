@@ -27,9 +27,11 @@ static void memory_kills_are_told_from_failures(void **state)
 		{"a shell's word for it", 137, NAN, false, NAN, 1, OUTCOME_OOM_KILLED},
 		{"a worker was killed in a shared group", 1, NAN, true, NAN, 1, OUTCOME_OOM_KILLED},
 		{"failed while others were killed", 1, NAN, false, NAN, 5, OUTCOME_FAILED},
-		{"ended by another signal while others were killed", NAN, SIGTERM, false, NAN, 5, OUTCOME_FAILED},
+		{"ended by another signal while others were killed", NAN, SIGTERM, false, NAN, 5,
+			OUTCOME_FAILED},
 		{"nobody knows", NAN, NAN, false, NAN, NAN, OUTCOME_UNKNOWN},
-		{"nobody knows, but its group had a kill", NAN, NAN, false, 1, 1, OUTCOME_OOM_KILLED},
+		{"nobody knows, but its group had a kill", NAN, NAN, false, 1, 1,
+			OUTCOME_OOM_KILLED},
 		{"nobody knows, others were killed", NAN, NAN, false, NAN, 1, OUTCOME_UNKNOWN},
 	};
 
@@ -48,8 +50,12 @@ static void memory_kills_are_told_from_failures(void **state)
 
 static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state)
 {
-	struct account_note note = {.cpu_source = "taskstats", .cpu_missed_seconds = 0.5, .oom_kills = NAN,
-		.shared_oom_kills = NAN, .status_known = true, .status = 3 << 8};
+	struct account_note note = {.cpu_source = "taskstats",
+		.cpu_missed_seconds = 0.5,
+		.oom_kills = NAN,
+		.shared_oom_kills = NAN,
+		.status_known = true,
+		.status = 3 << 8};
 	struct run_finish f = {.exit_code = NAN, .exit_signal = NAN};
 
 	(void)state;

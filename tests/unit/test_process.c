@@ -6,7 +6,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/process.h"
 
-#define REST " S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 18446744073709551615 1 2 140000\n"
+#define REST                                                                                       \
+	" S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 "                \
+	"18446744073709551615 1 2 140000\n"
 
 static bool parse(const char *text, struct process_stat *ret)
 {
@@ -15,7 +17,8 @@ static bool parse(const char *text, struct process_stat *ret)
 
 static void stat_survives_any_name(void **state)
 {
-	static const char *const names[] = {"sh", "a b c d e", ") S 1 2 3", "(()", "new\nline", "\xff\xfe", ""};
+	static const char *const names[] = {
+		"sh", "a b c d e", ") S 1 2 3", "(()", "new\nline", "\xff\xfe", ""};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -42,8 +45,9 @@ static void stat_survives_any_name(void **state)
 
 static void stat_refuses_what_is_cut_or_absurd(void **state)
 {
-	static const char *const texts[] = {"", "12", "12 (sh", "12 (sh)", "12 (sh) S", "12 (sh) S 1 2 3",
-		"x (sh)" REST, "99999999999999999999 (sh)" REST, "12 (sh) S 10 12 12 0 -1 4194304 100 200 3 x"};
+	static const char *const texts[] = {"", "12", "12 (sh", "12 (sh)", "12 (sh) S",
+		"12 (sh) S 1 2 3", "x (sh)" REST, "99999999999999999999 (sh)" REST,
+		"12 (sh) S 10 12 12 0 -1 4194304 100 200 3 x"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -56,8 +60,9 @@ static void stat_refuses_what_is_cut_or_absurd(void **state)
 
 static void status_reads_marks_and_switches(void **state)
 {
-	static const char text[] = "Name:\tVmHWM: 9 kB\nPid:\t12\nVmHWM:\t    2048 kB\nVmSwap:\t 4 kB\n"
-				   "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
+	static const char text[] =
+		"Name:\tVmHWM: 9 kB\nPid:\t12\nVmHWM:\t    2048 kB\nVmSwap:\t 4 kB\n"
+		"voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
 	struct process_status s;
 
 	(void)state;
@@ -71,8 +76,9 @@ static void status_reads_marks_and_switches(void **state)
 
 static void io_needs_all_four(void **state)
 {
-	static const char text[] = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
-				   "cancelled_write_bytes: 7\n";
+	static const char text[] =
+		"rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
+		"cancelled_write_bytes: 7\n";
 	struct process_io io;
 
 	(void)state;

@@ -118,8 +118,8 @@ static void caq_margin_shrinks_on_a_steady_job(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (; runs < table[i].runs; runs++)
 			caq_rules[RISK_BALANCED].learn(s, &o);
-		assert_true(
-			fabs(caq_rules[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) < 1);
+		assert_true(fabs(caq_rules[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) <
+			    1);
 	}
 }
 
@@ -143,17 +143,17 @@ static void caq_scales_with_the_peaks(void **state)
 	assert_true(fabs(b / a - 64) < 1e-9);
 }
 
-static double cost_by_definition(
-	const struct atom *atom, size_t n, double a, const struct prices *prices)
+static double cost_by_definition(const struct atom *atom, size_t n, double a,
+	const struct prices *prices)
 {
 	double cost = 0, second = prices->second > a * 1.05 ? fmax(prices->second, a) : 2 * a;
 
 	for (size_t i = 0; i < n; i++)
 		cost += atom[i].weight *
-			(atom[i].value <= a
-					? a - atom[i].value
-					: a + second - atom[i].value +
-						  prices->failure * atom[i].value + prices->fixed);
+			(atom[i].value <= a ?
+					a - atom[i].value :
+					a + second - atom[i].value +
+						prices->failure * atom[i].value + prices->fixed);
 	return cost;
 }
 

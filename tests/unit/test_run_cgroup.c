@@ -71,7 +71,8 @@ static void group_below_systemd_is_left_to_it(void **state)
 		size_t mount = strlen(path);
 
 		snprintf(path + mount, sizeof path - mount, "%s", cases[i].path);
-		assert_int_equal(run_cgroup_allowed(path, mount, cases[i].under_systemd), cases[i].allowed);
+		assert_int_equal(run_cgroup_allowed(path, mount, cases[i].under_systemd),
+			cases[i].allowed);
 	}
 }
 
@@ -93,7 +94,7 @@ static void delegated_unit_may_be_divided(void **state)
 	make_directory(unit);
 	make_directory(below);
 	bool marked = setxattr(unit, "user.delegate", "1", 1, 0) == 0 ||
-		setxattr(unit, "trusted.delegate", "1", 1, 0) == 0;
+		      setxattr(unit, "trusted.delegate", "1", 1, 0) == 0;
 
 	if (marked) {
 		assert_true(run_cgroup_allowed(unit, strlen(top), true));

@@ -107,8 +107,8 @@ static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
 	assert_int_equal(s.resources.vram, 0);
 	assert_true(fabs(s.demand.cpu_cores - 2.5) < 1e-12);
 	assert_true(fabs(s.demand.memory_bytes - 1.2 * 1533 * MIB) < 1);
-	assert_true(
-		isnan(s.demand.gpus) && isnan(s.demand.vram_bytes) && isnan(s.demand.disk_bytes));
+	assert_true(isnan(s.demand.gpus) && isnan(s.demand.vram_bytes) &&
+		    isnan(s.demand.disk_bytes));
 	assert_true(s.demand.duration_seconds == 200);
 	assert_int_equal(s.runs, 3);
 	assert_int_equal(s.excluded, 0);
@@ -141,11 +141,12 @@ static void baseline_looks_at_the_newest_successful_runs_only(void **state)
 	test_run_column(test_run_add(&t, OUTCOME_FAILED), "memory_peak_bytes", 9 * GIB, 9 * GIB);
 	test_run_column(test_run_add(&t, OUTCOME_UNKNOWN), "memory_peak_bytes", 9 * GIB, 9 * GIB);
 	test_run_succeeded(&t, 1, 90 * MIB);
-	test_run_column(
-		test_run_add(&t, OUTCOME_INTERRUPTED), "memory_peak_bytes", 9 * GIB, 9 * GIB);
+	test_run_column(test_run_add(&t, OUTCOME_INTERRUPTED), "memory_peak_bytes", 9 * GIB,
+		9 * GIB);
 	test_run_succeeded(&t, 5, 5 * GIB); /* beyond the window of two */
-	assert_int_equal(
-		baseline()->size(&t.runs, &(struct sizing_options){.runs = 2}, &arena, &s, &e), 0);
+	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){.runs = 2}, &arena, &s,
+				 &e),
+		0);
 	assert_int_equal(s.resources.cpu, 1);
 	assert_int_equal(s.resources.memory, 128);
 	assert_int_equal(s.runs, 2);
@@ -245,8 +246,8 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	r = test_run_succeeded(&idle, 1, GIB);
 	test_run_column(r, "gpu_usage", 0, 0);
 	test_run_column(r, "vram_bytes", 0, 0);
-	assert_int_equal(
-		baseline()->size(&idle.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	assert_int_equal(baseline()->size(&idle.runs, &(struct sizing_options){0}, &arena, &s, &e),
+		0);
 	assert_true(s.demand.gpus == 0 && s.demand.vram_bytes == 0);
 	assert_int_equal(s.resources.vram, 0);
 }
@@ -263,9 +264,9 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
 	test_run_succeeded(&t, 1, GIB);
 	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
-	assert_string_equal(
-		explained(&s, "warning"), "warning: the newest run was killed for memory at 2.00 "
-					  "GiB; this rule does not count it");
+	assert_string_equal(explained(&s, "warning"),
+		"warning: the newest run was killed for memory at 2.00 "
+		"GiB; this rule does not count it");
 	t.run[1].outcome = OUTCOME_FAILED;
 	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
 	for (size_t i = 0; i < s.n_explain; i++)
@@ -296,8 +297,9 @@ static void confidence_grows_with_runs_that_agree(void **state)
 
 		for (size_t k = 0; k < table[i].n; k++)
 			test_run_succeeded(&t, 1, (k ? table[i].lowest : table[i].highest) * MIB);
-		assert_int_equal(
-			baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+		assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s,
+					 &e),
+			0);
 		assert_int_equal(s.confidence, table[i].expected);
 	}
 	assert_string_equal(confidence_name(CONFIDENCE_NONE), "none");

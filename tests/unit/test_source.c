@@ -73,8 +73,8 @@ static void numbers_are_found_by_whole_keys(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		assert_int_equal(
-			number_find(SCAN(table[i].text, strlen(table[i].text)), table[i].key),
+		assert_int_equal(number_find(SCAN(table[i].text, strlen(table[i].text)),
+					 table[i].key),
 			table[i].value);
 	assert_int_equal(number_from_kib(3), 3072);
 	assert_int_equal(number_from_kib(UINT64_MAX / 1024), UINT64_MAX - 1023);

@@ -64,8 +64,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Nearest rank as the textbook has it, on values written out as often as they weigh. */
-static double textbook_percentile(
-	const double *value, const double *weight, size_t n, double percent)
+static double textbook_percentile(const double *value, const double *weight, size_t n,
+	double percent)
 {
 	double all[1000];
 	size_t total = 0;
@@ -108,8 +108,8 @@ static void null_weights_are_all_alike(void **state)
 		(struct distribution){3, 3, 1, 6, 2, 6, 6, 9});
 }
 
-static const struct distribution *find(
-	const struct column_stats *stats, size_t n, const char *column)
+static const struct distribution *find(const struct column_stats *stats, size_t n,
+	const char *column)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(stats[i].column, column) == 0)

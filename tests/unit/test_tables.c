@@ -98,8 +98,8 @@ static const char *label_fault(const struct metric *m)
 		if (is_one_of(m->labels[i], m->labels, i))
 			return "two labels have the same name";
 	}
-	return m->type == METRIC_INFO && n == 0 ? "an info metric without labels says nothing"
-						: NULL;
+	return m->type == METRIC_INFO && n == 0 ? "an info metric without labels says nothing" :
+						  NULL;
 }
 
 static const char *help_fault(const struct metric *m)
@@ -110,8 +110,8 @@ static const char *help_fault(const struct metric *m)
 		return "the help is more than one line of plain text";
 	if (ends_with(m->help, ".") || strstr(m->help, ". "))
 		return "the help is not one sentence without a full stop";
-	return m->help[0] >= 'a' && m->help[0] <= 'z' ? "the help begins with a small letter"
-						    : NULL;
+	return m->help[0] >= 'a' && m->help[0] <= 'z' ? "the help begins with a small letter" :
+							NULL;
 }
 
 static const char *fold_fault(const struct metric *m)

@@ -1,0 +1,77 @@
+/* The values of one run: from what its tree shows, and from what is known better at its end. */
+#include "collectors/run_values.h"
+
+#include <math.h>
+
+static void take_waits(double *v, const uint64_t *total, const struct delay_reader *delays)
+{
+	if (!delays)
+		return;
+	v[RUN_CPU_WAIT_SECONDS] = (double)total[TREE_CPU_WAIT_NS] / 1e9;
+	if (!delay_reader_counts_all(delays))
+		return;
+	v[RUN_IO_WAIT_SECONDS] = (double)total[TREE_IO_WAIT_NS] / 1e9;
+	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
+}
+
+void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
+	const struct tree_now *now, const struct delay_reader *delays)
+{
+	const uint64_t *total = tree->total;
+	bool alive = now->processes > 0;
+
+	v[RUN_CPU_SECONDS] = (double)total[TREE_CPU_NS] / 1e9;
+	v[RUN_CPU_SYSTEM_SECONDS] = (double)total[TREE_SYSTEM_NS] / 1e9;
+	v[RUN_CPU_USER_SECONDS] = (double)(total[TREE_CPU_NS] - total[TREE_SYSTEM_NS]) / 1e9;
+	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
+	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
+	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
+	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
+	v[RUN_VOLUNTARY_SWITCHES] = (double)total[TREE_VOLUNTARY_SWITCHES];
+	v[RUN_INVOLUNTARY_SWITCHES] = (double)total[TREE_INVOLUNTARY_SWITCHES];
+	v[RUN_MINOR_FAULTS] = (double)total[TREE_MINOR_FAULTS];
+	v[RUN_MAJOR_FAULTS] = (double)total[TREE_MAJOR_FAULTS];
+	v[RUN_MEMORY_PEAK_BYTES] = tree->peak_bytes ? (double)tree->peak_bytes : NAN;
+	v[RUN_MEMORY_PEAK_PROCESS_BYTES] =
+		tree->peak_process_bytes ? (double)tree->peak_process_bytes : NAN;
+	take_waits(v, total, delays);
+	v[RUN_PROCESSES] = (double)now->processes;
+	v[RUN_UNREADABLE_PROCESSES] = (double)now->unreadable;
+	/* Of processes that are gone nothing is known, which is not the same as 0. */
+	v[RUN_THREADS] = alive ? (double)now->threads : NAN;
+	v[RUN_MEMORY_BYTES] = alive ? (double)now->memory_bytes : NAN;
+	v[RUN_MEMORY_RSS_BYTES] = alive ? (double)now->rss_bytes : NAN;
+	v[RUN_MEMORY_PSS_BYTES] = alive && now->pss_known ? (double)now->pss_bytes : NAN;
+	v[RUN_MEMORY_SWAP_BYTES] = alive ? (double)now->swap_bytes : NAN;
+	v[RUN_OPEN_FDS] = alive && now->open_fds_known ? (double)now->open_fds : NAN;
+}
+
+/* The total may only grow, and so may its two parts, which must add up to it. */
+static void take_final_cpu(double *v, const double *final)
+{
+	double total = final[RUN_CPU_SECONDS], system = final[RUN_CPU_SYSTEM_SECONDS];
+
+	if (isnan(total) || isnan(system) || total <= v[RUN_CPU_SECONDS])
+		return;
+	double most = total - v[RUN_CPU_USER_SECONDS];
+
+	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
+	v[RUN_CPU_SECONDS] = total;
+	v[RUN_CPU_SYSTEM_SECONDS] = system;
+	v[RUN_CPU_USER_SECONDS] = total - system;
+}
+
+void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
+	enum final_kind kind)
+{
+	take_final_cpu(v, final);
+	for (size_t i = 0; i < RUN_N_METRICS; i++) {
+		bool exact = kind == FINAL_EXACT && run_metrics[i].type != METRIC_COUNTER;
+
+		if (isnan(final[i]) || i == RUN_CPU_SECONDS || i == RUN_CPU_USER_SECONDS ||
+			i == RUN_CPU_SYSTEM_SECONDS)
+			continue;
+		if (exact || !(v[i] >= final[i]))
+			v[i] = final[i];
+	}
+}

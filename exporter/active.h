@@ -1,0 +1,23 @@
+/*
+ * The collectors that are switched on and that this machine has something for: started once, read once per tick.
+ * Used by the sampler thread, but for active_start.
+ */
+#ifndef EXPORTER_ACTIVE_H
+#define EXPORTER_ACTIVE_H
+
+#include "collectors/collector.h"
+#include "exporter/options.h"
+
+struct active_set;
+
+/* What cannot start is left out; the log says why, unless the machine just has no such thing. */
+struct active_set *active_start(const struct options *o, const struct host *host);
+void active_stop(struct active_set *a); /* NULL does nothing */
+
+/* all_collectors and collector_self, NULL-terminated: the blocks of a snapshot, whether active or not. */
+const struct collector *const *active_list(const struct active_set *a);
+
+/* Reads every active collector into its block of s. One that fails is complained about, and backed off. */
+void active_collect(struct active_set *a, const struct host *host, struct snapshot *s);
+
+#endif
