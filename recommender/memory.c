@@ -23,19 +23,6 @@ static struct rule_options rule_options_of(const struct rule *rule,
 	return o;
 }
 
-/* Up by at most 3 %, so that requests of similar runs look alike: six significant bits. */
-static uint64_t round_up_mib(double bytes)
-{
-	double mib = fmax(16, bytes / MIB);
-
-	if (!(mib <= 0x1p43))
-		return 0;
-
-	double step = fmax(1, exp2(floor(log2(mib)) - 5));
-
-	return (uint64_t)(ceil(mib / step) * step);
-}
-
 static struct hindsight hindsight_of(const struct record *r)
 {
 	double waste = r->used > 0 ? r->wasted / r->used : (double)NAN;
@@ -164,7 +151,7 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		fed_done(&f);
 		return;
 	}
-	s->resources.memory = round_up_mib(s->demand.memory_bytes);
+	s->resources.memory = round_up_memory(s->demand.memory_bytes);
 	s->memory_bytes_limit = s->demand.memory_bytes;
 	judge_memory(s, &f, !m->rule, runs, used, input);
 	if (!m->rule)
@@ -210,7 +197,7 @@ void size_vram(struct sizing *s, const struct method *m, const struct runs *runs
 		return;
 	feed(&f, rule, &rule_options, runs, used, run_vram_peak);
 	s->demand.vram_bytes = fmax(rule->allocate(f.state, input_of_next(options)), vram.max);
-	s->resources.vram = round_up_mib(s->demand.vram_bytes);
+	s->resources.vram = round_up_memory(s->demand.vram_bytes);
 	sizing_explain(s, arena, "vram %llu MiB: sized like memory, from %s that held %s at most",
 		(unsigned long long)s->resources.vram, words_runs(n, vram.n),
 		words_bytes(peak, vram.max));

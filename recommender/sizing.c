@@ -89,6 +89,18 @@ uint64_t round_memory(double bytes)
 	return (uint64_t)ceil(mib / 1024) * 1024;
 }
 
+uint64_t round_up_memory(double bytes)
+{
+	double mib = fmax(16, bytes / MIB);
+
+	if (!(bytes >= 0) || !(mib <= 0x1p43))
+		return 0;
+
+	double step = fmax(1, exp2(floor(log2(mib)) - 5));
+
+	return (uint64_t)(ceil(mib / step) * step);
+}
+
 uint64_t round_cores(double cores)
 {
 	if (!(cores >= 0) || cores > 1e6)

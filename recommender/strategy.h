@@ -31,6 +31,10 @@ double run_memory_peak(const struct run *r);
 /* MiB: 128, 256, 512, 1024, 2048, then whole GiB, always up; 0 when bytes is unknown. */
 uint64_t round_memory(double bytes);
 
+/* MiB, up by at most 3 % (six significant bits), so that requests of similar jobs look alike, at least
+ * 16; 0 when bytes is unknown. */
+uint64_t round_up_memory(double bytes);
+
 /* max(1, cores rounded to the nearest, a half to the even neighbour as Python does); 0 when
  * unknown. */
 uint64_t round_cores(double cores);

@@ -1,0 +1,135 @@
+/* Advice as Kubernetes objects: quantities in thousandths of a CPU (m) and in MiB (Mi). */
+#include <inttypes.h>
+#include <math.h>
+
+#include "recommender/advice.h"
+#include "recommender/strategy.h"
+
+/* One line per resource, indented. A GPU cannot be overcommitted: its request is its limit. */
+static void add_quantities(struct buf *out, const char *indent, const struct ask *a, bool limits)
+{
+	uint64_t milli = limits ? a->millicores_limit : a->millicores;
+	uint64_t mib = limits ? a->mib_limit : a->mib;
+
+	if (milli)
+		buf_addf(out, "%scpu: \"%" PRIu64 "m\"\n", indent, milli);
+	if (mib)
+		buf_addf(out, "%smemory: \"%" PRIu64 "Mi\"\n", indent, mib);
+	if (a->disk_mib && !limits)
+		buf_addf(out, "%sephemeral-storage: \"%" PRIu64 "Mi\"\n", indent, a->disk_mib);
+	if (a->gpus)
+		buf_addf(out, "%snvidia.com/gpu: \"%" PRIu64 "\"\n", indent, a->gpus);
+}
+
+static bool knows_something(const struct ask *a)
+{
+	return a->millicores || a->mib || a->gpus || a->disk_mib;
+}
+
+void write_kubernetes(struct buf *out, const struct sizing *s)
+{
+	struct ask a = ask_of(s);
+
+	if (!knows_something(&a)) {
+		buf_adds(out, "resources: {}\n");
+		return;
+	}
+	buf_adds(out, "resources:\n  requests:\n");
+	add_quantities(out, "    ", &a, false);
+	if (!a.mib_limit && !a.millicores_limit && !a.gpus)
+		return;
+	buf_adds(out, "  limits:\n");
+	add_quantities(out, "    ", &a, true);
+}
+
+static void add_json_quantities(struct buf *out, const struct ask *a, bool limits)
+{
+	struct list l = {out, ",", false};
+	uint64_t milli = limits ? a->millicores_limit : a->millicores;
+	uint64_t mib = limits ? a->mib_limit : a->mib;
+
+	buf_adds(out, "{");
+	if (milli)
+		list_add(&l, "\"cpu\":\"%" PRIu64 "m\"", milli);
+	if (mib)
+		list_add(&l, "\"memory\":\"%" PRIu64 "Mi\"", mib);
+	if (a->disk_mib && !limits)
+		list_add(&l, "\"ephemeral-storage\":\"%" PRIu64 "Mi\"", a->disk_mib);
+	if (a->gpus)
+		list_add(&l, "\"nvidia.com/gpu\":\"%" PRIu64 "\"", a->gpus);
+	buf_adds(out, "}");
+}
+
+static void add_json_resources(struct buf *out, const struct ask *a)
+{
+	buf_adds(out, "{\"requests\":");
+	add_json_quantities(out, a, false);
+	buf_adds(out, ",\"limits\":");
+	add_json_quantities(out, a, true);
+	buf_adds(out, "}");
+}
+
+/* "add" replaces what is there, and unlike "replace" does not need it (RFC 6902, 4.1). */
+void write_kubernetes_patch(struct buf *out, const struct sizing *s)
+{
+	struct ask a = ask_of(s);
+
+	buf_adds(out, "[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/"
+		      "resources\",\"value\":");
+	add_json_resources(out, &a);
+	buf_adds(out, "}]\n");
+}
+
+static void add_bound(struct buf *out, const char *name, uint64_t milli, uint64_t mib)
+{
+	buf_addf(out, "        %s:\n", name);
+	if (milli)
+		buf_addf(out, "          cpu: \"%" PRIu64 "m\"\n", milli);
+	if (mib)
+		buf_addf(out, "          memory: \"%" PRIu64 "Mi\"\n", mib);
+}
+
+void write_vpa(struct buf *out, const struct sizing *s)
+{
+	struct ask a = ask_of(s);
+	uint64_t low = round_up_memory(s->memory_at_risk[RISK_ECONOMY]);
+
+	if (!a.millicores && !a.mib) {
+		buf_adds(out, "status: {}\n");
+		return;
+	}
+	if (!low || low > a.mib)
+		low = a.mib;
+	buf_adds(out, "status:\n  recommendation:\n    containerRecommendations:\n"
+		      "      - containerName: main\n");
+	add_bound(out, "lowerBound", a.millicores, low);
+	add_bound(out, "target", a.millicores, a.mib);
+	add_bound(out, "uncappedTarget", a.millicores, a.mib);
+	add_bound(out, "upperBound", a.millicores_limit ? a.millicores_limit : a.millicores,
+		a.mib_limit);
+}
+
+void write_argo(struct buf *out, const struct sizing *s)
+{
+	struct ask a = ask_of(s);
+
+	if (!knows_something(&a)) {
+		buf_adds(out, "container:\n  resources: {}\n");
+		return;
+	}
+	buf_adds(out, "container:\n  resources:\n    requests:\n");
+	add_quantities(out, "      ", &a, false);
+	if (!a.mib_limit && !a.millicores_limit && !a.gpus)
+		return;
+	buf_adds(out, "    limits:\n");
+	add_quantities(out, "      ", &a, true);
+}
+
+void write_argo_patch(struct buf *out, const struct sizing *s)
+{
+	struct ask a = ask_of(s);
+
+	buf_adds(out, "podSpecPatch: '{\"containers\":[{\"name\":\"main\",\"resources\":");
+	add_json_resources(out, &a);
+	buf_adds(out, "}]}'\n");
+}
