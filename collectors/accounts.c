@@ -17,6 +17,8 @@
 /* A source is named rather than a better one when it knows of more than so much more. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
+/* How far up the ancestors of a newborn process are looked at. */
+#define GENERATIONS_MAX 16
 /* Limits are read again once in so many looks: a container may be resized. */
 #define LIMIT_LOOKS 10
 
@@ -186,18 +188,40 @@ static double group_cpu_seconds(const struct cgroup *c, const struct host *h)
 
 /* ---- one run ---- */
 
+struct family {
+	const struct host *host;
+	const struct process_tree *tree;
+};
+
+/* A job that forks has children that the tree does not know yet: these are told by their ancestors. */
 static bool is_member(const void *context, pid_t pid)
 {
-	return process_tree_has(context, pid);
+	const struct family *f = context;
+	struct process_stat stat;
+
+	for (int generations = 0; generations < GENERATIONS_MAX; generations++) {
+		if (process_tree_has(f->tree, pid) || process_tree_reaper(f->tree) == pid)
+			return true;
+		int code = process_read_stat(f->host, pid, &stat);
+
+		if (code < 0)
+			return process_gone(code);
+		if (stat.ppid <= 0)
+			return false;
+		pid = stat.ppid;
+	}
+	return false;
 }
 
 static void begin_group(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree)
 {
+	struct family family = {h, tree};
+
 	if (cgroup_of_process(&a->group, h, spec->root, NULL) < 0)
 		a->group = (struct cgroup){0};
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, tree);
+	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, &family);
 	if (a->has_own)
 		cgroup_files_open(&a->files, &a->own);
 }
@@ -258,6 +282,34 @@ void account_close(struct account *a)
 		exit_events_forget(a->shared->events, a->events_run);
 	cgroup_files_close(&a->files);
 	free(a);
+}
+
+/* ---- who belongs to it ---- */
+
+struct pids {
+	size_t n, room;
+	pid_t *pid;
+};
+
+static void add_pid(void *context, pid_t pid)
+{
+	struct pids *p = context;
+
+	GROW(p->pid, p->n, p->room);
+	p->pid[p->n++] = pid;
+}
+
+void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
+{
+	struct pids found = {0};
+
+	if (a->has_own)
+		cgroup_processes(&a->own, h, add_pid, &found);
+	if (a->has_events)
+		exit_events_living(a->shared->events, a->events_run, add_pid, &found);
+	for (size_t i = 0; i < found.n; i++)
+		process_tree_adopt(tree, h, found.pid[i]);
+	free(found.pid);
 }
 
 /* ---- looking ---- */
@@ -336,7 +388,7 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
-static void bound_missed(struct account *a, const struct host *h, double grown)
+static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree, double grown)
 {
 	const struct accounts *s = a->shared;
 	double group = group_cpu_seconds(&a->group, h);
@@ -347,7 +399,7 @@ static void bound_missed(struct account *a, const struct host *h, double grown)
 
 		/* The group that it is in cannot have spent less than the run did. */
 		missed_cpu_add(&a->missed, fmin(spent, group - a->group_seconds), grown,
-			s->machine.births != a->machine.births);
+			s->machine.births != a->machine.births || tree->any_vanished);
 	}
 	a->machine = s->machine;
 	a->machine_known = s->machine_known;
@@ -383,7 +435,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double system_now = best == a->known[SOURCE_CGROUP] && !isnan(group_system) ? group_system :
 										      best * system;
 
-	bound_missed(a, h, grown);
+	bound_missed(a, h, tree, grown);
 	/* Both parts grow, and no part by more than the whole. */
 	a->system += fmin(fmax(system_now - a->system, 0), grown);
 	a->total += grown;

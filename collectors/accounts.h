@@ -46,6 +46,12 @@ struct account *account_open(struct accounts *a, const struct host *h,
 void account_close(struct account *a); /* NULL does nothing */
 
 /*
+ * Brings processes into the tree that are of the run although no parent link says so: those in its group, and
+ * orphans of orphans that process events told of. Before each look at the tree.
+ */
+void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
+
+/*
  * One look, after that at the tree. Raises the CPU times in value to what is known, and fills in what comes from
  * the control group. Totals never fall from look to look.
  */

@@ -180,15 +180,22 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 static bool only_members(const struct cgroup_place *p, const struct host *host,
 	bool (*is_member)(const void *context, pid_t pid), const void *context)
 {
+	AUTO(freep) pid_t *pid = NULL;
 	struct scan text, line;
-	uint64_t pid;
+	size_t n = 0, room = 0;
+	uint64_t v;
 
 	if (read_procs(p, host, &text) < 0)
 		return false;
 	/* 0 is a process that this PID namespace does not show. */
-	while (scan_line(&text, &line))
-		if (!scan_u64(&line, &pid) || pid == 0 || pid > INT32_MAX ||
-			!is_member(context, (pid_t)pid))
+	while (scan_line(&text, &line)) {
+		if (!scan_u64(&line, &v) || v == 0 || v > INT32_MAX)
+			return false;
+		GROW(pid, n, room);
+		pid[n++] = (pid_t)v;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!is_member(context, pid[i]))
 			return false;
 	return true;
 }
@@ -225,4 +232,21 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 		any = any || p->version;
 	}
 	return any;
+}
+
+int cgroup_processes(const struct cgroup *c, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	struct scan text, line;
+	uint64_t pid;
+	size_t i = 0;
+
+	while (i < CGROUP_CONTROLLERS && !c->place[i].version)
+		i++;
+	int code = i < CGROUP_CONTROLLERS ? read_procs(&c->place[i], host, &text) : -ENOENT;
+
+	while (code == 0 && scan_line(&text, &line))
+		if (scan_u64(&line, &pid) && pid > 0 && pid <= INT32_MAX)
+			each(context, (pid_t)pid);
+	return code;
 }

@@ -29,4 +29,8 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	bool (*is_member)(const void *context, pid_t pid), const void *context);
 
+/* Calls each with the processes of the group of a controller that has one; -ENOENT and others: unknown. */
+int cgroup_processes(const struct cgroup *c, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context);
+
 #endif

@@ -66,10 +66,23 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
+/* A number that is used again: the record that is held is its former owner's, who ended before this birth. */
+static void enter_record_of(struct exit_events *x, pid_t pid)
+{
+	for (size_t i = 0; i < x->n_held; i++)
+		if (x->held[i].id == pid) {
+			lineage_record(x->lineage, &x->held[i]);
+			x->held[i].id = 0;
+			return;
+		}
+}
+
 static void enter_event(void *context, const struct process_event *event)
 {
 	struct exit_events *x = context;
 
+	if (event->kind == PROCESS_FORKED && x->n_held && lineage_awaits(x->lineage, event->pid))
+		enter_record_of(x, event->pid);
 	lineage_event(x->lineage, event);
 	x->health.events++;
 }
@@ -347,6 +360,14 @@ void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally
 {
 	pthread_mutex_lock(&x->lock);
 	lineage_tally(x->lineage, run, ret);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_living(x->lineage, run, each, context);
 	pthread_mutex_unlock(&x->lock);
 }
 

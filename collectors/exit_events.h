@@ -30,6 +30,10 @@ void exit_events_forget(struct exit_events *x, unsigned run);
 void exit_events_settle(struct exit_events *x);
 void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally *ret);
 
+/* As lineage_living; each is called with a lock held, and must not call back. */
+void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context);
+
 struct exit_events_health {
 	uint64_t events, records;
 	uint64_t lost;    /* times that the kernel's queue was full */

@@ -280,6 +280,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 
 	if (t->ended)
 		return;
+	account_find_members(t->account, h, &t->tree);
 	size_t alive = process_tree_look(&t->tree, h, &now);
 
 	ending_look(&t->ending, &j->endings);

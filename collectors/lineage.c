@@ -258,6 +258,13 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 		e->record.peak_bytes = peak;
 }
 
+bool lineage_awaits(const struct lineage *l, pid_t pid)
+{
+	size_t i = find(l, pid);
+
+	return i != NONE && !l->entry[i].recorded;
+}
+
 size_t lineage_ended(const struct lineage *l)
 {
 	return l->n_recorded;
@@ -301,4 +308,11 @@ void lineage_settle(struct lineage *l)
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret)
 {
 	*ret = l->run[run].all;
+}
+
+void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid), void *context)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].run == run && !l->entry[i].gone)
+			each(context, l->entry[i].pid);
 }

@@ -40,6 +40,8 @@ void lineage_forget(struct lineage *l, unsigned run);
 void lineage_event(struct lineage *l, const struct process_event *event);
 /* Records, after the events of the same time. */
 void lineage_record(struct lineage *l, const struct task_record *record);
+/* Is this process in the book, and its record not? */
+bool lineage_awaits(const struct lineage *l, pid_t pid);
 /* Some events or records were lost: no run in the book is whole any more. */
 void lineage_lost(struct lineage *l);
 
@@ -70,6 +72,9 @@ struct lineage_tally {
 	bool status_heard;
 	int status;
 };
+
+/* Calls each with the processes of a run that were not gone when the clocks were last read. */
+void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid), void *context);
 
 /* As of the last lineage_settle. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);

@@ -47,11 +47,11 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 	return idle > 0 ? (idle < all ? all - idle : 0) : all;
 }
 
-void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool births)
+void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool changes)
 {
 	double missed = spent - known;
 
-	if (missed > 0 && !births)
+	if (missed > 0 && !changes)
 		return;
 	m->seconds += missed;
 	if (!(m->seconds > 0))

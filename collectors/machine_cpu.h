@@ -30,14 +30,14 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
 /*
- * How much may have been missed since the beginning: grows where somebody was born and more was spent than is
+ * How much may have been missed since the beginning: grows where somebody was born or ended and more was spent than is
  * known, and falls again where what was missed turns up later (in a parent's times). Never below 0.
  */
 struct missed_cpu {
 	double seconds;
 };
 
-/* One interval: what can have been spent, what is known to have been, and whether anybody was born. */
-void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool births);
+/* One interval: what can have been spent, what is known to have been, and whether anybody was born or ended. */
+void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool changes);
 
 #endif

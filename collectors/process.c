@@ -125,19 +125,27 @@ bool process_io_parse(struct scan s, struct process_io *ret)
 	return true;
 }
 
-bool process_pss_parse(struct scan s, uint64_t *ret_bytes)
+bool process_pss_parse(struct scan s, struct process_pss *ret)
 {
+	struct process_pss p = {0};
 	struct scan line;
 
 	while (scan_line(&s, &line)) {
 		struct slice key;
 		uint64_t v;
 
-		if (scan_until(&line, ':', &key) && slice_is(key, "Pss") && scan_u64(&line, &v) &&
-			v <= UINT64_MAX / 1024) {
-			*ret_bytes = v * 1024;
-			return true;
-		}
+		if (!scan_until(&line, ':', &key) || !scan_u64(&line, &v) || v > UINT64_MAX / 1024)
+			continue;
+		if (slice_is(key, "Rss"))
+			p.rss_bytes = v * 1024;
+		if (!slice_is(key, "Pss"))
+			continue;
+		/* Rss comes before. */
+		p.pss_bytes = v * 1024;
+		if (p.rss_bytes < p.pss_bytes)
+			return false;
+		*ret = p;
+		return true;
 	}
 	return false;
 }
@@ -191,14 +199,14 @@ int process_read_io(const struct host *h, pid_t pid, struct process_io *ret)
 	return process_io_parse(text, ret) ? 0 : -EBADMSG;
 }
 
-int process_read_pss(const struct host *h, pid_t pid, uint64_t *ret_bytes)
+int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret)
 {
 	struct scan text;
 	int code = read_file(h, pid, "smaps_rollup", &text);
 
 	if (code)
 		return code;
-	return process_pss_parse(text, ret_bytes) ? 0 : -EBADMSG;
+	return process_pss_parse(text, ret) ? 0 : -EBADMSG;
 }
 
 static int count_name(void *context, const char *name)

@@ -43,7 +43,11 @@ struct process_io {
 
 bool process_io_parse(struct scan text, struct process_io *ret);
 
-bool process_pss_parse(struct scan text, uint64_t *ret_bytes); /* "Pss:" of smaps_rollup */
+struct process_pss { /* of one moment: the RSS of the stat file may be of another */
+	uint64_t rss_bytes, pss_bytes;
+};
+
+bool process_pss_parse(struct scan text, struct process_pss *ret); /* "Rss:" and "Pss:" of smaps_rollup */
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
@@ -54,7 +58,7 @@ bool process_refused(int code);
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 int process_read_status(const struct host *h, pid_t pid, struct process_status *ret);
 int process_read_io(const struct host *h, pid_t pid, struct process_io *ret);
-int process_read_pss(const struct host *h, pid_t pid, uint64_t *ret_bytes);
+int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
 /*

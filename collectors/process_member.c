@@ -175,12 +175,14 @@ uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rs
 uint64_t member_read_pss(struct member *m, const struct host *h)
 {
 	uint64_t before = process_thread_clock();
-	int code = process_read_pss(h, m->pid, &m->pss_bytes);
+	struct process_pss p;
+	int code = process_read_pss(h, m->pid, &p);
 	uint64_t spent = process_thread_clock() - before;
 
 	m->pss_refused = process_refused(code);
 	if (code == 0) {
-		m->pss_rss_bytes = m->rss_bytes;
+		m->pss_bytes = p.pss_bytes;
+		m->pss_rss_bytes = p.rss_bytes;
 		m->pss_cost_ns = spent;
 	}
 	return spent;

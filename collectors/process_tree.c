@@ -77,7 +77,7 @@ static void found_add(void *context, pid_t pid)
 	f->pid[f->n++] = pid;
 }
 
-/* Adds pid, a child of a member, unless it is known or gone. */
+/* Adds pid, a child of ppid and so of a member (0: whoever's), unless it is known or gone. */
 static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -206,33 +206,68 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/*
- * Decides for each vanished process how much of it its heir got by waiting, and keeps the rest. before: the
- * waited faults of each member at the look before.
- */
-static void bury(struct process_tree *t, const bool *vanished, const uint64_t *before)
-{
-	AUTO(freep) size_t *heir = xcalloc(t->n, sizeof *heir);
-	AUTO(freep) uint64_t *left = xcalloc(t->n, sizeof *left);
+/* What is needed to decide about the dead of one look; each array has an entry for every member. */
+struct burial {
+	bool *vanished;
+	uint64_t *before; /* waited faults at the look before */
+	size_t *heir;
+	size_t *pool;           /* the next member of whose pool it is part; itself at the end */
+	uint64_t *left, *got; /* faults of each pool: of the vanished, and that its members got by waiting */
+};
 
+static size_t pool_of(const struct burial *b, size_t i)
+{
+	while (b->pool[i] != i)
+		i = b->pool[i];
+	return i;
+}
+
+static void pool_with(struct burial *b, size_t i, size_t j)
+{
+	b->pool[pool_of(b, i)] = pool_of(b, j);
+}
+
+/*
+ * Finds the heir of a vanished process. When its parent is gone too, it may have become an orphan before it ended:
+ * then it went to whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or
+ * it would be counted in one of them and kept here as well.
+ */
+static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
+{
+	size_t heir = b->heir[i] = heir_of(t, i, b->vanished);
+
+	if (heir == NONE || heir == find(t, t->member[i].ppid))
+		return;
+	for (size_t j = heir, steps = 0; j != NONE && steps <= t->n; steps++) {
+		if (!b->vanished[j])
+			pool_with(b, heir, j);
+		j = find(t, t->member[j].ppid);
+	}
+	if (t->member[0].reaper && !b->vanished[0])
+		pool_with(b, heir, 0);
+}
+
+/* Decides for each vanished process how much of it its heirs got by waiting, and keeps the rest. */
+static void bury(struct process_tree *t, struct burial *b)
+{
 	for (size_t i = 0; i < t->n; i++) {
-		heir[i] = vanished[i] ? heir_of(t, i, vanished) : NONE;
-		if (heir[i] != NONE)
-			left[heir[i]] += t->member[i].counter[TREE_MINOR_FAULTS];
+		if (!b->vanished[i])
+			b->got[pool_of(b, i)] += t->member[i].waited_faults - b->before[i];
+		else if (b->heir[i] != NONE)
+			b->left[pool_of(b, b->heir[i])] += t->member[i].counter[TREE_MINOR_FAULTS];
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		if (!vanished[i])
+		if (!b->vanished[i])
 			continue;
 		double kept = 1;
+		size_t pool = b->heir[i] == NONE ? NONE : pool_of(b, b->heir[i]);
 
-		if (heir[i] != NONE && left[heir[i]]) {
-			const struct member *m = &t->member[heir[i]];
-			double got = (double)(m->waited_faults - before[heir[i]]);
-
-			kept = got >= (double)left[heir[i]] ? 0 : 1 - got / (double)left[heir[i]];
-		}
+		if (pool != NONE && b->left[pool])
+			kept = b->got[pool] >= b->left[pool] ?
+				0 :
+				1 - (double)b->got[pool] / (double)b->left[pool];
 		for (size_t c = 0; c < TREE_COUNTERS; c++) {
-			bool inherited = passes_to(heir[i] == NONE ? NULL : &t->member[heir[i]], c);
+			bool inherited = passes_to(pool == NONE ? NULL : &t->member[b->heir[i]], c);
 
 			t->retained[c] +=
 				inherited ? (uint64_t)((double)t->member[i].counter[c] * kept) :
@@ -253,30 +288,42 @@ static void remove_vanished(struct process_tree *t, const bool *vanished)
 	index_rebuild(t);
 }
 
+/* Whoever may have got the time of a vanished one was read before it was missed: reads them again. */
+static void settle_dead(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	AUTO(freep) bool *concerned = xcalloc(t->n, sizeof *concerned);
+
+	for (size_t i = 0; i < t->n; i++)
+		b->pool[i] = i;
+	for (size_t i = 0; i < t->n; i++)
+		if (b->vanished[i])
+			find_heir(t, b, i);
+	for (size_t i = 0; i < t->n; i++)
+		if (b->vanished[i] && b->heir[i] != NONE)
+			concerned[pool_of(b, b->heir[i])] = true;
+	for (size_t i = 0; i < t->n; i++)
+		if (!b->vanished[i] && concerned[pool_of(b, i)])
+			member_read(&t->member[i], h, false);
+	bury(t, b);
+	remove_vanished(t, b->vanished);
+}
+
 static void look_at_known(struct process_tree *t, const struct host *h)
 {
 	AUTO(freep) bool *vanished = xcalloc(t->n, sizeof *vanished);
-	AUTO(freep) uint64_t *before = xcalloc(t->n, sizeof *before);
-	bool any = false;
+	AUTO(freep) uint64_t *counts = xcalloc(t->n * 3, sizeof *counts);
+	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
+	struct burial b = {vanished, counts, indexes, indexes + t->n, counts + t->n, counts + 2 * t->n};
 
+	t->any_vanished = false;
 	/* Parents first: a child that dies in between would else be counted twice, in itself and its parent. */
 	for (size_t i = 0; i < t->n; i++) {
-		before[i] = t->member[i].waited_faults;
+		b.before[i] = t->member[i].waited_faults;
 		vanished[i] = !member_look(&t->member[i], h);
-		any = any || vanished[i];
+		t->any_vanished = t->any_vanished || vanished[i];
 	}
-	if (!any)
-		return;
-	/* The heir was read before the child was missed: what it got meanwhile is seen by reading it again. */
-	for (size_t i = 0; i < t->n; i++)
-		if (vanished[i]) {
-			size_t heir = heir_of(t, i, vanished);
-
-			if (heir != NONE)
-				member_read(&t->member[heir], h, false);
-		}
-	bury(t, vanished, before);
-	remove_vanished(t, vanished);
+	if (t->any_vanished)
+		settle_dead(t, h, &b);
 }
 
 static void ignore_child(void *context, pid_t child)
@@ -321,6 +368,11 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		raise_to(&t->peak_process_bytes, t->member[i].peak_bytes);
 	}
 	return 0;
+}
+
+void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
+{
+	adopt(t, h, pid, 0);
 }
 
 bool process_tree_has(const struct process_tree *t, pid_t pid)

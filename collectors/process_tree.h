@@ -33,6 +33,7 @@ struct process_tree {
 		generation; /* counts changes of who is a member: what was shared may be shared no more */
 	uint64_t start_ticks;  /* of the root: nothing older belongs to the run */
 	bool alone;            /* one live process: nobody to share memory with */
+	bool any_vanished;     /* at the last look: what these used after the look before may be unknown */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 
@@ -57,8 +58,17 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
  */
 size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now);
 
+/* Takes in a process that somebody else knows to be of the run, unless it is in, or gone. */
+void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
+
 /* Is this process, by the number it has now, part of the run? */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
+
+/* The one whose other children belong to the run; 0 = none. */
+static inline pid_t process_tree_reaper(const struct process_tree *t)
+{
+	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
+}
 
 /* CPU time that is known at this moment; total has it as of the last look. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);

@@ -132,6 +132,42 @@ static void group_of_its_own_knows_all(void **state)
 	world_done(&w);
 }
 
+static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
+{
+	static const struct {
+		int parent;
+		bool own;
+	} cases[] = {{10, true}, {1, false}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		world_init(&w, "/box");
+		account_close(w.account);
+		put_process(&w, 12, cases[i].parent, 0, "/box");
+		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 is gone by now */
+		w.account = account_open(w.accounts, &w.t.host, &(struct account_spec){.root = 10, .ours = true}, &w.tree);
+		usage(&w, 6500000, "");
+		look(&w);
+		assert_double_equal(w.value[RUN_CPU_SECONDS], cases[i].own ? 6.5 : 1, 1e-9);
+		world_done(&w);
+	}
+}
+
+static void processes_of_the_group_join_the_tree(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	put_process(&w, 13, 1, 30, "/box"); /* an orphan, whose parents nobody saw */
+	test_host_file(&w.t, GROUP "cgroup.procs", "10\n13\n");
+	account_find_members(w.account, &w.t.host, &w.tree);
+	assert_true(process_tree_has(&w.tree, 13));
+	world_done(&w);
+}
+
 static void kill_in_the_own_group_is_noted(void **state)
 {
 	struct world w;
@@ -210,6 +246,10 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 	machine(&w, 102.2, 90);
 	look(&w); /* busy for 1 s, of which 0.1 s are known; this test's own time is a little */
 	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 500, 900);
+	test_host_remove(&w.t, "/proc/10");
+	machine(&w, 103.7, 90); /* nobody was born, but its own last 0.5 s are not known */
+	look(&w);
+	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 900, 1400);
 	/* Somebody waited for what was missed. */
 	account_waited(w.account, 9);
 	assert_string_equal(note_of(&w).cpu_source, "rusage");
@@ -261,6 +301,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_of_its_own_knows_all),
+		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
+		cmocka_unit_test(processes_of_the_group_join_the_tree),
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),

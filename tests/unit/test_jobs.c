@@ -168,6 +168,31 @@ static void orphan_stays_a_member(void **state)
 	world_free(w);
 }
 
+static void orphan_that_the_reaper_got_is_counted_once(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 1});
+	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30});
+	put(w, &(struct fake){.pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50});
+	children(w, 9, "10 ");
+	children(w, 10, "11 ");
+	children(w, 11, "12 ");
+	children(w, 12, "");
+	follow(w, 10, 9);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.7, 1e-9);
+	/* 11 ended and the root waited for it; 12, an orphan now, ended too, and its reaper waited. */
+	gone(w, 11);
+	gone(w, 12);
+	children(w, 10, "");
+	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 1, .waited_user = 45, .waited_faults = 50});
+	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 10, .waited_user = 20, .start = 5, .faults = 1, .waited_faults = 30});
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.75, 1e-9);
+	world_free(w);
+}
+
 static void reused_pid_is_a_stranger(void **state)
 {
 	struct world *w = world_new();
@@ -475,6 +500,7 @@ int main(void)
 		cmocka_unit_test(waited_child_is_counted_once),
 		cmocka_unit_test(child_nobody_waited_for_is_kept),
 		cmocka_unit_test(orphan_stays_a_member),
+		cmocka_unit_test(orphan_that_the_reaper_got_is_counted_once),
 		cmocka_unit_test(reused_pid_is_a_stranger),
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
 		cmocka_unit_test(peak_is_the_mark_and_what_others_held),

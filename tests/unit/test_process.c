@@ -93,12 +93,14 @@ static void io_needs_all_four(void **state)
 static void pss_is_in_bytes(void **state)
 {
 	static const char rollup[] = "00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n";
-	static const char other[] = "Pss_Dirty: 3 kB\n";
-	uint64_t pss;
+	static const char other[] = "Rss: 9 kB\nPss_Dirty: 3 kB\n", absurd[] = "Rss: 9 kB\nPss: 10 kB\n";
+	struct process_pss pss;
 
 	(void)state;
 	assert_true(process_pss_parse(SCAN(rollup, sizeof rollup - 1), &pss));
-	assert_int_equal(pss, 3072);
+	assert_int_equal(pss.pss_bytes, 3072);
+	assert_int_equal(pss.rss_bytes, 9216);
+	assert_false(process_pss_parse(SCAN(absurd, sizeof absurd - 1), &pss));
 	assert_false(process_pss_parse(SCAN(other, sizeof other - 1), &pss));
 }
 

@@ -1,0 +1,83 @@
+"""Control groups for the tests: the kernel's own account of a job is the truth that ours is compared with."""
+import contextlib
+import os
+import pathlib
+import time
+
+NAME = f"accuracy-{os.getpid()}"
+ROOT = pathlib.Path("/sys/fs/cgroup")
+
+
+class Group:
+    """A group in one hierarchy, or in two where CPU time and quota are apart (v1); removed at the end."""
+
+    def __init__(self, usage, cpu, version):
+        self.usage_folder, self.cpu_folder, self.version = usage, cpu, version
+
+    @property
+    def folders(self):
+        return list(dict.fromkeys(filter(None, (self.usage_folder, self.cpu_folder))))
+
+    def usage(self):
+        """CPU seconds of everything that ever was in it or below."""
+        if self.version == 1:
+            return int((self.usage_folder / "cpuacct.usage").read_text()) / 1e9
+        for line in (self.usage_folder / "cpu.stat").read_text().splitlines():
+            if line.startswith("usage_usec "):
+                return int(line.split()[1]) / 1e6
+        raise AssertionError("no usage_usec")
+
+    def enter(self):
+        """For preexec_fn."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text("0")
+
+    def below(self, name):
+        group = Group(*(folder and folder / name for folder in (self.usage_folder, self.cpu_folder)), self.version)
+        for folder in group.folders:
+            folder.mkdir()
+        return group
+
+    def set_quota(self, cores):
+        """False where the controller is not to be had."""
+        with contextlib.suppress(OSError, TypeError):
+            if self.version == 1:
+                (self.cpu_folder / "cpu.cfs_quota_us").write_text(str(int(cores * 100000)))
+            else:
+                (self.usage_folder / "cpu.max").write_text(f"{int(cores * 100000)} 100000")
+            return True
+        return False
+
+    def wait_until_empty(self, seconds=60):
+        deadline = time.monotonic() + seconds
+        while any(p.read_text() for folder in self.folders for p in folder.glob("**/cgroup.procs")):
+            if time.monotonic() > deadline:
+                raise AssertionError("somebody stays in the group")
+            time.sleep(0.01)
+
+    def remove(self):
+        for folder in self.folders:
+            for path in sorted(folder.glob("**/"), reverse=True):
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+
+
+def make(number):
+    """A new group, or why there can be none, as text."""
+    if (ROOT / "cpuacct" / "cpuacct.usage").exists():
+        cpu = ROOT / "cpu" if (ROOT / "cpu" / "cpu.cfs_quota_us").exists() else None
+        if cpu is None and (ROOT / "cpu").is_dir():
+            cpu = ROOT / "cpu"
+        parents = (ROOT / "cpuacct", cpu, 1)
+    elif (ROOT / "cgroup.controllers").exists():
+        parents = (ROOT, None, 2)
+    else:
+        return "there are no control groups here that count CPU time"
+    group = Group(*(parent and parent / f"{NAME}-{number}" for parent in parents[:2]), parents[2])
+    try:
+        for folder in group.folders:
+            folder.mkdir()
+    except OSError as e:
+        group.remove()
+        return f"no control group may be made here: {e}"
+    return group

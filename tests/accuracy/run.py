@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""How near our accounts of hard jobs come to the kernel's own: CPU time and spikes of memory.
+
+Usage: run.py [--repeat=N] [--size=X] [--case=NAME]... [--mode=NAME]... [--tries=N]
+
+Prints the worst of N repeats of each case in each mode, and fails when a promise is broken. The truth of CPU time is
+that of a control group made here (which takes root). Environment: RIGHTSIZE_EXPORTER names the program,
+RIGHTSIZE_ACCURACY_TOOLS the folder of accuracy_job, accuracy_attach and accuracy_launch.
+"""
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import groups
+
+EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
+TOOLS = pathlib.Path(os.environ.get("RIGHTSIZE_ACCURACY_TOOLS", "."))
+JOB, ATTACH, LAUNCH = (str(TOOLS / f"accuracy_{name}") for name in ("job", "attach", "launch"))
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+TOLERANCE = 0.02
+# Starting a job costs the starter something that is counted here or there, and files have a resolution of 10 ms.
+TOLERANCE_SECONDS = 0.01
+MIB = 1 << 20
+numbers = itertools.count()
+
+CASES = ("waited", "ignored", "daemons", "sessions", "threads", "storm", "storm_ignored", "exec_chain", "root_first",
+         "parent_first", "other_user", "pid_reuse", "brief", "busy")
+SPIKES = ("spike_root", "spike_child", "spike_two", "spike_brief")
+
+
+class Ours:
+    """What the program said of one job."""
+
+    def __init__(self, answer):
+        self.cpu, self.source, self.missed = (answer[k] for k in ("cpu_seconds", "cpu_source", "cpu_missed_seconds"))
+        self.peak, self.throttled = answer["memory_peak_bytes"], answer.get("cpu_throttled_seconds")
+
+
+def process_cpu(pid):
+    """CPU seconds of a process or zombie: clock_getcpuclockid(3)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def wrapper(flags):
+    """Under `run`, in the group; the wrapper's own time is no part of the job's."""
+    def run(case, size, group):
+        with tempfile.TemporaryDirectory() as folder:
+            history = f"--history.path={folder}/history.db"
+            process = subprocess.Popen([EXPORTER, "run", "--job-name=job", "--quiet", history, *flags, "--", JOB, case,
+                                        str(size)], preexec_fn=group.enter)
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            own = process_cpu(process.pid)
+            if process.wait() != 0:
+                raise AssertionError(f"{case}: exit code {process.returncode}")
+            group.wait_until_empty()
+            answer = json.loads(subprocess.run([EXPORTER, "runs", "--job-name=job", history], check=True,
+                                               capture_output=True).stdout)
+            return group.usage() - own, Ours(answer["runs"][0])
+    return run
+
+
+def attached(prefix=(), own_group=False):
+    """Followed by somebody else, who looks every second."""
+    def run(case, size, group):
+        enter = ["--enter", *map(str, group.below("own").folders)] if own_group else []
+        launch = subprocess.Popen([LAUNCH, *enter, "--", JOB, case, str(size)], preexec_fn=group.enter, text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pid = int(launch.stdout.readline())
+        attach = subprocess.Popen([*prefix, ATTACH, str(pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ready = attach.stderr.readline()
+        if ready != "ready\n":
+            launch.kill()
+            os.kill(pid, signal.SIGKILL)
+            raise AssertionError(f"{case}: {ready}{attach.stderr.read()}")
+        launch.stdin.write("go\n")
+        launch.stdin.flush()
+        result = json.loads(launch.stdout.readline())
+        launch.wait()
+        answer, _ = attach.communicate(timeout=60)
+        group.wait_until_empty()
+        if result["exit"] != 0:
+            raise AssertionError(f"{case}: status {result['exit']}")
+        return group.usage() - result["self_seconds"], Ours(json.loads(answer))
+    return run
+
+
+MODES = {
+    "wrapper": wrapper([]),
+    "wrapper, no group": wrapper(["--no-run.cgroup"]),
+    "attached, own group": attached(own_group=True),
+    "attached, exit accounting": attached(),
+    "attached, /proc only": attached(NOBODY),
+}
+# Nobody can see all of these; what is said of the others must be right all the same.
+NOT_EXACT = {
+    *(("attached, /proc only", case) for case in CASES),
+    # The end of each process is not counted, and these hardly do anything but end.
+    ("wrapper, no group", "storm_ignored"), ("attached, exit accounting", "storm_ignored"),
+    ("attached, exit accounting", "storm"),
+}
+# A run under the wrapper ends with its command.
+NOT_DONE = {("wrapper", "root_first"), ("wrapper, no group", "root_first")}
+
+
+def one(mode, case, size):
+    group = groups.make(next(numbers))
+    if isinstance(group, str):
+        print(f"skipped: {group}")
+        sys.exit(SKIPPED)
+    try:
+        if case == "busy" and not group.set_quota(0.5):
+            return None
+        return MODES[mode](case, size, group)
+    finally:
+        group.remove()
+
+
+def broken_promises(mode, case, truth, ours):
+    allowed = truth * TOLERANCE + TOLERANCE_SECONDS
+    if ours.cpu > truth + allowed:
+        yield "more than was spent"
+    if (mode, case) not in NOT_EXACT and ours.cpu < truth - allowed:
+        yield "missed more than 2 %"
+    # Orphans that /proc alone does not show are taken for no part of the run, which ends before them.
+    run_ends_early = (mode, case) == ("attached, /proc only", "root_first")
+    if ours.missed is not None and ours.cpu + ours.missed < truth - allowed and not run_ends_early:
+        yield "missed more than it says"
+    if case == "busy" and not ours.throttled:
+        yield "throttling not seen"
+
+
+def cpu_table(arguments):
+    failures = 0
+    print(f"{'case':<14} {'mode':<26} {'truth s':>9} {'ours s':>9} {'error':>8}  {'source':<10} {'missed <= s':>11}")
+    for case in arguments.case or CASES:
+        for mode in arguments.mode or MODES:
+            if (mode, case) in NOT_DONE:
+                continue
+            results = [one(mode, case, arguments.size) for _ in range(arguments.repeat)]
+            if None in results:
+                print(f"{case:<14} {mode:<26} skipped: no CPU quota may be set here")
+                continue
+            truth, ours = max(results, key=lambda r: abs(r[1].cpu - r[0]) / r[0])
+            broken = sorted({b for r in results for b in broken_promises(mode, case, *r)})
+            failures += len(broken)
+            missed = "unknown" if ours.missed is None else f"{ours.missed:.3f}"
+            print(f"{case:<14} {mode:<26} {truth:>9.3f} {ours.cpu:>9.3f} {(ours.cpu - truth) / truth:>8.2%}  "
+                  f"{ours.source:<10} {missed:>11}{'  BROKEN: ' + ', '.join(broken) if broken else ''}", flush=True)
+    return failures
+
+
+def spike_table(arguments):
+    """500 MiB for 300 ms, looked at every second: how many of the tries were within 5 %."""
+    failures = 0
+    print(f"\n{'spike':<14} {'mode':<26} {'within 5 %':>11} {'least MiB':>10} {'most MiB':>9}")
+    for case in SPIKES:
+        for mode in arguments.mode or MODES:
+            peaks = [one(mode, case, 1)[1].peak / MIB for _ in range(arguments.tries)]
+            good = sum(abs(p - 500) <= 25 for p in peaks)
+            # Of a process that nobody saw, and whose end nobody is told of, nothing can be known.
+            promised = not (case == "spike_brief" and mode in ("attached, /proc only", "attached, own group"))
+            failures += promised and good < len(peaks)
+            print(f"{case:<14} {mode:<26} {good:>5} of {len(peaks):<2} {min(peaks):>10.1f} {max(peaks):>9.1f}"
+                  f"{'  BROKEN' if promised and good < len(peaks) else ''}", flush=True)
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--size", type=float, default=1)
+    parser.add_argument("--tries", type=int, default=10)
+    parser.add_argument("--case", action="append", choices=CASES)
+    parser.add_argument("--mode", action="append", choices=MODES)
+    arguments = parser.parse_args()
+    failures = cpu_table(arguments)
+    if arguments.tries and not arguments.case:
+        failures += spike_table(arguments)
+    print(f"\n{failures} broken promises" if failures else "\nall promises kept")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# How near our accounts of hard jobs come to the kernel's own: every case, five times, worst of five. Takes root
+# and about a quarter of an hour.
+#
+# Usage: tests/accuracy/run.sh [--repeat=N] [--size=X] [--tries=N] [--case=NAME]... [--mode=NAME]...
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/../.."
+
+deploy/packages.sh build test
+cmake --preset e2e >/dev/null
+cmake --build --preset e2e --target rightsize-exporter accuracy_job accuracy_attach accuracy_launch
+export RIGHTSIZE_EXPORTER=$PWD/build/e2e/exporter/rightsize-exporter RIGHTSIZE_ACCURACY_TOOLS=$PWD/build/e2e/tests/accuracy
+exec /usr/bin/python3 -B tests/accuracy/run.py "$@"
