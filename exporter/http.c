@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
 #include "exporter/listen.h"
+#include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
 
@@ -210,6 +211,8 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 			return code;
 		}
 	}
+	for (size_t i = 0; i < h->n; i++)
+		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
 	*ret = h;
 	return 0;
 }

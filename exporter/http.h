@@ -13,7 +13,7 @@
 struct http;
 
 /*
- * Serves on all addresses (exporter/listen.h), or on none and says which one failed. No addresses
+ * Serves on all addresses (exporter/listen.h) and logs them, or on none and says which one failed. No addresses
  * means HTTP_DEFAULT_ADDRESS. app must outlive the server.
  */
 int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e);

@@ -8,8 +8,10 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/wrap.h"
 
 #define NAME_MAX_BYTES 128
+#define HELP_MAX       4096
 #define PROGRAM        "rightsize-exporter"
 
 enum { EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE };
@@ -73,6 +75,7 @@ int query_split(const struct route *route, int argc, char **argv)
 void query_help(struct buf *out, const struct route *route)
 {
 	for (const struct parameter *p = route->parameters; p->name; p++) {
+		struct buf help AUTO(buf_done) = BUF_MAX(HELP_MAX);
 		size_t start = out->len;
 
 		buf_addf(out, "  --%s=VALUE", p->name);
@@ -83,9 +86,10 @@ void query_help(struct buf *out, const struct route *route)
 			buf_adds(out, "  (required)");
 		if (p->fallback)
 			buf_addf(out, "  (default %s)", p->fallback);
-		buf_addf(out, "\n      %s%s: ", p->help, p->repeats ? "; repeatable" : "");
-		parameter_accepts(p, out);
 		buf_addc(out, '\n');
+		buf_addf(&help, "%s%s: ", p->help, p->repeats ? "; repeatable" : "");
+		parameter_accepts(p, &help);
+		wrap_add(out, buf_text(&help), 6);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * A history for tests: what it is given, or the failure it is told. Stands in for exporter/history_*.c as far as answers
- * need it.
+ * A history for tests: what it is given, or the failure it is told. Stands in for
+ * exporter/history_*.c as far as answers need it.
  */
 #ifndef TESTS_SUPPORT_FAKE_HISTORY_H
 #define TESTS_SUPPORT_FAKE_HISTORY_H

@@ -1,6 +1,6 @@
 /*
- * Golden files: what a test wrote, compared with tests/golden/NAME. With UPDATE_GOLDEN=1 in the environment the file
- * is written instead, and the difference is part of the review.
+ * Golden files: what a test wrote, compared with tests/golden/NAME. With UPDATE_GOLDEN=1 in the
+ * environment the file is written instead, and the difference is part of the review.
  */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H

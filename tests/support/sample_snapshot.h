@@ -1,6 +1,6 @@
 /*
- * A hand-made snapshot with every kind of metric and hostile label values, from collectors "cats" and "dogs", of which
- * "birds" failed and "fish" are absent.
+ * A hand-made snapshot with every kind of metric and hostile label values, from collectors "cats"
+ * and "dogs", of which "birds" failed and "fish" are absent.
  */
 #ifndef TESTS_SUPPORT_SAMPLE_SNAPSHOT_H
 #define TESTS_SUPPORT_SAMPLE_SNAPSHOT_H

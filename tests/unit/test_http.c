@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/http.h"
 #include "exporter/route.h"
+#include "tests/support/fake_log.h"
 #include "tests/support/fake_sampler.h"
 
 #define REPLY_MAX   (1u << 20)
@@ -446,11 +446,16 @@ static void several_addresses_are_served(void **state)
 	struct texts addresses = {2, two};
 	struct http *second;
 
+	fake_log_clear();
 	assert_int_equal(http_start(&second, &f->app, &addresses, NULL), 0);
 	assert_null(http_address(second, 2));
 	uint16_t own = f->port;
 
 	for (size_t i = 0; i < 2; i++) {
+		char line[200];
+
+		snprintf(line, sizeof line, "listening address=%s\n", http_address(second, i));
+		assert_non_null(strstr(fake_log(), line));
 		f->port = port_of(http_address(second, i));
 		assert_serves(f);
 	}

@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/query.h"
+#include "exporter/wrap.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/sample_runs.h"
 
@@ -171,7 +172,7 @@ static void help_names_every_parameter_as_a_flag(void **state)
 			assert_non_null(strstr(buf_text(&b), p->help));
 		assert_null(strstr(buf_text(&b), "--job_name"));
 		for (const char *line = buf_text(&b); *line; line += strcspn(line, "\n") + 1)
-			assert_true(strcspn(line, "\n") <= 120);
+			assert_true(strcspn(line, "\n") <= WRAP_COLUMNS);
 		buf_done(&b);
 	}
 	struct buf b = BUF_MAX(65536);
@@ -184,6 +185,35 @@ static void help_names_every_parameter_as_a_flag(void **state)
 	buf_done(&b);
 }
 
+static void long_help_is_wrapped_at_spaces(void **state)
+{
+	struct buf b = BUF_MAX(1000);
+	char word[121];
+
+	(void)state;
+	memset(word, 'x', sizeof word - 1);
+	word[sizeof word - 1] = '\0';
+	wrap_add(&b, "one two", 2);
+	wrap_add(&b, "", 2);
+	assert_string_equal(buf_text(&b), "  one two\n  \n");
+	buf_reset(&b);
+	buf_addf(&b, "short %s end", word);
+	struct buf out = BUF_MAX(1000);
+
+	wrap_add(&out, buf_text(&b), 4);
+	assert_non_null(strstr(buf_text(&out), "    short\n    xxx"));
+	assert_non_null(strstr(buf_text(&out), "xxx\n    end\n"));
+	buf_reset(&b);
+	for (int i = 0; i < 100; i++)
+		buf_adds(&b, "abcd ");
+	buf_reset(&out);
+	wrap_add(&out, buf_text(&b), 0);
+	assert_int_equal(strcspn(buf_text(&out), "\n"),
+		99); /* 20 words of 4 with 19 spaces between */
+	buf_done(&out);
+	buf_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +221,7 @@ int main(void)
 		cmocka_unit_test(arguments_of_the_route_come_to_the_front),
 		cmocka_unit_test(unknown_words_are_no_commands),
 		cmocka_unit_test(help_names_every_parameter_as_a_flag),
+		cmocka_unit_test(long_help_is_wrapped_at_spaces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,14 @@
+/*
+ * Text for --help: lines of at most WRAP_COLUMNS behind an indent.
+ */
+#ifndef EXPORTER_WRAP_H
+#define EXPORTER_WRAP_H
+
+#include "collectors/base/buf.h"
+
+#define WRAP_COLUMNS 100
+
+/* Breaks at single spaces; a word that is too long stands on a line of its own. Ends with a newline. */
+void wrap_add(struct buf *out, const char *text, size_t indent);
+
+#endif

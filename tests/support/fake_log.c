@@ -1,0 +1,56 @@
+/* A log in memory. */
+#include "tests/support/fake_log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exporter/log.h"
+
+static char logged[4096];
+
+const char *fake_log(void)
+{
+	return logged;
+}
+
+void fake_log_clear(void)
+{
+	logged[0] = '\0';
+}
+
+/* ---- exporter/log.h ---- */
+
+void log_setup(const char *level, const char *format)
+{
+	(void)level;
+	(void)format;
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
+	size_t n = strlen(logged);
+	va_list args;
+
+	(void)level;
+	va_start(args, message);
+	const char *key = va_arg(args, const char *);
+	const char *value = key ? va_arg(args, const char *) : NULL;
+
+	va_end(args);
+	snprintf(logged + n, sizeof logged - n, "%s %s=%s\n", message, key ? key : "",
+		value ? value : "");
+}
+
+bool complaint_due(struct complaint *c)
+{
+	return c->times++ == 0;
+}
+
+bool complaint_over(struct complaint *c)
+{
+	bool said = c->times > 0;
+
+	c->times = 0;
+	return said;
+}
