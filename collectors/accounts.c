@@ -388,7 +388,8 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
-static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree, double grown)
+static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
+	double grown)
 {
 	const struct accounts *s = a->shared;
 	double group = group_cpu_seconds(&a->group, h);

@@ -310,7 +310,8 @@ void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *
 	*ret = l->run[run].all;
 }
 
-void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid), void *context)
+void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->entry[i].run == run && !l->entry[i].gone)

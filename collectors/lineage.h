@@ -74,7 +74,8 @@ struct lineage_tally {
 };
 
 /* Calls each with the processes of a run that were not gone when the clocks were last read. */
-void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid), void *context);
+void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context);
 
 /* As of the last lineage_settle. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);

@@ -47,7 +47,8 @@ struct process_pss { /* of one moment: the RSS of the stat file may be of anothe
 	uint64_t rss_bytes, pss_bytes;
 };
 
-bool process_pss_parse(struct scan text, struct process_pss *ret); /* "Rss:" and "Pss:" of smaps_rollup */
+bool process_pss_parse(struct scan text,
+	struct process_pss *ret); /* "Rss:" and "Pss:" of smaps_rollup */
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it

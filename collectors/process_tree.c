@@ -211,8 +211,9 @@ struct burial {
 	bool *vanished;
 	uint64_t *before; /* waited faults at the look before */
 	size_t *heir;
-	size_t *pool;           /* the next member of whose pool it is part; itself at the end */
-	uint64_t *left, *got; /* faults of each pool: of the vanished, and that its members got by waiting */
+	size_t *pool; /* the next member of whose pool it is part; itself at the end */
+	uint64_t *left,
+		*got; /* faults of each pool: of the vanished, and that its members got by waiting */
 };
 
 static size_t pool_of(const struct burial *b, size_t i)
@@ -264,8 +265,8 @@ static void bury(struct process_tree *t, struct burial *b)
 
 		if (pool != NONE && b->left[pool])
 			kept = b->got[pool] >= b->left[pool] ?
-				0 :
-				1 - (double)b->got[pool] / (double)b->left[pool];
+				       0 :
+				       1 - (double)b->got[pool] / (double)b->left[pool];
 		for (size_t c = 0; c < TREE_COUNTERS; c++) {
 			bool inherited = passes_to(pool == NONE ? NULL : &t->member[b->heir[i]], c);
 
@@ -313,7 +314,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	AUTO(freep) bool *vanished = xcalloc(t->n, sizeof *vanished);
 	AUTO(freep) uint64_t *counts = xcalloc(t->n * 3, sizeof *counts);
 	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
-	struct burial b = {vanished, counts, indexes, indexes + t->n, counts + t->n, counts + 2 * t->n};
+	struct burial b = {
+		vanished, counts, indexes, indexes + t->n, counts + t->n, counts + 2 * t->n};
 
 	t->any_vanished = false;
 	/* Parents first: a child that dies in between would else be counted twice, in itself and its parent. */

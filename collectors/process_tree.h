@@ -31,9 +31,9 @@ struct process_tree {
 	unsigned looks;
 	unsigned
 		generation; /* counts changes of who is a member: what was shared may be shared no more */
-	uint64_t start_ticks;  /* of the root: nothing older belongs to the run */
-	bool alone;            /* one live process: nobody to share memory with */
-	bool any_vanished;     /* at the last look: what these used after the look before may be unknown */
+	uint64_t start_ticks; /* of the root: nothing older belongs to the run */
+	bool alone;           /* one live process: nobody to share memory with */
+	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 

@@ -52,7 +52,7 @@ static double weighted_percentile(const struct weighted *v, size_t n, double sha
 
 static void from_peaks(const struct past *p, double ret[EXPERT_COUNT])
 {
-	struct weighted peak[PAST_MAX];
+	struct weighted peak[PAST_MAX] = {0};
 	size_t n = p->n;
 
 	for (size_t i = 0; i < n; i++)
@@ -96,7 +96,7 @@ static double line_at(const struct past *q, double input)
 /* Picks by selection, first come first on equal distances. */
 static double nearest_peak(const struct past *q, double input)
 {
-	struct weighted run[PAST_MAX];
+	struct weighted run[PAST_MAX] = {0};
 	double peak = 0;
 
 	for (size_t i = 0; i < q->n; i++)
@@ -146,7 +146,7 @@ static double power_at(const struct past *q, const double age_weight[PAST_MAX], 
 
 static double similar_peak(const struct past *q, const double age_weight[PAST_MAX], double input)
 {
-	struct weighted run[PAST_MAX];
+	struct weighted run[PAST_MAX] = {0};
 
 	for (size_t i = 0; i < q->n; i++) {
 		double distance = log_ratio(q->at[i].input, input) / LIKENESS;
@@ -160,7 +160,7 @@ static double similar_peak(const struct past *q, const double age_weight[PAST_MA
 
 static double same_input_peak(const struct past *q, double input)
 {
-	struct weighted run[PAST_MAX];
+	struct weighted run[PAST_MAX] = {0};
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->n; i++)

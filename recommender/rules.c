@@ -154,7 +154,7 @@ static int largest_first(const void *a, const void *b)
 static double tovar_allocate(void *state, double input)
 {
 	struct simple *s = state;
-	struct observation run[PAST_MAX];
+	struct observation run[PAST_MAX] = {0};
 	double total = 0, above = 0, best = INFINITY, allocation = NAN;
 
 	(void)input;

@@ -51,9 +51,11 @@ static void report(const struct host *h, const struct run_reading *last)
 	for (size_t i = 0; i < ARRAY_LEN(values); i++)
 		put(&b, values[i].key, last->value[values[i].metric]);
 	put(&b, "exit_code",
-		note.status_known && WIFEXITED(note.status) ? (double)WEXITSTATUS(note.status) : (double)NAN);
+		note.status_known && WIFEXITED(note.status) ? (double)WEXITSTATUS(note.status) :
+							      (double)NAN);
 	put(&b, "exit_signal",
-		note.status_known && WIFSIGNALED(note.status) ? (double)WTERMSIG(note.status) : (double)NAN);
+		note.status_known && WIFSIGNALED(note.status) ? (double)WTERMSIG(note.status) :
+								(double)NAN);
 	printf("%s}\n", buf_text(&b));
 	buf_done(&b);
 }
@@ -69,7 +71,8 @@ static void wait_for_work(const struct host *h, double seconds)
 
 static int follow(struct host *h, pid_t pid, double interval)
 {
-	struct run_spec spec = {.run_id = RUN, .job_name = "job", .pid = pid, .started_at = h->now.wall};
+	struct run_spec spec = {
+		.run_id = RUN, .job_name = "job", .pid = pid, .started_at = h->now.wall};
 	struct snapshot s = {0};
 	struct err e = {0};
 	int code = jobs_follow(h->jobs, h, &spec, &e);
@@ -100,7 +103,8 @@ int main(int argc, char **argv)
 	double interval;
 	uint64_t pid;
 
-	if (!scan_u64(&pid_text, &pid) || pid > INT32_MAX || !scan_double(&interval_text, &interval) || interval <= 0) {
+	if (!scan_u64(&pid_text, &pid) || pid > INT32_MAX ||
+		!scan_double(&interval_text, &interval) || interval <= 0) {
 		fprintf(stderr, "usage: accuracy_attach PID [INTERVAL-SECONDS]\n");
 		return 2;
 	}

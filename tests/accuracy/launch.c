@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 	close(go[1]);
 	waitpid(job, &status, 0);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	printf("{\"self_seconds\": %.9f, \"exit\": %d}\n", (double)t.tv_sec + (double)t.tv_nsec / 1e9, status);
+	printf("{\"self_seconds\": %.9f, \"exit\": %d}\n",
+		(double)t.tv_sec + (double)t.tv_nsec / 1e9, status);
 	return 0;
 }

@@ -147,7 +147,8 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		account_close(w.account);
 		put_process(&w, 12, cases[i].parent, 0, "/box");
 		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 is gone by now */
-		w.account = account_open(w.accounts, &w.t.host, &(struct account_spec){.root = 10, .ours = true}, &w.tree);
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10, .ours = true}, &w.tree);
 		usage(&w, 6500000, "");
 		look(&w);
 		assert_double_equal(w.value[RUN_CPU_SECONDS], cases[i].own ? 6.5 : 1, 1e-9);

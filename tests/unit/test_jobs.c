@@ -7,92 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
-#include "tests/support/test_tree.h"
-
-struct world {
-	struct tree *proc;
-	struct host host;
-	struct snapshot snapshot;
-};
-
-struct fake {
-	int pid, ppid;
-	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
-	unsigned long peak_kib, stack;
-};
-
-static struct world *world_new(void)
-{
-	struct world *w = xcalloc(1, sizeof *w);
-
-	w->proc = memory_tree();
-	w->host = (struct host){
-		.proc = w->proc,
-		.ticks_per_second = 100,
-		.page_size = 4096,
-		.scratch = xmalloc(HOST_SCRATCH_SIZE),
-		.scratch_size = HOST_SCRATCH_SIZE,
-		.jobs = jobs_new(),
-	};
-	return w;
-}
-
-static void world_free(struct world *w)
-{
-	jobs_free(w->host.jobs);
-	free(w->host.scratch);
-	arena_done(&w->snapshot.arena);
-	tree_free(w->proc);
-	free(w);
-}
-
-static void put(struct world *w, const struct fake *f)
-{
-	char path[64], text[400];
-
-	snprintf(path, sizeof path, "%d/stat", f->pid);
-	snprintf(text, sizeof text,
-		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 0 "
-		"%lu\n",
-		f->pid, f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user,
-		f->start, f->rss_pages, f->stack);
-	memory_tree_text(w->proc, path, text);
-	snprintf(path, sizeof path, "%d/status", f->pid);
-	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);
-	memory_tree_text(w->proc, path, text);
-}
-
-static void children(struct world *w, int pid, const char *list)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
-	memory_tree_text(w->proc, path, list);
-}
-
-static void gone(struct world *w, int pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "%d", pid);
-	memory_tree_remove(w->proc, path);
-}
-
-static const struct run_reading *look(struct world *w)
-{
-	arena_reset(&w->snapshot.arena);
-	w->host.now.mono.ns += NS_PER_S;
-	jobs_read(w->host.jobs, &w->host, &w->snapshot);
-	return w->snapshot.runs;
-}
-
-static void follow(struct world *w, int pid, int reaper)
-{
-	struct run_spec spec = {
-		.run_id = "r1", .job_name = "etl", .pid = pid, .reaper_pid = reaper};
-
-	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
-}
+#include "tests/support/jobs_world.h"
 
 static void waited_child_is_counted_once(void **state)
 {
@@ -187,8 +102,15 @@ static void orphan_that_the_reaper_got_is_counted_once(void **state)
 	gone(w, 11);
 	gone(w, 12);
 	children(w, 10, "");
-	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 1, .waited_user = 45, .waited_faults = 50});
-	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 10, .waited_user = 20, .start = 5, .faults = 1, .waited_faults = 30});
+	put(w, &(struct fake){
+		       .pid = 9, .ppid = 1, .start = 1, .waited_user = 45, .waited_faults = 50});
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 9,
+		       .user = 10,
+		       .waited_user = 20,
+		       .start = 5,
+		       .faults = 1,
+		       .waited_faults = 30});
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.75, 1e-9);
 	world_free(w);
 }
@@ -245,131 +167,6 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 	/* It goes as well: nothing falls. */
 	gone(w, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
-	world_free(w);
-}
-
-static void peak_is_the_mark_and_what_others_held(void **state)
-{
-	struct world *w = world_new();
-	const double mib = 1048576;
-
-	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .start = 5,
-		       .rss_pages = 25600,
-		       .peak_kib = 102400,
-		       .faults = 1});
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
-	children(w, 10, "11 12 ");
-	children(w, 11, "");
-	children(w, 12, "");
-	follow(w, 10, 0);
-	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
-	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 512000,
-		       .faults = 9});
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 512000,
-		       .faults = 9});
-	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 601 * mib, 1);
-	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
-	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 102 * mib, 1);
-	world_free(w);
-}
-
-static void forked_child_shares_what_it_has_not_touched(void **state)
-{
-	struct world *w = world_new();
-	const double mib = 1048576;
-
-	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .start = 5,
-		       .rss_pages = 76800,
-		       .peak_kib = 307200,
-		       .faults = 1,
-		       .stack = 7});
-	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 76800,
-		       .peak_kib = 307200,
-		       .faults = 100,
-		       .stack = 7});
-	/* Forked, then executed something. */
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 512,
-		       .peak_kib = 2048,
-		       .faults = 1,
-		       .stack = 8});
-	children(w, 10, "11 12 ");
-	children(w, 11, "");
-	children(w, 12, "");
-	follow(w, 10, 0);
-	assert_double_equal(look(w)->value[RUN_MEMORY_BYTES], 302 * mib + 100 * 4096, 1);
-	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096,
-		1);
-	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 602 * mib, 1);
-	/* It then took 50 MiB more. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 89600,
-		       .peak_kib = 358400,
-		       .faults = 100,
-		       .stack = 7});
-	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 352 * mib + 100 * 4096, 1);
-	world_free(w);
-}
-
-static void peak_is_without_the_reaper(void **state)
-{
-	struct world *w = world_new();
-	const double mib = 1048576;
-
-	(void)state;
-	put(w, &(struct fake){
-		       .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240});
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 9,
-		       .start = 5,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
-	children(w, 9, "10 ");
-	children(w, 10, "");
-	follow(w, 10, 9);
-	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], mib, 0);
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 9,
-		       .start = 5,
-		       .rss_pages = 256,
-		       .peak_kib = 2048,
-		       .faults = 9});
-	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 2 * mib, 0);
 	world_free(w);
 }
 
@@ -503,9 +300,6 @@ int main(void)
 		cmocka_unit_test(orphan_that_the_reaper_got_is_counted_once),
 		cmocka_unit_test(reused_pid_is_a_stranger),
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
-		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
-		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
-		cmocka_unit_test(peak_is_without_the_reaper),
 		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),

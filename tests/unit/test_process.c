@@ -93,7 +93,8 @@ static void io_needs_all_four(void **state)
 static void pss_is_in_bytes(void **state)
 {
 	static const char rollup[] = "00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n";
-	static const char other[] = "Rss: 9 kB\nPss_Dirty: 3 kB\n", absurd[] = "Rss: 9 kB\nPss: 10 kB\n";
+	static const char other[] = "Rss: 9 kB\nPss_Dirty: 3 kB\n",
+			  absurd[] = "Rss: 9 kB\nPss: 10 kB\n";
 	struct process_pss pss;
 
 	(void)state;

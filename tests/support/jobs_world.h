@@ -1,0 +1,28 @@
+/* A /proc in memory with made-up processes, and the jobs that follow them. */
+#ifndef TESTS_SUPPORT_JOBS_WORLD_H
+#define TESTS_SUPPORT_JOBS_WORLD_H
+
+#include "collectors/jobs.h"
+#include "tests/support/test_tree.h"
+
+struct world {
+	struct tree *proc;
+	struct host host;
+	struct snapshot snapshot;
+};
+
+struct fake {
+	int pid, ppid;
+	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
+	unsigned long peak_kib, stack;
+};
+
+struct world *world_new(void);
+void world_free(struct world *w);
+void put(struct world *w, const struct fake *f);
+void children(struct world *w, int pid, const char *list);
+void gone(struct world *w, int pid);
+const struct run_reading *look(struct world *w);
+void follow(struct world *w, int pid, int reaper);
+
+#endif
