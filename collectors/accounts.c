@@ -12,6 +12,7 @@
 #include "collectors/cgroup_own.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/quota.h"
 #include "collectors/source.h"
 
 /* A source is named rather than a better one when it knows of more than so much more. */
@@ -41,12 +42,6 @@ struct accounts {
 	struct machine_cpu machine; /* at the last tick */
 	bool machine_known;
 	double own_seconds; /* of this exporter */
-};
-
-/* The nearest group at or above the run's that has a CPU quota, and what it had counted when the run began. */
-struct quota {
-	struct cgroup_place place; /* version 0: none */
-	double periods, throttled_periods, throttled_seconds;
 };
 
 struct account {
@@ -113,54 +108,6 @@ const char *accounts_refusal(const struct accounts *a)
 }
 
 /* ---- counts of one group ---- */
-
-/* A number in a file of a group; NaN when it is not there. */
-static double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
-	const char *key)
-{
-	char path[CGROUP_FILE_MAX];
-	struct scan text;
-	uint64_t v;
-
-	if (!p->version || host_read(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
-		return NAN;
-	if (key)
-		return number_value(number_find(text, key));
-	return scan_u64(&text, &v) ? (double)v : (double)NAN;
-}
-
-static bool has_quota(const struct cgroup_place *p, const struct host *h)
-{
-	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
-	return group_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
-}
-
-static struct quota quota_read(const struct cgroup_place *p, const struct host *h)
-{
-	bool v1 = p->version == 1;
-
-	return (struct quota){
-		.place = *p,
-		.periods = group_number(p, h, "cpu.stat", "nr_periods"),
-		.throttled_periods = group_number(p, h, "cpu.stat", "nr_throttled"),
-		.throttled_seconds =
-			group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
-			(v1 ? 1e9 : 1e6),
-	};
-}
-
-static struct quota quota_find(const struct cgroup *c, const struct host *h)
-{
-	struct cgroup_place p = c->place[CGROUP_CPU];
-
-	if (!p.version)
-		return (struct quota){0};
-	do
-		if (has_quota(&p, h))
-			return quota_read(&p, h);
-	while (cgroup_parent(&p));
-	return (struct quota){0};
-}
 
 static double group_oom_kills(const struct cgroup *c, const struct host *h)
 {

@@ -1,0 +1,55 @@
+/* Finding and reading a CPU quota. */
+#include "collectors/quota.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/cgroup_files.h"
+#include "collectors/source.h"
+
+double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
+	const char *key)
+{
+	char path[CGROUP_FILE_MAX];
+	struct scan text;
+	uint64_t v;
+
+	if (!p->version || host_read(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
+		return NAN;
+	if (key)
+		return number_value(number_find(text, key));
+	return scan_u64(&text, &v) ? (double)v : (double)NAN;
+}
+
+static bool has_quota(const struct cgroup_place *p, const struct host *h)
+{
+	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
+	return group_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
+}
+
+struct quota quota_read(const struct cgroup_place *p, const struct host *h)
+{
+	bool v1 = p->version == 1;
+
+	return (struct quota){
+		.place = *p,
+		.periods = group_number(p, h, "cpu.stat", "nr_periods"),
+		.throttled_periods = group_number(p, h, "cpu.stat", "nr_throttled"),
+		.throttled_seconds =
+			group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
+			(v1 ? 1e9 : 1e6),
+	};
+}
+
+struct quota quota_find(const struct cgroup *c, const struct host *h)
+{
+	struct cgroup_place p = c->place[CGROUP_CPU];
+
+	if (!p.version)
+		return (struct quota){0};
+	do
+		if (has_quota(&p, h))
+			return quota_read(&p, h);
+	while (cgroup_parent(&p));
+	return (struct quota){0};
+}
