@@ -12,12 +12,8 @@
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
 #include "recommender/catalogue.h"
+#include "recommender/demand.h"
 #include "recommender/run.h"
-
-/* What the next run will need. Exact; NaN = unknown, 0 = none. */
-struct demand {
-	double cpu_cores, memory_bytes, gpus, vram_bytes, disk_bytes, duration_seconds;
-};
 
 /*
  * What to paste into a request: whole numbers, memory and vram in MiB. A known cpu or memory is at least 1, so

@@ -22,13 +22,16 @@ enum outcome {
 	OUTCOME_COUNT,
 };
 
-const char *outcome_name(enum outcome o);                 /* "running", "succeeded", ... */
+const char *outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool outcome_parse(const char *name, enum outcome *ret);
 
 /*
  * Over time, each value weighted by how long it held. Percentiles are the smallest value that at least
  * that share of the time did not exceed (nearest rank, weighted). sum is the plain sum of the values: the
  * total of a column that holds growth per interval.
+ *
+ * A value that held for no time (the last reading of a run, which brings its totals to the exact ones) counts
+ * in n, sum and max only; when no value held for any time, all weigh the same.
  */
 struct distribution {
 	uint64_t n; /* samples */
@@ -47,12 +50,14 @@ struct run {
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
-	const char *cpu_source, *memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	const char *cpu_source,
+		*memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 	double input_bytes, attempt;
+	double cpu_missed_seconds; /* what the CPU time may lack at most */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
 };
@@ -75,25 +80,32 @@ double run_peak(const struct run *r, const char *column);  /* max */
 double run_mean(const struct run *r, const char *column);
 
 /*
- * Derived columns: not measured but computed per sample from measured ones, and kept in stats like them.
- * cpu_cores = cpu_seconds / interval, read and write rates likewise. The table is in recommender/stats.c.
+ * Derived columns: not measured but computed from measured ones, and kept in stats like them: cpu_cores =
+ * cpu_seconds / duration, read and write rates likewise. The table is in recommender/stats.c. Their mean is
+ * all growth by all time; an interval of less than half the usual length is joined to its neighbour, so that
+ * a few milliseconds do not make a peak; their sum is unknown.
  */
 
 /* A series as the history gives it: n samples in order; values[column][i], NaN = unknown. */
 struct series {
 	size_t n, n_columns;
 	const char *const *columns;
-	const double *at;       /* end of the interval, seconds since 1970 UTC */
-	const double *duration; /* length of the interval in seconds, > 0 */
+	const double *at; /* end of the interval, seconds since 1970 UTC */
+	const double *
+		duration; /* length of the interval in seconds; 0 = a correction at the same instant */
 	double *const *values;
 };
 
 /*
- * Statistics of every column of s and of the derived ones that can be computed, in arena, sorted by column.
+ * Statistics of every column of s that has a known value and of the derived ones that can be computed, in
+ * arena with their names, sorted by column.
  */
 size_t stats_of_series(const struct series *s, struct arena *arena, struct column_stats **ret);
 
-/* The distribution of n values that held for weight[i] > 0 each; NaN values are left out. */
+/*
+ * The distribution of n values that held for weight[i] >= 0 each, or all alike when weight is NULL. NaN values
+ * are left out; without any value n is 0 and the rest NaN.
+ */
 struct distribution distribution_of(const double *value, const double *weight, size_t n);
 
 #endif

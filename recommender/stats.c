@@ -1,0 +1,204 @@
+/* Statistics over time of one run's series. */
+#include "recommender/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+/* Rates: growth of a column divided by the time it took. */
+static const struct derived {
+	const char *column, *from;
+} derived[] = {
+	{"cpu_cores", "cpu_seconds"},
+	{"disk_read_bytes_per_second", "disk_read_bytes"},
+	{"disk_written_bytes_per_second", "disk_written_bytes"},
+	{"read_chars_per_second", "read_chars"},
+	{"written_chars_per_second", "written_chars"},
+	{"system_disk_read_bytes_per_second", "system_disk_read_bytes"},
+	{"system_disk_written_bytes_per_second", "system_disk_written_bytes"},
+	{"system_network_received_bytes_per_second", "system_network_received_bytes"},
+	{"system_network_sent_bytes_per_second", "system_network_sent_bytes"},
+};
+
+struct held {
+	double value, weight;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+/*
+ * held is sorted by value. The slack of a few units in the last place keeps a rank that is exact in
+ * decimals (95 of 100 intervals of 0.1 s) from moving up by rounding.
+ */
+static double percentile(const struct held *held, size_t n, double total, double share)
+{
+	double rank = total * share * (1 - 1e-12), so_far = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		so_far += held[i].weight;
+		if (held[i].weight > 0 && so_far >= rank)
+			return held[i].value;
+	}
+	return n ? held[n - 1].value : NAN;
+}
+
+/* Known values with their weights, or, when none has one, with the same weight each. */
+static size_t gather(const double *value, const double *weight, size_t n, struct held *out)
+{
+	double total = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(value[i]))
+			continue;
+		out[known] = (struct held){value[i], weight ? weight[i] : 1};
+		total += out[known++].weight;
+	}
+	for (size_t i = 0; i < known && total <= 0; i++)
+		out[i].weight = 1;
+	return known;
+}
+
+struct distribution distribution_of(const double *value, const double *weight, size_t n)
+{
+	struct distribution d = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+	AUTO(freep) struct held *held = xmalloc(n * sizeof *held);
+	double total = 0, weighted = 0;
+
+	d.n = gather(value, weight, n, held);
+	if (d.n == 0)
+		return d;
+	d.sum = 0;
+	for (size_t i = 0; i < d.n; i++) {
+		d.sum += held[i].value;
+		total += held[i].weight;
+		weighted += held[i].value * held[i].weight;
+	}
+	qsort(held, d.n, sizeof *held, by_value);
+	d.mean = weighted / total;
+	d.min = percentile(held, d.n, total, 0);
+	d.max = held[d.n - 1].value;
+	d.p50 = percentile(held, d.n, total, 0.50);
+	d.p95 = percentile(held, d.n, total, 0.95);
+	d.p99 = percentile(held, d.n, total, 0.99);
+	return d;
+}
+
+/* Half of the usual interval; shorter ones are too short to divide by. */
+static double shortest_interval(const struct series *s)
+{
+	AUTO(freep) double *known = xmalloc(s->n * sizeof *known);
+
+	for (size_t i = 0; i < s->n; i++)
+		known[i] = s->duration[i] > 0 ? s->duration[i] : NAN;
+	return distribution_of(known, NULL, s->n).p50 / 2;
+}
+
+struct rates {
+	size_t n;
+	double *rate, *held;
+	double growth, time;           /* of everything */
+	double open_growth, open_time; /* not divided yet: too short so far */
+};
+
+static void close_interval(struct rates *r)
+{
+	r->rate[r->n] = r->open_growth / r->open_time;
+	r->held[r->n++] = r->open_time;
+	r->open_growth = r->open_time = 0;
+}
+
+/*
+ * A rate over much less than the usual interval says more about the kernel's rounding (CPU time
+ * moves in steps of up to 10 ms) than about the job, so such an interval is joined to the next one,
+ * at the end to the one before.
+ */
+static void add_rates(struct rates *r, const struct series *s, const double *growth,
+	double shortest)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (isnan(growth[i]))
+			continue;
+		r->growth += growth[i];
+		r->time += s->duration[i];
+		if (s->duration[i] <= 0)
+			continue;
+		r->open_growth += growth[i];
+		r->open_time += s->duration[i];
+		if (s->duration[i] >= shortest)
+			close_interval(r);
+	}
+	if (r->open_time > 0 && r->n) {
+		r->n--;
+		r->open_growth += r->rate[r->n] * r->held[r->n];
+		r->open_time += r->held[r->n];
+	}
+	if (r->open_time > 0)
+		close_interval(r);
+}
+
+/* n stays 0 when no time passed. A sum of rates means nothing, so it is unknown. */
+static struct distribution distribution_of_rates(const struct series *s, const double *growth,
+	double shortest)
+{
+	AUTO(freep) double *rate = xmalloc(s->n * sizeof *rate);
+	AUTO(freep) double *held = xmalloc(s->n * sizeof *held);
+	struct rates r = {.rate = rate, .held = held};
+
+	add_rates(&r, s, growth, shortest);
+	struct distribution d = distribution_of(rate, held, r.n);
+
+	if (r.time > 0)
+		d.mean = r.growth / r.time;
+	d.sum = NAN;
+	return d;
+}
+
+static const struct derived *derived_from(const char *column)
+{
+	for (size_t i = 0; i < ARRAY_LEN(derived); i++)
+		if (strcmp(derived[i].from, column) == 0)
+			return &derived[i];
+	return NULL;
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct column_stats *x = a, *y = b;
+
+	return strcmp(x->column, y->column);
+}
+
+static void add_stats(struct column_stats *stats, size_t *n, const char *column,
+	struct distribution d, struct arena *arena)
+{
+	if (d.n)
+		stats[(*n)++] = (struct column_stats){arena_text(arena, column, strlen(column)), d};
+}
+
+size_t stats_of_series(const struct series *s, struct arena *arena, struct column_stats **ret)
+{
+	struct column_stats *stats = arena_alloc(arena, (2 * s->n_columns + 1) * sizeof *stats);
+	double shortest = shortest_interval(s);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_columns; i++) {
+		const struct derived *rate = derived_from(s->columns[i]);
+
+		add_stats(stats, &n, s->columns[i],
+			distribution_of(s->values[i], s->duration, s->n), arena);
+		if (rate)
+			add_stats(stats, &n, rate->column,
+				distribution_of_rates(s, s->values[i], shortest), arena);
+	}
+	qsort(stats, n, sizeof *stats, by_column);
+	*ret = stats;
+	return n;
+}
