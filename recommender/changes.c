@@ -242,8 +242,8 @@ static void find_anomaly(struct findings *f, const struct line *l, size_t from)
 		isnan(l->log_input[l->n - 1]) ? "" : " for its input");
 }
 
-size_t changes_of_runs(
-	const struct runs *runs, double requested_bytes, struct arena *arena, struct change **ret)
+size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
+	struct change **ret)
 {
 	struct findings *f = arena_alloc(arena, sizeof *f);
 	struct line *l = arena_alloc(arena, sizeof *l);

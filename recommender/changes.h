@@ -29,7 +29,7 @@ struct change {
  * runs: newest first, all outcomes. requested_bytes: what the next run will ask for, NaN = unknown:
  * a trend then says when it is reached.
  */
-size_t changes_of_runs(
-	const struct runs *runs, double requested_bytes, struct arena *arena, struct change **ret);
+size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
+	struct change **ret);
 
 #endif

@@ -11,16 +11,16 @@
 #define FADING       24.0 /* runs after which a run counts half */
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
 
-struct profile {
+struct parallelism {
 	size_t n;
 	struct parallel run[RUNS_FOR_CPU]; /* newest first */
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
 	double mean, widest;               /* cores in use on average, and at any time */
 };
 
-static struct profile *profile_of(const struct runs *used, struct arena *arena)
+static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
 {
-	struct profile *p = arena_alloc(arena, sizeof *p);
+	struct parallelism *p = arena_alloc(arena, sizeof *p);
 	double sum = 0;
 
 	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
@@ -40,7 +40,7 @@ static struct profile *profile_of(const struct runs *used, struct arena *arena)
 	return p;
 }
 
-static double mean_stretch(const struct profile *p, double cores)
+static double mean_stretch(const struct parallelism *p, double cores)
 {
 	double sum = 0;
 
@@ -49,7 +49,7 @@ static double mean_stretch(const struct profile *p, double cores)
 	return sum;
 }
 
-static double worst_stretch(const struct profile *p, double cores)
+static double worst_stretch(const struct parallelism *p, double cores)
 {
 	double worst = 1;
 
@@ -69,7 +69,7 @@ static double next_cores(double cores, bool whole)
 }
 
 /* The least (cores + what waits with them) x time. */
-static double cheapest_cores(const struct profile *p, double waiting, bool whole)
+static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
 {
 	double first = whole ? 1 : 0.25, best = first, best_cost = INFINITY;
 
@@ -84,7 +84,7 @@ static double cheapest_cores(const struct profile *p, double waiting, bool whole
 	return best;
 }
 
-static double cores_for_speed(const struct profile *p)
+static double cores_for_speed(const struct parallelism *p)
 {
 	double c = 0.25;
 
@@ -101,7 +101,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The cores that suffice for this share of the time of the run that needs most. */
-static double cores_for_share(const struct profile *p, double share)
+static double cores_for_share(const struct parallelism *p, double share)
 {
 	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
 	double most = 0;
@@ -112,7 +112,7 @@ static double cores_for_share(const struct profile *p, double share)
 }
 
 /* The same over the time of all runs together, newer ones counting more. */
-static double cores_for_share_fading(const struct profile *p, double share, struct arena *arena)
+static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
 {
 	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);
 	size_t n = 0;
@@ -132,7 +132,7 @@ static double cores_for_share_fading(const struct profile *p, double share, stru
 	return sample[n - 1][0];
 }
 
-static void size_by_cost(struct sizing *s, const struct profile *p, struct arena *arena)
+static void size_by_cost(struct sizing *s, const struct parallelism *p, struct arena *arena)
 {
 	double waiting = 0;
 	char n[WORDS_MAX];
@@ -151,13 +151,13 @@ static void size_by_cost(struct sizing *s, const struct profile *p, struct arena
 		s->demand.cpu_cores, mean_stretch(p, s->demand.cpu_cores), cores_for_speed(p));
 }
 
-static void size_by_share(struct sizing *s, const struct method *m, const struct profile *p,
+static void size_by_share(struct sizing *s, const struct method *m, const struct parallelism *p,
 	const struct sizing_options *options, struct arena *arena)
 {
 	double share =
 		m->uses_percentile && options->percentile > 0 ? options->percentile : m->cpu_share;
-	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena)
-				    : cores_for_share(p, share);
+	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena) :
+				      cores_for_share(p, share);
 	char n[WORDS_MAX];
 
 	s->demand.cpu_cores = fmax(cores, 0.01);
@@ -184,7 +184,7 @@ static void explain_at_cores(struct sizing *s, struct arena *arena)
 void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
-	struct profile *p = profile_of(used, arena);
+	struct parallelism *p = parallelism_of(used, arena);
 	char n[WORDS_MAX];
 
 	if (!p->n) {

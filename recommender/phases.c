@@ -90,8 +90,8 @@ static double at_most_known(double peak, double v)
 }
 
 /* The samples from to end - 1 as a phase. */
-static struct phase phase_of(
-	const struct series *s, double *const channel[CHANNELS], size_t from, size_t end)
+static struct phase phase_of(const struct series *s, double *const channel[CHANNELS], size_t from,
+	size_t end)
 {
 	const double *gpus = column(s, "gpus_used");
 	struct distribution cores =
@@ -245,8 +245,8 @@ static const char *sentence(const struct split *s, struct arena *arena)
 		if (p->demand.memory_bytes >= 0)
 			buf_addf(&b, " with %s", words_bytes(words, p->demand.memory_bytes));
 		if (p->demand.gpus > 0)
-			buf_addf(
-				&b, " and %g GPU%s", p->demand.gpus, p->demand.gpus > 1 ? "s" : "");
+			buf_addf(&b, " and %g GPU%s", p->demand.gpus,
+				p->demand.gpus > 1 ? "s" : "");
 	}
 	buf_addf(&b, "; as %zu steps, each with its own request, it would reserve %.0f %% less",
 		s->parts.n, 100 * s->saving);

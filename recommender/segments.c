@@ -74,8 +74,8 @@ static double cost(const struct sums *s, size_t from, size_t end)
 	return c;
 }
 
-size_t segments_cut(
-	const double *const channel[], size_t channels, size_t n, size_t least, size_t *ret)
+size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
+	size_t *ret)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct sums s = {0};

@@ -20,7 +20,7 @@
  * of the first point of each segment but the first to ret (room for n) and returns how many; 0 when
  * there are too many points or channels.
  */
-size_t segments_cut(
-	const double *const channel[], size_t channels, size_t n, size_t least, size_t *ret);
+size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
+	size_t *ret);
 
 #endif

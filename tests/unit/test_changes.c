@@ -115,8 +115,8 @@ static void a_slow_wave_is_not_a_trend(void **state)
 	assert_true(fabs(trend_of(rise, 60).slope - 0.05) < 0.005);
 }
 
-static const struct change *find(
-	const struct change *c, size_t n, enum change_kind kind, const char *measure)
+static const struct change *find(const struct change *c, size_t n, enum change_kind kind,
+	const char *measure)
 {
 	for (size_t i = 0; i < n; i++)
 		if (c[i].kind == kind && strcmp(c[i].measure, measure) == 0)
@@ -179,8 +179,8 @@ static void a_shift_names_the_run_it_came_with(void **state)
 	(void)state;
 	fill(&t, 30, shifted);
 	t.run[0].outcome = OUTCOME_FAILED; /* does not count */
-	shift = find(
-		c, changes_of_runs(&t.runs, NAN, &arena, &c), CHANGE_SHIFT, "memory_peak_bytes");
+	shift = find(c, changes_of_runs(&t.runs, NAN, &arena, &c), CHANGE_SHIFT,
+		"memory_peak_bytes");
 	assert_non_null(shift);
 	assert_string_equal(shift->run_id, "run-20");
 	assert_true(fabs(shift->before / MIB - 1000) < 10 && fabs(shift->after / MIB - 1500) < 10);
@@ -224,8 +224,8 @@ static void an_unusual_newest_run_is_named(void **state)
 	assert_non_null(odd);
 	assert_string_equal(odd->run_id, "run-24");
 	assert_true(fabs(odd->after / MIB - 3000) < 1 && fabs(odd->before / MIB - 1000) < 10);
-	assert_non_null(
-		strstr(odd->words, "peak memory of the newest run was 2.93 GiB, 3 times the"));
+	assert_non_null(strstr(odd->words,
+		"peak memory of the newest run was 2.93 GiB, 3 times the"));
 	assert_non_null(find(c, n, CHANGE_NEW_PEAK, "memory_peak_bytes"));
 	assert_null(find(c, n, CHANGE_ANOMALY, "duration_seconds"));
 }
@@ -251,8 +251,8 @@ static void a_large_input_excuses_a_large_run(void **state)
 	assert_string_equal(t.run[0].stats[1].column, "memory_peak_bytes");
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
 	assert_non_null(find(c, n, CHANGE_ANOMALY, "memory_peak_bytes"));
-	assert_non_null(
-		strstr(find(c, n, CHANGE_ANOMALY, "memory_peak_bytes")->words, "for its input"));
+	assert_non_null(strstr(find(c, n, CHANGE_ANOMALY, "memory_peak_bytes")->words,
+		"for its input"));
 }
 
 static void few_runs_say_nothing(void **state)
