@@ -175,12 +175,13 @@ static void a_shift_names_the_run_it_came_with(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct change *c;
 	const struct change *shift;
+	size_t n;
 
 	(void)state;
 	fill(&t, 30, shifted);
 	t.run[0].outcome = OUTCOME_FAILED; /* does not count */
-	shift = find(c, changes_of_runs(&t.runs, NAN, &arena, &c), CHANGE_SHIFT,
-		"memory_peak_bytes");
+	n = changes_of_runs(&t.runs, NAN, &arena, &c);
+	shift = find(c, n, CHANGE_SHIFT, "memory_peak_bytes");
 	assert_non_null(shift);
 	assert_string_equal(shift->run_id, "run-20");
 	assert_true(fabs(shift->before / MIB - 1000) < 10 && fabs(shift->after / MIB - 1500) < 10);
