@@ -60,8 +60,8 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s = size_with(st->name, &t, &defaults, &arena);
 
-		assert_true(
-			s.demand.memory_bytes > 1000 * MIB && s.demand.memory_bytes < 1400 * MIB);
+		assert_true(s.demand.memory_bytes > 1000 * MIB &&
+			    s.demand.memory_bytes < 1400 * MIB);
 		assert_true((double)s.resources.memory >= s.demand.memory_bytes / MIB);
 		assert_true(s.memory_bytes_limit >= s.demand.memory_bytes);
 		assert_true(s.resources.cpu >= 1 && s.resources.cpu <= 8);
@@ -167,8 +167,8 @@ static void auto_answers_when_there_were_only_kills(void **state)
 	assert_true(isnan(s.demand.cpu_cores));
 	assert_int_equal(strategy_find("krr")->size(&t.runs, &defaults, &arena, &s, &e), -ENODATA);
 	test_run_add(&limitless, OUTCOME_OOM_KILLED);
-	assert_int_equal(
-		strategy_find("auto")->size(&limitless.runs, &defaults, &arena, &s, &e), -ENODATA);
+	assert_int_equal(strategy_find("auto")->size(&limitless.runs, &defaults, &arena, &s, &e),
+		-ENODATA);
 }
 
 static void add_runs_by_input(struct test_runs *t, size_t n)
@@ -192,8 +192,8 @@ static void auto_uses_an_announced_input(void **state)
 	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
 	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
 	assert_true(small.demand.memory_bytes > 400 * MIB && small.demand.memory_bytes < 700 * MIB);
-	assert_true(
-		large.demand.memory_bytes > 3100 * MIB && large.demand.memory_bytes < 3700 * MIB);
+	assert_true(large.demand.memory_bytes > 3100 * MIB &&
+		    large.demand.memory_bytes < 3700 * MIB);
 	assert_true(far.demand.memory_bytes < 4 * 3 * 3100 * MIB);
 	assert_string_equal(explained(&far, "announced input"),
 		"memory: the announced input is 1e+05 times the largest seen; predictions go no "
@@ -258,10 +258,10 @@ static void options_reach_the_rules(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 10; i++)
-		test_run_succeeded(
-			&t, 1, 100 * (double)(i + 1) * MIB); /* newest 100 MiB, oldest 1000 */
-	s = size_with(
-		"max", &t, &(struct sizing_options){.margin_given = true, .margin = 0.5}, &arena);
+		test_run_succeeded(&t, 1,
+			100 * (double)(i + 1) * MIB); /* newest 100 MiB, oldest 1000 */
+	s = size_with("max", &t, &(struct sizing_options){.margin_given = true, .margin = 0.5},
+		&arena);
 	assert_true(fabs(s.demand.memory_bytes / MIB - 1500) < 1e-6);
 	s = size_with("max", &t, &(struct sizing_options){.runs = 3}, &arena);
 	assert_true(fabs(s.demand.memory_bytes / MIB - 360) < 1e-6);
@@ -272,6 +272,36 @@ static void options_reach_the_rules(void **state)
 	assert_true(fabs(s.demand.memory_bytes / MIB - 1000) < 1e-6);
 	s = size_with("vpa", &t, &(struct sizing_options){.margin_given = true}, &arena);
 	assert_true(s.demand.memory_bytes < 1050 * MIB);
+}
+
+static void a_later_attempt_asks_for_more(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 20; i++)
+		test_run_succeeded(&t, 1, (i == 7 ? 3000 : 1000) * MIB);
+	for (const struct strategy *st = strategies; st->name; st++) {
+		double last = 0;
+
+		if (strcmp(st->name, "baseline") == 0) /* knows no attempts */
+			continue;
+		for (size_t attempt = 1; attempt < 5; attempt++) {
+			struct sizing s = size_with(st->name, &t,
+				&(struct sizing_options){.attempt = attempt}, &arena);
+
+			assert_true(s.demand.memory_bytes > last);
+			assert_int_equal(explained(&s, "this is attempt") != NULL, attempt > 1);
+			last = s.demand.memory_bytes;
+		}
+	}
+
+	struct sizing s = size_with("auto", &t, &(struct sizing_options){.attempt = 2}, &arena);
+
+	assert_true(fabs(s.demand.memory_bytes / MIB - 3150) < 1e-6);
+	s = size_with("auto", &t, &(struct sizing_options){.attempt = 1000000}, &arena);
+	assert_true(s.demand.memory_bytes <= ALLOCATION_MAX);
 }
 
 static void risk_levels_are_ordered_and_named(void **state)
@@ -286,8 +316,8 @@ static void risk_levels_are_ordered_and_named(void **state)
 	for (size_t i = 0; i < 40; i++)
 		test_run_succeeded(&t, 1, (1000 + 400 * (double)(i * 7 % 11)) * MIB);
 	for (size_t i = 0; i < RISK_COUNT; i++) {
-		struct sizing s = size_with(
-			"auto", &t, &(struct sizing_options){.risk = by_caution[i]}, &arena);
+		struct sizing s = size_with("auto", &t,
+			&(struct sizing_options){.risk = by_caution[i]}, &arena);
 
 		assert_true(s.demand.memory_bytes >= last);
 		assert_true(s.demand.memory_bytes == s.memory_at_risk[by_caution[i]]);
@@ -381,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_mixed_name_is_told_to_split),
 		cmocka_unit_test(vram_and_gpus_are_sized),
 		cmocka_unit_test(options_reach_the_rules),
+		cmocka_unit_test(a_later_attempt_asks_for_more),
 		cmocka_unit_test(risk_levels_are_ordered_and_named),
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),
