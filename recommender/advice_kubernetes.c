@@ -92,7 +92,8 @@ static void add_bound(struct buf *out, const char *name, uint64_t milli, uint64_
 void write_vpa(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
-	uint64_t low = round_up_memory(s->memory_at_risk[RISK_ECONOMY]);
+	double economy = s->memory_at_risk[RISK_ECONOMY];
+	uint64_t low = economy > 0 ? round_up_memory(economy) : 0;
 
 	if (!a.millicores && !a.mib) {
 		buf_adds(out, "status: {}\n");

@@ -365,6 +365,11 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 
 double auto_quantile(void *state, double input, double share)
 {
+	return auto_quantile_from(state, input, share, 0);
+}
+
+double auto_quantile_from(void *state, double input, double share, double from)
+{
 	struct sizer *s = state;
 
 	prepare(s, input);
@@ -373,9 +378,30 @@ double auto_quantile(void *state, double input, double share)
 	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
 	size_t i = 0;
 
-	while (i < p.n - 1 && p.weight_below[i + 1] < share * pool_weight(&p))
+	while (i < p.n - 1 && p.atom[i].value < from)
+		i++;
+
+	double below = p.weight_below[i], left = pool_weight(&p) - below;
+
+	while (i < p.n - 1 && p.weight_below[i + 1] < below + share * left)
 		i++;
 	return p.atom[i].value;
+}
+
+double auto_chance_from(void *state, double input, double above, double from)
+{
+	struct sizer *s = state;
+
+	prepare(s, input);
+	assert(s->past.n > 0);
+
+	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
+	size_t low = pool_below(&p, nextafter(from, 0)), high = pool_below(&p, above);
+	double left = pool_weight(&p) - p.weight_below[low];
+
+	if (from > above || !(left > 1e-6 * pool_weight(&p))) /* beyond all that is known */
+		return from > above ? 1 : 0.5;
+	return fmax(0, pool_weight(&p) - p.weight_below[high]) / left;
 }
 
 static void start(void *state, const struct settings *settings, size_t level)

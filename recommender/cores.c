@@ -4,21 +4,12 @@
 
 #include "recommender/auto.h"
 #include "recommender/parallel.h"
+#include "recommender/prices.h"
 #include "recommender/strategy.h"
 
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* runs after which a run counts half */
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
-
-/*
- * What else is reserved while the run waits for its CPUs, in cores: where clouds sell memory by
- * itself a GiB costs about an eighth of a core, and a GPU as much as dozens of them.
- */
-#define GIB_IN_CORES 0.125
-#define GPU_IN_CORES 25.0
-
-/* Durations are sized by rules whose constants are meant for memory: a minute is like a GiB. */
-#define SECOND (16 * MIB)
 
 struct parallelism {
 	size_t n;
@@ -213,9 +204,9 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	explain_at_cores(s, arena);
 }
 
-static double duration_of(const struct run *r)
+double run_duration_as_bytes(const struct run *r)
 {
-	return r->duration_seconds > 0 ? r->duration_seconds * SECOND : (double)NAN;
+	return r->duration_seconds > 0 ? r->duration_seconds * SECOND_IN_BYTES : (double)NAN;
 }
 
 void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
@@ -226,11 +217,11 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 	char n[WORDS_MAX], middle[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
 	struct fed f;
 
-	feed(&f, rule, &rule->defaults, runs, used, duration_of);
+	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes);
 	if (f.learnt) {
-		s->demand.duration_seconds = auto_quantile(f.state, input, 0.5) / SECOND;
-		s->duration_low = auto_quantile(f.state, input, 0.1) / SECOND;
-		s->duration_high = auto_quantile(f.state, input, 0.9) / SECOND;
+		s->demand.duration_seconds = auto_quantile(f.state, input, 0.5) / SECOND_IN_BYTES;
+		s->duration_low = auto_quantile(f.state, input, 0.1) / SECOND_IN_BYTES;
+		s->duration_high = auto_quantile(f.state, input, 0.9) / SECOND_IN_BYTES;
 		sizing_explain(s, arena,
 			"duration: as %s went, half of the runs are expected to take up to %s, "
 			"four of "

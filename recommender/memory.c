@@ -92,6 +92,19 @@ static void explain_kill(struct sizing *s, const struct fed *f, struct arena *ar
 		words_bytes(asked, s->demand.memory_bytes));
 }
 
+static void explain_attempt(struct sizing *s, size_t attempt, struct arena *arena)
+{
+	char asked[WORDS_MAX];
+
+	s->memory_too_small = s->memory_expected_waste = NAN; /* of a first attempt they would be */
+	sizing_explain(s, arena,
+		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
+		"earlier "
+		"ones failed",
+		(unsigned long long)s->resources.memory, attempt,
+		words_bytes(asked, s->demand.memory_bytes));
+}
+
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
 	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
@@ -132,6 +145,19 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
+#define ATTEMPTS_MAX 10
+
+/* What the rule asks for at a later attempt, had each of the earlier ones asked for what it said. */
+static double allocation_of_attempt(const struct rule *rule, void *state, double first,
+	size_t attempt)
+{
+	double allocation = first;
+
+	for (unsigned failures = 1; failures < attempt && failures < ATTEMPTS_MAX; failures++)
+		allocation = rule->retry(state, allocation, failures);
+	return fmin(allocation, ALLOCATION_MAX);
+}
+
 void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
@@ -143,7 +169,11 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 	struct fed f;
 
 	feed(&f, rule, &rule_options, runs, used, run_memory_peak);
-	s->demand.memory_bytes = fmax(rule->allocate(f.state, input), f.after_oom);
+	s->demand.memory_bytes = rule->allocate(f.state, input);
+	if (f.learnt)
+		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,
+			s->demand.memory_bytes, options->attempt);
+	s->demand.memory_bytes = fmax(s->demand.memory_bytes, f.after_oom);
 	if (!(s->demand.memory_bytes > 0)) {
 		s->demand.memory_bytes = NAN;
 		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
@@ -158,6 +188,8 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		s->memory_bytes_limit = fmax(s->memory_bytes_limit, s->memory_at_risk[RISK_SAFE]);
 	if (f.after_oom >= s->demand.memory_bytes)
 		explain_kill(s, &f, arena);
+	else if (f.learnt && options->attempt > 1)
+		explain_attempt(s, options->attempt, arena);
 	else if (!m->rule)
 		explain_auto(s, &f, options->risk, input, arena);
 	else

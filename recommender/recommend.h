@@ -11,6 +11,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
+#include "recommender/catalogue.h"
 #include "recommender/demand.h"
 #include "recommender/pick.h"
 #include "recommender/run.h"
@@ -87,6 +88,7 @@ struct sizing_options {
 	double margin; /* max, percentile, krr, vpa: added, as a share; read only with margin_given */
 	bool margin_given;
 	double input_bytes; /* announced size of the next run's input */
+	size_t attempt;     /* of the next run: 2 = the first one was too small; 0 is 1 */
 };
 
 struct strategy {

@@ -58,6 +58,10 @@ const char *words_runs(char out[WORDS_MAX], size_t n);
 double run_gpus(const struct run *r);
 double run_vram_peak(const struct run *r);
 
+/* Durations are predicted by rules whose constants are meant for memory: a minute is like a GiB. */
+#define SECOND_IN_BYTES (16 * MIB)
+double run_duration_as_bytes(const struct run *r); /* NaN when unknown */
+
 /* Where a run that was killed for memory met its limit; NaN when nothing is known of it. */
 double run_killed_at(const struct run *r);
 

@@ -274,6 +274,36 @@ static void options_reach_the_rules(void **state)
 	assert_true(s.demand.memory_bytes < 1050 * MIB);
 }
 
+static void a_later_attempt_asks_for_more(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 20; i++)
+		test_run_succeeded(&t, 1, (i == 7 ? 3000 : 1000) * MIB);
+	for (const struct strategy *st = strategies; st->name; st++) {
+		double last = 0;
+
+		if (strcmp(st->name, "baseline") == 0) /* knows no attempts */
+			continue;
+		for (size_t attempt = 1; attempt < 5; attempt++) {
+			struct sizing s = size_with(st->name, &t,
+				&(struct sizing_options){.attempt = attempt}, &arena);
+
+			assert_true(s.demand.memory_bytes > last);
+			assert_int_equal(explained(&s, "this is attempt") != NULL, attempt > 1);
+			last = s.demand.memory_bytes;
+		}
+	}
+
+	struct sizing s = size_with("auto", &t, &(struct sizing_options){.attempt = 2}, &arena);
+
+	assert_true(fabs(s.demand.memory_bytes / MIB - 3150) < 1e-6);
+	s = size_with("auto", &t, &(struct sizing_options){.attempt = 1000000}, &arena);
+	assert_true(s.demand.memory_bytes <= ALLOCATION_MAX);
+}
+
 static void risk_levels_are_ordered_and_named(void **state)
 {
 	static const enum risk by_caution[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
@@ -381,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_mixed_name_is_told_to_split),
 		cmocka_unit_test(vram_and_gpus_are_sized),
 		cmocka_unit_test(options_reach_the_rules),
+		cmocka_unit_test(a_later_attempt_asks_for_more),
 		cmocka_unit_test(risk_levels_are_ordered_and_named),
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),

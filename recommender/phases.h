@@ -1,0 +1,43 @@
+/*
+ * The parts of a run that behave differently ("loads for 12 minutes on one core with 40 GiB, then
+ * trains for three hours on a GPU"), and whether it pays to make them steps of their own. Pure.
+ */
+#ifndef RECOMMENDER_PHASES_H
+#define RECOMMENDER_PHASES_H
+
+#include <stdbool.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/demand.h"
+#include "recommender/run.h"
+
+struct phase {
+	double start, seconds;       /* since the run started */
+	struct demand demand;        /* P95 of the cores, peaks of the rest; disk unknown */
+	double cores_mean, gpu_mean; /* busy on average; NaN = unknown */
+};
+
+struct phases {
+	size_t n;
+	struct phase *phase;
+	double seconds; /* of the run */
+};
+
+/* From a run's samples; one phase when nothing changes for good. In arena. */
+void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
+
+/*
+ * A split is proposed when every part takes at least a minute and a tenth of the run, the cut is
+ * found at the same share of the run (within 5 %) in at least three of the newest five, and
+ * reserving each part's own demand costs at most 80 % of reserving the whole run's, in (cores + GiB
+ * / 8 + 25 x GPUs) x time.
+ */
+struct split {
+	struct phases parts; /* of the newest run */
+	double saving;       /* share of what one step reserves */
+	const char *words;   /* one sentence */
+};
+/* run: newest first; at most the first five are looked at. In arena. */
+bool phases_split(const struct phases *run, size_t n, struct arena *arena, struct split *ret);
+
+#endif
