@@ -189,11 +189,12 @@ void gpus_begin(struct gpus *g, const struct host *h)
 static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};
-	const struct attributed *end = g->attributed + g->n_attributed, *p;
+	const struct attributed *end, *p;
 	double born = (double)m->start_ticks / (double)h->ticks_per_second;
 
 	if (g->n_attributed == 0)
 		return false;
+	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
 	/* A process that was born after the table was made is not the one that it tells of. */
 	if (!p || born > (double)g->table->at.ns / 1e9)

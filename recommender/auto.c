@@ -238,7 +238,7 @@ static void prepare(struct sizer *s, double input)
 	for (size_t k = 0; k < o->n_prices; k++)
 		s->allocation[k] = NAN;
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		double cost[PRICES_MAX];
+		double cost[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
 
 		if (!speaks(s, e))
 			continue;
@@ -280,12 +280,14 @@ static double sizer_retry(void *state, double allocation, unsigned failures)
 /* What this run would have cost, had it been sized so. */
 static double loss_of(const struct sizer *s, double allocation, double peak, double price)
 {
-	double spent = allocation, next;
+	double spent = allocation, next = second_attempt(s, allocation);
 
 	if (allocation >= peak)
 		return allocation - peak;
-	for (next = second_attempt(s, allocation); next < peak; next *= 2)
+	while (next < peak) {
 		spent += next;
+		next *= 2;
+	}
 	return spent + next - peak + price * peak + s->settings->fixed_price;
 }
 

@@ -71,15 +71,16 @@ static double next_cores(double cores, bool whole)
 /* The least (cores + what waits with them) x time. */
 static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
 {
-	double first = whole ? 1 : 0.25, best = first, best_cost = INFINITY;
+	double c = whole ? 1 : 0.25, best = c, best_cost = INFINITY;
 
-	for (double c = first; c < next_cores(p->widest, whole) + 1; c = next_cores(c, whole)) {
+	while (c < next_cores(p->widest, whole) + 1) {
 		double cost = (c + waiting) * mean_stretch(p, c);
 
 		if (cost < best_cost * (1 - 1e-9)) {
 			best_cost = cost;
 			best = c;
 		}
+		c = next_cores(c, whole);
 	}
 	return best;
 }

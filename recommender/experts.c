@@ -40,7 +40,7 @@ static int by_value(const void *a, const void *b)
 /* The smallest value that at least this share of the weight does not exceed; v is sorted. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
-	double cumulated[PAST_MAX], sum = 0;
+	double cumulated[PAST_MAX] = {0}, sum = 0;
 	size_t i = 0;
 
 	for (size_t k = 0; k < n; k++)

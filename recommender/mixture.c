@@ -35,8 +35,10 @@ static double least_constant_waste(const double *peak, size_t n)
 		for (size_t k = 0; k < n && waste < best; k++) {
 			double a = peak[i];
 
-			for (; a < peak[k]; a *= 2)
+			while (a < peak[k]) {
 				waste += a;
+				a *= 2;
+			}
 			waste += a - peak[k];
 		}
 		best = fmin(best, waste);

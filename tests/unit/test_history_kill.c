@@ -144,7 +144,7 @@ static void close_orphans(struct history *h)
 static uint64_t number_of_kills(void)
 {
 	const char *text = getenv("RIGHTSIZE_KILLS");
-	struct scan s = SCAN(text, text ? strlen(text) : 0);
+	struct scan s = SCAN(text ? text : "", text ? strlen(text) : 0);
 	uint64_t kills = KILLS;
 
 	scan_u64(&s, &kills);
