@@ -186,7 +186,7 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	*ret = fd;
-	fd = -1;
+	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): closep reads it */
 	return 0;
 }
 
@@ -230,7 +230,7 @@ static int ask_taskstats(struct exit_events *x, const struct netlink_request *r,
 static int listen_to_records(struct exit_events *x, struct err *e)
 {
 	struct netlink_request r;
-	struct bytes datagram;
+	struct bytes datagram = {0};
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int code = open_socket(NETLINK_GENERIC, 0, &x->records, e);
 

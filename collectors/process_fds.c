@@ -40,6 +40,7 @@ static int look_at(void *context, const char *name)
 	return n < 0 ? (int)n : w->each(w->context, (int)fd, target);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): counted down through struct walk */
 int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	int (*each)(void *context, int fd, const char *target), void *context)
 {
