@@ -153,6 +153,8 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	baseline_memory(&s, &used, arena);
 	baseline_gpu(&s, &used, arena);
 	baseline_duration(&s, &used, arena);
+	size_disk(&s, &used, arena);
+	explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
 	judge(&s, runs, &used, options);
 	*ret = s;

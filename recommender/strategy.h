@@ -87,6 +87,10 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 
+/* Any strategy's: disk space, and what the runs waited for. */
+void size_disk(struct sizing *s, const struct runs *used, struct arena *arena);
+void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
+
 /* Says so when the name seems to cover different jobs. */
 void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena);
 
