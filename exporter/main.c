@@ -15,6 +15,7 @@
 #include "exporter/http.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/manual.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
@@ -77,8 +78,10 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct follower *follower = NULL;
 	struct http *http = NULL;
 
-	int code = start_historian(app, self, e);
+	int code = machine_start(&app->machine, app->options, e);
 
+	if (code == 0)
+		code = start_historian(app, self, e);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
@@ -94,6 +97,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	return code;
 }
 
@@ -152,6 +156,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -180,6 +186,7 @@ static int run_job(struct app *app, char **command)
 	http_stop(http);
 	sampler_stop(app->sampler);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }

@@ -14,6 +14,7 @@ enum kind { KIND_TEXT, KIND_TEXTS, KIND_FLAG, KIND_COUNT, KIND_DURATION, KIND_BY
 
 const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL
 #define LEAST_TEXTS(least)    0, NULL

@@ -52,10 +52,20 @@ X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
-X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
+  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
+  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
+  "Instance type of this server as its vendor calls it, for example m7i.large") \
+X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Region of this server as its vendor calls it, for example us-east-1") \
+X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+  "How this server is rented: ondemand, spot or unknown") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
@@ -90,7 +100,8 @@ struct options {
 	int n_rest;
 };
 
-extern const char *const log_level_names[], *const log_format_names[];
+extern const char *const log_level_names[], *const log_format_names[],
+	*const server_allocation_names[];
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
