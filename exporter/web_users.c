@@ -146,7 +146,7 @@ static void learn(struct known *k, const struct key *key)
 static bool password_fits(const char *password, const char *hash)
 {
 	struct crypt_data *data = xcalloc(1, sizeof *data);
-	const char *got = crypt_r(password, hash, data);
+	const char *got = crypt_rn(password, hash, data, (int)sizeof *data);
 	bool ret =
 		got && strlen(got) == strlen(hash) && gnutls_memcmp(got, hash, strlen(hash)) == 0;
 
