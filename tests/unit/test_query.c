@@ -161,6 +161,22 @@ static void unknown_words_are_no_commands(void **state)
 	assert_string_equal(query_route("recommend")->path, "/recommend");
 }
 
+/* Does text have the words, whatever blanks and ends of lines are between them? */
+static bool has_words(const char *text, const char *words)
+{
+	for (; *text; text++) {
+		const char *t = text, *w = words;
+
+		while (*w && (*t == *w || (*w == ' ' && *t == '\n'))) {
+			w++;
+			t += strspn(t, "\n ") ? strspn(t, "\n ") : 1;
+		}
+		if (!*w)
+			return true;
+	}
+	return false;
+}
+
 static void help_names_every_parameter_as_a_flag(void **state)
 {
 	(void)state;
@@ -169,7 +185,7 @@ static void help_names_every_parameter_as_a_flag(void **state)
 
 		query_help(&b, *r);
 		for (const struct parameter *p = (*r)->parameters; p->name; p++)
-			assert_non_null(strstr(buf_text(&b), p->help));
+			assert_true(has_words(buf_text(&b), p->help));
 		assert_null(strstr(buf_text(&b), "--job_name"));
 		for (const char *line = buf_text(&b); *line; line += strcspn(line, "\n") + 1)
 			assert_true(strcspn(line, "\n") <= WRAP_COLUMNS);
