@@ -78,12 +78,18 @@ struct run_root {
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
 };
 
+/* The server that a run runs on; NULL = unknown. Said at the start, at the end, or both: the end wins. */
+struct run_server {
+	const char *vendor_id, *instance_type, *region, *zone, *allocation;
+};
+
 struct run_begin {
 	const char *run_id, *job_name, *host;
 	double started_at, interval_seconds;
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
 		attempt;
+	struct run_server server;
 	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
@@ -94,7 +100,9 @@ struct run_finish {
 	double ended_at, duration_seconds;
 	enum outcome outcome;
 	double exit_code, exit_signal;
-	const char *cpu_source, *memory_source;
+	const char *cpu_source, *memory_source, *network_source;
+	const char *architecture; /* a name of recommender/catalogue.h */
+	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
 };

@@ -50,6 +50,15 @@ static int run_with_text(struct history *h, enum history_statement id, const cha
 	return sql_run(&q, e);
 }
 
+static void put_server(struct sql *q, const struct run_server *s)
+{
+	sql_put_text(q, s->vendor_id);
+	sql_put_text(q, s->instance_type);
+	sql_put_text(q, s->region);
+	sql_put_text(q, s->zone);
+	sql_put_text(q, s->allocation);
+}
+
 static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
@@ -74,6 +83,7 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_double(&q, b->attempt);
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	put_server(&q, &b->server);
 	sql_put_text(&q, b->job_name);
 	return sql_run(&q, e);
 }
@@ -215,6 +225,9 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f, s
 	sql_put_double(&q, f->cpu_missed_seconds);
 	sql_put_text(&q, f->memory_source);
 	sql_put_int(&q, (int64_t)count.samples);
+	sql_put_text(&q, f->network_source);
+	sql_put_text(&q, f->architecture);
+	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }
