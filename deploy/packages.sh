@@ -12,7 +12,7 @@ declare -A packages=(
 		libmicrohttpd-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
-		libcmocka-dev prometheus python3 python3-prometheus-client"
+		libcmocka-dev prometheus prometheus-alertmanager python3 python3-prometheus-client"
 	[bench]="python3 curl wrk"
 )
 
