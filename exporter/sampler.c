@@ -36,6 +36,7 @@ struct sampler {
 	struct latest latest;
 	struct fold *fold;
 	struct mono next_row;
+	uint64_t samples_missed;
 	size_t n_ended;            /* runs that linger */
 	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
 	struct mono ended_at;
@@ -141,8 +142,10 @@ static void row_tick(struct sampler *s)
 	int64_t now = now_read().mono.ns;
 
 	s->next_row.ns += interval;
-	if (s->next_row.ns <= now)
+	if (s->next_row.ns <= now) {
+		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval) + 1;
 		s->next_row.ns = now + interval;
+	}
 	write_rows(s, tick(s), NULL);
 }
 
@@ -270,6 +273,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	if (code == 0) {
 		s->host.jobs = jobs_new();
 		s->active = active_start(app->options, &s->host);
+		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
 		s->next_row = s->host.now.mono;
