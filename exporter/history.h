@@ -132,6 +132,22 @@ int history_samples(struct history *h, const struct sample *samples, size_t n, s
  */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
+/*
+ * An ended run that another exporter recorded and handed on, with its statistics but without samples. One
+ * that is known already is left as it is (0), but one that was only taken for interrupted is corrected; 1:
+ * it was new, or is corrected.
+ */
+int history_run_add(struct history *h, const struct run *r, struct err *e);
+
+/*
+ * Which ended runs were not handed on to another exporter yet: the one that ended first comes first. The
+ * limits of the history hold for them, too; a run that is corrected is to be handed on again.
+ */
+int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
+	size_t *ret_n, struct err *e);
+int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
+int history_run_forwarded(struct history *h, const char *run_id, double at, struct err *e);
+
 /* When the exporter that records an open run is taken for gone. */
 struct orphan_rule {
 	double now, stale_seconds;

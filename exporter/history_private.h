@@ -40,9 +40,13 @@ X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, sta
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
+<<<<<<< HEAD
   " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?," \
   " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
   " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
+=======
+  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, forwarded_at = NULL WHERE id = ?") \
+>>>>>>> pod
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
@@ -79,6 +83,9 @@ X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, 
   " WHERE started_at < ?1 AND hours_until < minutes_until") \
 X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
 X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
+X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
+X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
+X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1") \
 X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
 X(DATA_VERSION, "PRAGMA data_version") \
 X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")

@@ -335,6 +335,15 @@ void sampler_scraped(struct sampler *s, uint64_t generation)
 	pthread_mutex_unlock(&s->lock);
 }
 
+bool sampler_was_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	bool scraped = s->scraped_generation >= generation;
+
+	pthread_mutex_unlock(&s->lock);
+	return scraped;
+}
+
 static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),
 	void *context)
 {

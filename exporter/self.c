@@ -10,7 +10,11 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+<<<<<<< HEAD
 #include "exporter/historian.h"
+=======
+#include "exporter/forwarder.h"
+>>>>>>> pod
 #include "exporter/http_count.h"
 #include "exporter/version.h"
 
@@ -22,6 +26,13 @@ X(BUILD, .name = "rightsize_build", \
 X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
+  .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
+  .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
+X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
+  .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
@@ -181,6 +192,7 @@ static void add_requests(void *context, const char *handler, const char *code, u
 	POINT(out, HTTP_REQUESTS, (double)n, handler, code);
 }
 
+<<<<<<< HEAD
 static void add_history(const struct self_sources *s, struct block *out)
 {
 	if (s->samples_missed)
@@ -195,6 +207,18 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
+=======
+static void add_forward(struct block *out)
+{
+	struct forward_counts c = forward_counts();
+
+	if (!c.active)
+		return;
+	POINT(out, FORWARD_RUNS, (double)c.delivered, "delivered");
+	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
+	POINT(out, FORWARD_FAILURES, (double)c.failures);
+	POINT(out, FORWARD_WAITING, (double)c.waiting);
+>>>>>>> pod
 }
 
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
@@ -206,6 +230,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
 	http_count_each(add_requests, out);
+	add_forward(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
