@@ -122,6 +122,7 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	identity_read(&self);
 	app.options = &o;
+	app.self = &self;
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;
