@@ -12,6 +12,7 @@
 #include "collectors/process.h"
 #include "collectors/process_book.h"
 #include "collectors/recognise.h"
+#include "exporter/earlier.h"
 #include "exporter/historian.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
@@ -31,11 +32,13 @@ struct named {
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
+	const struct earlier_run *earlier; /* that it continues, or NULL */
 };
 
 struct finder {
 	struct app *app;
 	struct fold *fold;
+	struct earlier *earlier;
 	struct process_book *book;
 	size_t n, room;
 	struct named **named;
@@ -50,6 +53,7 @@ struct finder *finder_new(struct app *app, struct fold *fold)
 
 	f->app = app;
 	f->fold = fold;
+	f->earlier = earlier_read(app);
 	f->book = process_book_new();
 	f->command_line = xmalloc(HOST_SCRATCH_SIZE);
 	f->environment = xmalloc(HOST_SCRATCH_SIZE);
@@ -64,6 +68,7 @@ void finder_free(struct finder *f)
 	for (size_t i = 0; i < f->n; i++)
 		free(f->named[i]);
 	free(f->named);
+	earlier_free(f->earlier);
 	process_book_free(f->book);
 	free(f->command_line);
 	free(f->environment);
@@ -171,7 +176,15 @@ static void begin(struct finder *f, const struct booked *p, struct named *n)
 	n->root = f->app->self->here;
 	n->root.pid = p->pid;
 	n->root.start_ticks = p->start_ticks;
-	run_id_make(n->run_id, n->started_at);
+	n->earlier = earlier_find(f->earlier, n->is.job_name, p->pid, p->start_ticks);
+	if (n->earlier && n->earlier->recorded_elsewhere)
+		return;
+	if (n->earlier) {
+		n->started_at.ns = (int64_t)(n->earlier->started_at * 1e9);
+		text_copy(n->earlier->run_id, n->run_id, sizeof n->run_id);
+	} else {
+		run_id_make(n->run_id, n->started_at);
+	}
 
 	struct run_spec spec = {
 		.run_id = n->run_id,
@@ -305,11 +318,15 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
-	fold_begin(f->fold, n->run_id, s);
+	if (n->earlier)
+		fold_continue(f->fold, n->run_id, s, n->earlier->total,
+			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
+	else
+		fold_begin(f->fold, n->run_id, s);
 	historian_run_begin(f->app->historian, &begin);
 	n->begun = true;
-	log_line(LOG_LEVEL_INFO, "run found", "job_name", n->is.job_name, "run_id", n->run_id,
-		"system", n->is.system, NULL);
+	log_line(LOG_LEVEL_INFO, n->earlier ? "run continued" : "run found", "job_name",
+		n->is.job_name, "run_id", n->run_id, "system", n->is.system, NULL);
 }
 
 static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)

@@ -103,6 +103,47 @@ class Recognise(Case):
         self.ended(server, name)
         self.assertEqual(self.only_run(name)["outcome"], "succeeded")
 
+    def test_run_goes_on_after_a_restart_of_the_server(self):
+        name = f"{self.mark}/long"
+        spin = python_job("""
+import sys, time
+for line in sys.stdin:
+    end = time.process_time() + 0.3
+    while time.process_time() < end: pass
+    print("done", flush=True)
+""")
+        job = self.begin({"RIGHTSIZE_JOB_NAME": name}, spin, stdout=subprocess.PIPE)
+
+        def work():
+            job.stdin.write(b"go\n")
+            job.stdin.flush()
+            self.assertEqual(job.stdout.readline(), b"done\n")
+
+        server = self.serve("--jobs.recognise")
+        self.found(server, name)
+        work()
+        server.stop()
+        first = self.only_run(name)
+        self.assertEqual(first["outcome"], "running")
+        self.assertGreater(first["cpu_seconds"], 0.25)
+        work()
+        server = self.serve("--jobs.recognise")
+        self.found(server, name)
+        server.kill()
+        work()
+        server = self.serve("--jobs.recognise")
+        self.found(server, name)
+        work()
+        job.stdout.close()
+        self.end(job)
+        self.ended(server, name)
+        run = self.only_run(name)
+        self.assertEqual((run["run_id"], run["started_at"]), (first["run_id"], first["started_at"]))
+        self.assertIn(run["outcome"], ("succeeded", "unknown"))
+        # Once what was used while no server ran, and nothing twice.
+        self.assert_close(run["cpu_seconds"], 1.25, 0.1, 0.1, "CPU seconds over three servers")
+        self.assertLess(run["cpu_cores_max"], 1.7)
+
     def test_nothing_is_found_when_it_is_switched_off(self):
         server = self.serve()
         name = f"{self.mark}/off"
