@@ -123,6 +123,7 @@ static int serve_main(int argc, char **argv)
 	identity_read(&self);
 	app.options = &o;
 	app.self = &self;
+	app.refreshes_catalogue = true;
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;

@@ -6,7 +6,8 @@
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
  * kinds: TEXT, TEXTS (repeatable), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
- * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), CHOICE (least is a NULL-terminated list).
+ * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
+ * NULL-terminated list). A number without a default is 0 when it was not given.
  */
 #ifndef EXPORTER_OPTIONS_H
 #define EXPORTER_OPTIONS_H
@@ -30,6 +31,8 @@ enum command_bits {
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
   "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again when it changes") \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
@@ -49,7 +52,21 @@ X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATC
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
+  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", 0, 0, COMMAND_ALL, "URL", \
+  "The Spare Cores Keeper whose catalogue is fetched") \
+X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
+  "Age at which the catalogue is fetched again") \
+X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
+  "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
+  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
 X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
@@ -60,6 +77,14 @@ X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "Size of what this run works on, announced for recommendations: peaks often follow it") \
+X(NUMBER, run_request_cpu, "request-cpu", NULL, 0.001, 1e6, COMMAND_RUN, "CORES", \
+  "What the run was given, where it is known: cores, such as 2.5") \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "What the run was given, where it is known: memory") \
+X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
+  "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
@@ -82,6 +107,7 @@ struct texts {
 #define OPTION_TYPE_COUNT              uint64_t
 #define OPTION_TYPE_DURATION           double
 #define OPTION_TYPE_BYTES              uint64_t
+#define OPTION_TYPE_NUMBER             double
 #define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 
