@@ -10,11 +10,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-<<<<<<< HEAD
-#include "exporter/historian.h"
-=======
 #include "exporter/forwarder.h"
->>>>>>> pod
+#include "exporter/historian.h"
 #include "exporter/http_count.h"
 #include "exporter/version.h"
 
@@ -192,7 +189,6 @@ static void add_requests(void *context, const char *handler, const char *code, u
 	POINT(out, HTTP_REQUESTS, (double)n, handler, code);
 }
 
-<<<<<<< HEAD
 static void add_history(const struct self_sources *s, struct block *out)
 {
 	if (s->samples_missed)
@@ -207,7 +203,8 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
-=======
+}
+
 static void add_forward(struct block *out)
 {
 	struct forward_counts c = forward_counts();
@@ -218,7 +215,6 @@ static void add_forward(struct block *out)
 	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
 	POINT(out, FORWARD_FAILURES, (double)c.failures);
 	POINT(out, FORWARD_WAITING, (double)c.waiting);
->>>>>>> pod
 }
 
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
