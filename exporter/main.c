@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/app.h"
+#include "exporter/catalogue_command.h"
 #include "exporter/follower.h"
 #include "exporter/historian.h"
 #include "exporter/http.h"
@@ -278,6 +279,8 @@ int main(int argc, char **argv)
 		return manual_main(argc, argv);
 	if (route)
 		return query(route, argc - 2, argv + 2);
+	if (strcmp(word, "catalogue") == 0)
+		return catalogue_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)

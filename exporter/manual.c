@@ -7,11 +7,13 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/catalogue_command.h"
 #include "exporter/options.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/self.h"
 #include "exporter/version.h"
+#include "recommender/fields.h"
 
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
@@ -52,6 +54,7 @@ static void help_of_all(struct buf *out)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
+	catalogue_help(out);
 	buf_adds(out,
 		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
 		"can also be\n"
@@ -67,6 +70,12 @@ static void help_of_word(struct buf *out, const char *word)
 			continue;
 		buf_addf(out, "%s\n%s.\n\n", commands[i].synopsis, commands[i].help);
 		options_help(out, commands[i].bits);
+		return;
+	}
+	if (strcmp(word, "catalogue") == 0) {
+		catalogue_help(out);
+		buf_addc(out, '\n');
+		options_help(out, COMMAND_QUERY);
 		return;
 	}
 	if (!route) {
@@ -135,6 +144,7 @@ static const struct {
 	{"metrics", metrics_markdown},
 	{"options", options_markdown},
 	{"routes", routes_markdown},
+	{"columns", fields_markdown},
 };
 
 static int print_table(struct buf *out, const char *word)
@@ -144,7 +154,8 @@ static int print_table(struct buf *out, const char *word)
 			tables[i].print(out);
 			return EXIT_SUCCESS;
 		}
-	fputs("rightsize-exporter manual: accepted is metrics, options or routes\n", stderr);
+	fputs("rightsize-exporter manual: accepted is metrics, options, routes or columns\n",
+		stderr);
 	return EXIT_USAGE;
 }
 
