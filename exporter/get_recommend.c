@@ -7,11 +7,8 @@
 #include "exporter/job_runs.h"
 #include "exporter/recommend_json.h"
 #include "exporter/server_parameters.h"
-
-static const char *strategy_choice(size_t i)
-{
-	return strategies[i].name;
-}
+#include "exporter/sizing_parameters.h"
+#include "exporter/wrap.h"
 
 static const char *format_choice(size_t i)
 {
@@ -20,12 +17,7 @@ static const char *format_choice(size_t i)
 
 static const struct parameter parameters[] = {
 	JOB_NAME_PARAMETER,
-	RUNS_PARAMETER,
-	{.name = "strategy",
-		.kind = PARAMETER_CHOICE,
-		.fallback = "baseline",
-		.choice = strategy_choice,
-		.help = "How the next run's demand follows from the last runs"},
+	SIZING_PARAMETERS,
 	{.name = "format",
 		.kind = PARAMETER_CHOICE,
 		.fallback = "json",
@@ -55,15 +47,6 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	return reply_json(r, 200, recommend_json(&all));
 }
 
-static const struct advice_format *format_of(const char *name)
-{
-	const struct advice_format *f = advice_formats;
-
-	while (f->name && strcmp(f->name, name) != 0)
-		f++;
-	return f;
-}
-
 static int reply_no_demand(struct reply *r, const char *job_name, const struct runs *runs,
 	const struct err *why)
 {
@@ -76,17 +59,20 @@ static int reply_no_demand(struct reply *r, const char *job_name, const struct r
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	const char *job_name = argument_text(a, "job_name");
-	const struct strategy *strategy = strategy_find(argument_text(a, "strategy"));
-	const struct advice_format *format = format_of(argument_text(a, "format"));
-	struct sizing_options options = {.runs = argument_count(a, "runs")};
+	const struct advice_format *format = advice_format_find(argument_text(a, "format"));
+	struct sizing_options options;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing sizing = {0};
-	struct runs runs;
-	int code = job_runs(app, job_name, 0, &arena, &runs, r, e);
+	struct runs all, runs;
+	int code;
 
+	if (!sizing_options(a, &options, r))
+		return 0;
+	code = job_runs(app, job_name, 0, &arena, &all, r, e);
 	if (code <= 0)
 		return code;
-	code = strategy->size(&runs, &options, &arena, &sizing, e);
+	runs = sizing_window(a, &all, wall_seconds(now_read().wall));
+	code = sizing_strategy(a)->size(&runs, &options, &arena, &sizing, e);
 	if (code == -ENODATA)
 		return reply_no_demand(r, job_name, &runs, e);
 	if (code)
@@ -99,10 +85,26 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return 0;
 }
 
+static void explain(struct buf *out)
+{
+	buf_adds(out, "\nStrategies:\n");
+	for (const struct strategy *s = strategies; s->name; s++) {
+		buf_addf(out, "  %s\n", s->name);
+		wrap_add(out, s->help, 6);
+	}
+	buf_adds(out, "\nFormats:\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++) {
+		buf_addf(out, "  %s\n", f->name);
+		wrap_add(out, f->help, 6);
+	}
+	buf_addc(out, '\n');
+}
+
 const struct route route_recommend = {
 	.path = "/recommend",
 	.command = "recommend",
 	.help = "What to ask for the next time a job runs, why, and the cheapest servers for it",
 	.parameters = parameters,
+	.explain = explain,
 	.answer = answer,
 };

@@ -14,6 +14,7 @@
 #include "exporter/self.h"
 #include "exporter/version.h"
 #include "recommender/fields.h"
+#include "recommender/recommend.h"
 
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
@@ -137,6 +138,20 @@ static void routes_markdown(struct buf *out)
 	}
 }
 
+static void strategies_markdown(struct buf *out)
+{
+	buf_adds(out, "| strategy | formula, source, parameters |\n|---|---|\n");
+	for (const struct strategy *s = strategies; s->name; s++)
+		buf_addf(out, "| `%s` | %s |\n", s->name, s->help);
+}
+
+static void formats_markdown(struct buf *out)
+{
+	buf_adds(out, "| format | content type | what it is |\n|---|---|---|\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
+}
+
 static const struct {
 	const char *word;
 	void (*print)(struct buf *out);
@@ -145,6 +160,8 @@ static const struct {
 	{"options", options_markdown},
 	{"routes", routes_markdown},
 	{"columns", fields_markdown},
+	{"strategies", strategies_markdown},
+	{"formats", formats_markdown},
 };
 
 static int print_table(struct buf *out, const char *word)
@@ -154,8 +171,10 @@ static int print_table(struct buf *out, const char *word)
 			tables[i].print(out);
 			return EXIT_SUCCESS;
 		}
-	fputs("rightsize-exporter manual: accepted is metrics, options, routes or columns\n",
-		stderr);
+	fputs("rightsize-exporter manual: accepted is", stderr);
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", tables[i].word);
+	fputc('\n', stderr);
 	return EXIT_USAGE;
 }
 

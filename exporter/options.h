@@ -6,7 +6,8 @@
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
  * kinds: TEXT, TEXTS (repeatable), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
- * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), CHOICE (least is a NULL-terminated list).
+ * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
+ * NULL-terminated list). A number without a default is 0 when it was not given.
  */
 #ifndef EXPORTER_OPTIONS_H
 #define EXPORTER_OPTIONS_H
@@ -30,6 +31,8 @@ enum command_bits {
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
   "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again when it changes") \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
@@ -72,6 +75,14 @@ X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "Size of what this run works on, announced for recommendations: peaks often follow it") \
+X(NUMBER, run_request_cpu, "request-cpu", NULL, 0.001, 1e6, COMMAND_RUN, "CORES", \
+  "What the run was given, where it is known: cores, such as 2.5") \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "What the run was given, where it is known: memory") \
+X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
+  "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
@@ -94,6 +105,7 @@ struct texts {
 #define OPTION_TYPE_COUNT              uint64_t
 #define OPTION_TYPE_DURATION           double
 #define OPTION_TYPE_BYTES              uint64_t
+#define OPTION_TYPE_NUMBER             double
 #define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 

@@ -105,6 +105,8 @@ struct route {
 	 * 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
 	 */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
+	/* What --help says after the parameters; NULL = nothing. */
+	void (*explain)(struct buf *out);
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */

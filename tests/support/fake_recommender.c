@@ -16,7 +16,7 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 	struct sizing s = {.demand = {1, 1e8, 0, 0, NAN, 60}, .resources = {1, 128, 0, 0}};
 
 	(void)arena;
-	for (size_t i = 0; i < runs->n && s.runs < options->runs; i++)
+	for (size_t i = 0; i < runs->n && (!options->runs || s.runs < options->runs); i++)
 		s.runs += runs->run[i].outcome == OUTCOME_SUCCEEDED;
 	if (s.runs == 0)
 		return err_set(e, -ENODATA, "no run succeeded");
@@ -25,11 +25,20 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 }
 
 const struct strategy strategies[] = {
-	{.name = "baseline", .help = "The seeds' rule", .size = size}, {0}};
+	{.name = "auto", .help = "Ours", .uses = USES_RISK, .size = size},
+	{.name = "percentile",
+		.help = "A percentile",
+		.uses = USES_PERCENTILE | USES_MARGIN,
+		.size = size},
+	{0},
+};
 
 const struct strategy *strategy_find(const char *name)
 {
-	return strcmp(name, strategies[0].name) == 0 ? &strategies[0] : NULL;
+	for (const struct strategy *s = strategies; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
 }
 
 static void write_metaflow(struct buf *out, const struct sizing *s)
@@ -46,3 +55,11 @@ const struct advice_format advice_formats[] = {
 		.write = write_metaflow},
 	{0},
 };
+
+const struct advice_format *advice_format_find(const char *name)
+{
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
