@@ -331,8 +331,9 @@ int catalogue_main(int argc, char **argv)
 	struct err e = {0};
 
 	if (!v) {
-		err_set(&e, -EINVAL, "\"%.80s\" is none of info, update, import and search",
-			argc > 0 ? argv[0] : "");
+		err_set(&e, -EINVAL, "%s%.80s%s: accepted is info, update, import or search",
+			argc > 0 ? "\"" : "a word is missing", argc > 0 ? argv[0] : "",
+			argc > 0 ? "\"" : "");
 		return usage_error(&e);
 	}
 	if (read_command(&c, v, argc - 1, argv + 1, &e))

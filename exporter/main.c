@@ -11,6 +11,7 @@
 #include "collectors/base/utf8.h"
 #include "exporter/app.h"
 #include "exporter/catalogue_command.h"
+#include "exporter/costs.h"
 #include "exporter/follower.h"
 #include "exporter/historian.h"
 #include "exporter/http.h"
@@ -76,6 +77,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct err *e)
 {
 	struct follower *follower = NULL;
+	struct costs *costs = NULL;
 	struct http *http = NULL;
 
 	int code = start_historian(app, self, e);
@@ -86,11 +88,14 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
+	if (code == 0)
+		code = costs_start(&costs, app, e);
 	if (code == 0) {
 		int n = wait_for_signal(set);
 
 		log_line(LOG_LEVEL_INFO, "stopping", "signal", sigabbrev_np(n), NULL);
 	}
+	costs_stop(costs);
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
