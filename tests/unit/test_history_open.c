@@ -174,7 +174,7 @@ static void a_newer_schema_is_left_alone(void **state)
 		assert_non_null(strstr(e.text, "newer"));
 		assert_non_null(strstr(e.text, "99"));
 	}
-	test_run_sql(f->file, "PRAGMA user_version = 1");
+	test_run_sql(f->file, "PRAGMA user_version = 2");
 	struct history *h = test_history(f->file);
 
 	assert_int_equal(test_count_runs(h, NULL), 40);
