@@ -7,7 +7,11 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/log.h"
+#include "exporter/outlook.h"
 #include "exporter/self.h"
+
+/* Those that know the program; they cannot be switched off. */
+static const struct collector *const own_collectors[] = {&collector_outlook, &collector_self};
 
 struct active {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
@@ -39,11 +43,11 @@ struct active_set *active_start(const struct options *o, const struct host *host
 
 	while (all_collectors[n])
 		n++;
-	a->list = xcalloc(n + 2, sizeof *a->list);
-	a->active = xcalloc(n + 1, sizeof *a->active);
-	for (size_t i = 0; i <= n; i++) {
-		a->list[i] = i < n ? all_collectors[i] : &collector_self;
-		if (i == n || o->collector_on[i])
+	a->list = xcalloc(n + ARRAY_LEN(own_collectors) + 1, sizeof *a->list);
+	a->active = xcalloc(n + ARRAY_LEN(own_collectors), sizeof *a->active);
+	for (size_t i = 0; i < n + ARRAY_LEN(own_collectors); i++) {
+		a->list[i] = i < n ? all_collectors[i] : own_collectors[i - n];
+		if (i >= n || o->collector_on[i])
 			start_one(&a->active[i], a->list[i], host);
 	}
 	return a;

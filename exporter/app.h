@@ -14,6 +14,7 @@
 
 struct sampler;
 struct historian;
+struct outlooks;
 struct catalogue;
 
 struct app {
@@ -22,6 +23,7 @@ struct app {
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
+	struct outlooks *outlooks;   /* NULL without */
 	/* Private to app_catalogue. */
 	pthread_mutex_t catalogue_lock; /* guards catalogue */
 	struct catalogue *catalogue;

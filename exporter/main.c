@@ -16,6 +16,7 @@
 #include "exporter/identity.h"
 #include "exporter/log.h"
 #include "exporter/manual.h"
+#include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
@@ -80,6 +81,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	int code = start_historian(app, self, e);
 
 	if (code == 0)
+		code = outlooks_start(&app->outlooks, app, e);
+	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
@@ -93,6 +96,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	return code;
 }
@@ -152,6 +156,9 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && app->options->listen_addresses.n &&
+		outlooks_start(&app->outlooks, app, e) < 0)
+		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -179,6 +186,7 @@ static int run_job(struct app *app, char **command)
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	columns_done(&app->columns);
 	return code;

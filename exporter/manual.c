@@ -8,6 +8,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 #include "exporter/options.h"
+#include "exporter/outlook.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/self.h"
@@ -113,6 +114,7 @@ static void metrics_markdown(struct buf *out)
 	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
 	for (size_t i = 0; all_collectors[i]; i++)
 		metrics_of(out, all_collectors[i]);
+	metrics_of(out, &collector_outlook);
 	metrics_of(out, &collector_self);
 }
 

@@ -17,6 +17,7 @@
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/outcome.h"
+#include "exporter/outlook.h"
 
 #define STACK_SIZE (256 * 1024)
 
@@ -112,6 +113,7 @@ static const struct snapshot *tick(struct sampler *s)
 	drop_ended(s);
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
+	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
 	publish(s, snapshot);
 	return snapshot;
