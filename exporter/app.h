@@ -16,6 +16,7 @@ struct sampler;
 struct historian;
 struct machine_watch;
 struct shelf;
+struct outlooks;
 
 struct app {
 	const struct options *options;
@@ -25,6 +26,7 @@ struct app {
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
 	struct machine_watch *machine; /* NULL: nobody looks which server this is */
+	struct outlooks *outlooks;   /* NULL without */
 	bool refreshes_catalogue;    /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */

@@ -21,6 +21,7 @@
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/manual.h"
+#include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
@@ -104,6 +105,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = start_historian(app, self, e);
 	if (code == 0)
+		code = outlooks_start(&app->outlooks, app, e);
+	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
@@ -122,6 +125,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	machine_stop(app->machine);
 	return code;
@@ -186,6 +190,9 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 	}
 	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
+	if (code == 0 && app->options->listen_addresses.n &&
+		outlooks_start(&app->outlooks, app, e) < 0)
+		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -217,6 +224,7 @@ static int run_job(struct app *app, char **command)
 	http_stop(http);
 	sampler_stop(app->sampler);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	machine_stop(app->machine);
 	columns_done(&app->columns);
