@@ -87,12 +87,19 @@ static void drop_body(void *body)
 static void add_headers(struct MHD_Response *response, const struct answer *a)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+		a->etag ? "no-cache" : "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	if (a->body->gzip)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (a->negotiated)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+	if (a->etag)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, a->etag);
+	if (a->policy) {
+		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
+		MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	}
 	if (a->allow)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }
@@ -129,6 +136,8 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 		.accept = header(connection, MHD_HTTP_HEADER_ACCEPT),
 		.accept_encoding = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.scrape_timeout = header(connection, "X-Prometheus-Scrape-Timeout-Seconds"),
+		.if_none_match = header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header(connection, "Last-Event-ID"),
 	};
 	struct answer a;
 

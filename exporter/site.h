@@ -15,15 +15,17 @@ struct request {
 	const char *method;
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
-	const char *accept, *accept_encoding, *scrape_timeout;
+	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 };
 
 struct answer {
 	int status;
 	const char *handler; /* the path that answered; one of a few, lives as long as the site */
 	char content_type[128];
-	const char *allow; /* of a 405, else NULL */
-	bool negotiated;   /* depends on Accept and Accept-Encoding */
+	const char *allow;  /* of a 405, else NULL */
+	bool negotiated;    /* depends on Accept and Accept-Encoding */
+	const char *etag;   /* NULL: not to be kept by anybody */
+	const char *policy; /* Content-Security-Policy, or NULL */
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */
