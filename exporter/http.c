@@ -4,18 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <microhttpd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
 #include "exporter/listen.h"
+#include "exporter/live.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
+#define STREAM_BLOCK 4096u
 
 /*
  * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
@@ -104,17 +107,77 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }
 
+/* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
+
+struct streaming {
+	struct live_stream *stream;
+	struct MHD_Connection *connection;
+};
+
+static void pause_stream(void *streaming)
+{
+	MHD_suspend_connection(((struct streaming *)streaming)->connection);
+}
+
+static void resume_stream(void *streaming)
+{
+	MHD_resume_connection(((struct streaming *)streaming)->connection);
+}
+
+static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t room)
+{
+	struct streaming *s = streaming;
+	struct live_reader reader = {pause_stream, resume_stream, s};
+	ssize_t n = live_read(s->stream, out, room, &reader);
+
+	(void)position;
+	return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
+}
+
+static void close_stream(void *streaming)
+{
+	live_close(((struct streaming *)streaming)->stream);
+	free(streaming);
+}
+
+static struct MHD_Response *stream_response(struct MHD_Connection *connection,
+	struct live_stream *stream)
+{
+	struct streaming *s = xcalloc(1, sizeof *s);
+
+	*s = (struct streaming){stream, connection};
+	struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
+		STREAM_BLOCK, read_stream, s, close_stream);
+
+	if (!response)
+		close_stream(s);
+	return response;
+}
+
+static struct MHD_Response *body_response(struct body *body)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
+			drop_body, body);
+
+	if (!response)
+		drop_body(body);
+	return response;
+}
+
 static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer_with_free_callback_cls(a->body->len, a->body->data,
-			drop_body, a->body);
+		a->stream ? stream_response(connection, a->stream) : body_response(a->body);
 
 	if (!response) {
-		drop_body(a->body);
+		if (a->stream)
+			drop_body(a->body);
 		return MHD_NO;
 	}
 	add_headers(response, a);
+	if (a->stream)
+		drop_body(a->body);
 	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
 
 	MHD_destroy_response(response);
@@ -182,9 +245,11 @@ static int serve(struct http *h, const char *address, struct err *e)
 
 	if (code)
 		return code;
-	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
-		on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK, MHD_OPTION_CONNECTION_LIMIT,
+	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC |
+					     MHD_ALLOW_SUSPEND_RESUME,
+		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
+		MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(connections < THREADS ? THREADS : connections),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -235,6 +300,8 @@ void http_stop(struct http *h)
 {
 	if (!h)
 		return;
+	/* libmicrohttpd does not stop while connections are put aside. */
+	site_stop(h->site);
 	for (size_t i = 0; i < h->n; i++)
 		MHD_stop_daemon(h->server[i].daemon);
 	site_free(h->site);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/live.h"
 #include "exporter/sampler.h"
 
 /* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
@@ -23,6 +24,7 @@ static void ready(struct site *s, const struct request *r, struct target *t, str
 /* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
 static const struct site_page pages[] = {
 	{"/", "This page", site_front},
+	{"/events", "The new samples of a run as they come, as server-sent events", site_events},
 	{"/-/healthy", "200 while the sampler works, else 503", healthy},
 	{"/-/ready", "200 after the first sample, until then 503", ready},
 	{0},
@@ -39,14 +41,22 @@ struct site *site_new(struct app *app)
 
 	s->app = app;
 	s->scrape = scrape_new();
+	s->live = live_new(app);
 	s->started = now_read().mono;
 	return s;
+}
+
+void site_stop(struct site *s)
+{
+	live_stop(s->live);
 }
 
 void site_free(struct site *s)
 {
 	if (!s)
 		return;
+	live_stop(s->live);
+	live_free(s->live);
 	scrape_free(s->scrape);
 	free(s);
 }

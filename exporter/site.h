@@ -29,6 +29,8 @@ struct answer {
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */
+	/* NULL, or what comes in place of the body, bit by bit; the caller's to close. */
+	struct live_stream *stream;
 };
 
 /* Most age in seconds of the values at /metrics. */
@@ -36,6 +38,7 @@ struct answer {
 
 struct site;
 struct site *site_new(struct app *app);
+void site_stop(struct site *s); /* ends all streams; they are closed before site_free */
 void site_free(struct site *s);
 
 /* Fills all of ret, whatever the request. */

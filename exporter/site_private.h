@@ -12,6 +12,7 @@
 struct site {
 	struct app *app;
 	struct scrape *scrape;
+	struct live *live;
 	struct mono started;
 	/* When a scrape last waited for a fresh snapshot in vain, by struct mono; 0 = never. */
 	atomic_int_least64_t gave_up;
@@ -33,6 +34,7 @@ void site_reply(struct answer *ret, struct reply *r);
 
 void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 
+void site_events(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 void site_front(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 
 /* Answers with a file of the page; false: the path is none. */

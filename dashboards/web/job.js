@@ -198,7 +198,7 @@ function serversCard(advice, link) {
 			facts(...Object.entries(advice.filtered || {}).map(([why, n]) => [why.replaceAll("_", " "), `${count(n)} left out`])));
 	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
 		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
-	return card("Best servers", h("div", {class: "beside"},
+	return card("Best servers", h("div", null,
 		new Table("servers", serverColumns(servers), servers, null).node,
 		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
 	h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
@@ -282,7 +282,7 @@ async function jobView(name, signal) {
 		node: h("div", null, h("h1", {tabindex: "-1"}, named(name), " ", outcomeBadge(runs[0].outcome)),
 			facts(["Last run", h("a", {href: runLink(runs[0].run_id)}, ago(instant(runs[0].started_at)))],
 				...counts.map(([text, n]) => [text, count(n)])),
-			h("div", {class: "columns"}, card("Duration of its runs", charts[0].node), card("Memory of its runs", charts[1].node)),
+			h("div", {class: "columns"}, card(null, charts[0].node), card(null, charts[1].node)),
 			changesCard(changes),
 			advice ? h("div", {class: "columns"}, adviceCard(name, advice, signal), h("div", null, requestCard(newest, advice), savingsCard(advice))) :
 				card("Recommendation", h("p", null, "There is none before a run has succeeded.")),

@@ -7,8 +7,8 @@ function runCharts(run) {
 	const lines = (...all) => all.filter(([v]) => isKnown(v)).map(([value, label]) => ({value, label}));
 	return [
 		{title: "CPU", write: v => digits(v), lines: lines([run.requested_cpu_cores, "asked for"]), series: [
-			{key: "cpu_cores", label: "this run, cores", colour: "series-1", fill: "fill-1"},
 			{key: "system_cpu_cores", label: "whole machine", ...GROUND},
+			{key: "cpu_cores", label: "this run, cores", colour: "series-1", fill: "fill-1"},
 			{key: "cpu_throttled_cores", label: "throttled", colour: "series-3"}]},
 		{title: "Memory", write: bytes, binary: true,
 			lines: lines([run.memory_limit_bytes, "limit"], [run.requested_memory_bytes, "asked for"]), series: [
@@ -170,10 +170,9 @@ function runPage(data, onZoom, links) {
 	const phases = (data.series.phases || []).map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
 	const group = new ChartGroup(runCharts(run), series, phases.length > 1 ? phases : [], onZoom);
 	const drawn = series.n > 0 && group.charts.length > 0;
-	const outcome = h("span", null, outcomeBadge(run.outcome));
 	const summary = h("div", null, runSummary(run)), statistics = h("div", null, statisticsCard(run, data.runs));
 	const node = h("div", {class: "run"},
-		h("h1", {tabindex: "-1"}, "Run of ", links ? h("a", {href: jobLink(run.job_name)}, named(run.job_name)) : named(run.job_name), " ", outcome),
+		h("h1", {tabindex: "-1"}, "Run of ", links ? h("a", {href: jobLink(run.job_name)}, named(run.job_name)) : named(run.job_name), " ", outcomeBadge(run.outcome)),
 		verdict(run), summary,
 		h("div", {class: "columns"}, statistics, h("div", null, serverCard(run, data.server))),
 		card("Over time", links && h("p", {class: "links"},
@@ -183,7 +182,59 @@ function runPage(data, onZoom, links) {
 			drawn ? [zoomTools(group), group.node] :
 				h("p", {class: "dim"}, run.samples > 0 ? "Its samples are gone from the history; the summary stays." : "It ended before the first sample was taken.")),
 		phasesCard(data.series.phases));
-	return {node, group, drawn, outcome, summary, statistics};
+	return {node, group, drawn, summary, statistics, columns: Object.keys(series.columns).length};
+}
+
+/* Puts the newer series behind the older one; a column that one of them lacks is unknown there. */
+function appended(older, newer) {
+	const names = new Set([...Object.keys(older.columns), ...Object.keys(newer.columns)]), columns = {};
+	for (const name of names)
+		columns[name] = [...(older.columns[name] || older.at.map(() => null)), ...(newer.columns[name] || newer.at.map(() => null))];
+	return {n: older.n + newer.n, at: [...older.at, ...newer.at], columns};
+}
+
+/* More points than this are asked for again, thinned. */
+const LIVE_POINTS = 6000;
+
+/* Seconds between looks at the statistics of a run that goes on; its samples come by themselves. */
+const SUMMARY_SECONDS = 15;
+
+/*
+ * Follows a run that goes on: its samples by server-sent events, its numbers now and then. Where there are too many
+ * streams already, or none come through, the page is asked for again instead.
+ */
+function follow(id, data, page, signal) {
+	const source = new EventSource(address("events", {run: id, after: data.series.position}));
+	const again = () => { if (!signal.aborted) show(false); };
+	let timer = setInterval(summary, SUMMARY_SECONDS * 1000);
+
+	async function summary() {
+		const now = await ask("series", {run: id, points: 2}, signal).catch(() => null);
+		if (!now || signal.aborted)
+			return;
+		data.series.run = now.run;
+		page.summary.replaceChildren(runSummary(now.run));
+		page.statistics.replaceChildren(statisticsCard(now.run, data.runs));
+	}
+	source.addEventListener("samples", event => {
+		data.series.series = appended(data.series.series, JSON.parse(event.data));
+		const missing = page.group.charts.some(c => !c.plot) || Object.keys(data.series.series.columns).length > page.columns;
+		if (!page.drawn || missing || data.series.series.n > LIVE_POINTS)
+			again();
+		else
+			page.group.setData(data.series.series);
+	});
+	source.addEventListener("end", () => { source.close(); again(); });
+	source.addEventListener("open", () => say(""));
+	source.addEventListener("error", () => {
+		if (source.readyState !== EventSource.CLOSED) {
+			say("The exporter does not answer. What you see is from before; it is asked again.", "warn");
+			return;
+		}
+		clearInterval(timer);
+		timer = setTimeout(again, SUMMARY_SECONDS * 1000);
+	});
+	return () => { source.close(); clearInterval(timer); clearTimeout(timer); };
 }
 
 async function runView(id, signal) {
@@ -209,10 +260,19 @@ async function runView(id, signal) {
 			page.group.setDetail(detail.series);
 	}
 	const page = runPage(data, onZoom, true);
+	let unfollow = () => {};
 	return {
 		title: `Run of ${name}`,
 		node: page.node,
-		start: () => page.drawn && page.group.start(),
-		stop: () => page.group.stop(),
+		start: () => {
+			if (page.drawn)
+				page.group.start();
+			if (data.series.run.outcome === "running")
+				unfollow = follow(id, data, page, signal);
+		},
+		stop: () => {
+			unfollow();
+			page.group.stop();
+		},
 	};
 }
