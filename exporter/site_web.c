@@ -3,31 +3,23 @@
 
 #include <string.h>
 
+#include "exporter/html.h"
 #include "exporter/web.h"
-
-static void add_html(struct buf *out, const char *s)
-{
-	for (; *s; s++)
-		if (strchr("<>&\"'", *s))
-			buf_addf(out, "&#%d;", *s);
-		else
-			buf_addc(out, *s);
-}
 
 /* Links are relative: a proxy may serve us below any path. */
 static void begin_link(struct buf *out, const char *path)
 {
 	buf_adds(out, "<li><a href=\"");
-	add_html(out, path + 1);
+	html_add(out, path + 1);
 	buf_adds(out, "\"");
 }
 
 static void end_link(struct buf *out, const char *path, const char *help)
 {
 	buf_addc(out, '>');
-	add_html(out, path);
+	html_add(out, path);
 	buf_adds(out, "</a> ");
-	add_html(out, help);
+	html_add(out, help);
 	buf_adds(out, "</li>\n");
 }
 
@@ -47,7 +39,7 @@ static void add_route(struct buf *out, const struct route *route)
 		buf_adds(out, " data-formats=\"");
 		for (size_t i = 0; format->choice(i); i++) {
 			buf_adds(out, i ? " " : "");
-			add_html(out, format->choice(i));
+			html_add(out, format->choice(i));
 		}
 		buf_adds(out, "\"");
 	}

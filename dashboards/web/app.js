@@ -150,6 +150,7 @@ function setUpTheme(again) {
 
 function showReport(data) {
 	let page = null;
+	data.runs = data.runs ? data.runs.runs : [];
 	const draw = () => {
 		if (page)
 			page.group.stop();
