@@ -167,7 +167,9 @@ function runSummary(run) {
  */
 function runPage(data, onZoom, links) {
 	const run = data.series.run, series = data.series.series, started = instant(run.started_at);
-	const phases = (data.series.phases || []).map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
+	/* Of a run that is short, or goes on, phases say nothing yet. */
+	const known = run.outcome !== "running" && run.samples >= 60 ? data.series.phases || [] : [];
+	const phases = known.map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
 	const group = new ChartGroup(runCharts(run), series, phases.length > 1 ? phases : [], onZoom);
 	const drawn = series.n > 0 && group.charts.length > 0;
 	const summary = h("div", null, runSummary(run)), statistics = h("div", null, statisticsCard(run, data.runs));
@@ -176,12 +178,12 @@ function runPage(data, onZoom, links) {
 		verdict(run), summary,
 		h("div", {class: "columns"}, statistics, h("div", null, serverCard(run, data.server))),
 		card("Over time", links && h("p", {class: "links"},
-			h("a", {href: address("series.csv", {run: run.run_id}), download: ""}, "CSV"), " ",
-			h("a", {href: address("series.csv", {run: run.run_id, format: "resource_tracker"}), download: ""}, "CSV for resource-tracker"), " ",
-			h("a", {href: address("report", {run: run.run_id}), download: ""}, "Report")),
+			h("a", {href: address("series.csv", {run: run.run_id}), download: run.run_id + ".csv"}, "CSV"), " ",
+			h("a", {href: address("series.csv", {run: run.run_id, format: "resource_tracker"}), download: run.run_id + ".resource-tracker.csv"}, "CSV for resource-tracker"), " ",
+			h("a", {href: address("report", {run: run.run_id}), download: run.run_id + ".html"}, "Report, one file to mail")),
 			drawn ? [zoomTools(group), group.node] :
 				h("p", {class: "dim"}, run.samples > 0 ? "Its samples are gone from the history; the summary stays." : "It ended before the first sample was taken.")),
-		phasesCard(data.series.phases));
+		phasesCard(known));
 	return {node, group, drawn, summary, statistics, columns: Object.keys(series.columns).length};
 }
 
