@@ -119,7 +119,7 @@ int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
 
-/* A run that is already known is left as it is (0). */
+/* Of a run that is already known and open, only who records it changes; an ended one is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
 /* -ENXIO: of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
@@ -158,7 +158,8 @@ struct orphan_rule {
 
 /*
  * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in
- * this PID namespace) as interrupted, ended at their last sample. alive answers for this machine.
+ * this PID namespace) as interrupted, ended at their last sample. alive answers for this machine. A
+ * run that no wrapper records stays open while its root lives: the next exporter continues it.
  * Runs of another PID namespace, or whose place is unknown, are left alone until their last sample
  * is older than stale_seconds and three of their intervals. Closes a few at a time: 1 = call again,
  * in a new transaction.
@@ -223,9 +224,12 @@ int history_series(struct history *h, const char *run_id, const char *const *col
 /* Open runs with where they are rooted, for an exporter that follows runs which others record. */
 struct open_run {
 	const char *run_id, *job_name;
+	int64_t id; /* in this file */
 	double started_at;
+	double last_sample_at; /* started_at when there is none */
 	struct run_root root;
 	pid_t owner_pid;
+	uint64_t owner_start_ticks;
 };
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);

@@ -314,12 +314,29 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 
 /* ---- open runs ---- */
 
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code > 0) {
+		sql_int(&q);
+		*ret = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
 /* In the order of STATEMENT_OPEN_RUNS. */
 static struct open_run take_open_run(struct sql *q, struct arena *arena)
 {
 	struct open_run r = {0};
 
-	q->column++; /* id */
+	r.id = sql_int(q);
 	r.run_id = keep(arena, sql_text(q));
 	r.job_name = keep(arena, sql_text(q));
 	r.started_at = sql_double(q);
@@ -333,6 +350,8 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 
 	snprintf(r.root.boot_id, sizeof r.root.boot_id, "%s", boot_id ? boot_id : "");
 	r.owner_pid = (pid_t)sql_int(q);
+	r.owner_start_ticks = (uint64_t)sql_int(q);
+	r.last_sample_at = r.started_at;
 	return r;
 }
 
@@ -350,7 +369,11 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(run, n, room);
-		run[n++] = take_open_run(&q, arena);
+		run[n] = take_open_run(&q, arena);
+		code = history_last_sample_at(h, run[n].id, &run[n].last_sample_at, e);
+		if (code < 0)
+			break;
+		n++;
 	}
 	if (code)
 		return code;

@@ -142,6 +142,7 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	identity_read(&self);
 	app.options = &o;
+	app.self = &self;
 	app.refreshes_catalogue = true;
 	columns_build(&app.columns);
 
