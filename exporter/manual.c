@@ -12,6 +12,7 @@
 #include "exporter/route.h"
 #include "exporter/self.h"
 #include "exporter/version.h"
+#include "recommender/recommend.h"
 
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
@@ -22,7 +23,7 @@ static const struct {
 } commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
 		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
-		"/stats and /recommend",
+		"/stats, /recommend and /servers",
 		COMMAND_SERVE},
 	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
 		"Runs a command, records it as a run of the job, and ends with its exit code and a "
@@ -128,6 +129,20 @@ static void routes_markdown(struct buf *out)
 	}
 }
 
+static void strategies_markdown(struct buf *out)
+{
+	buf_adds(out, "| strategy | formula, source, parameters |\n|---|---|\n");
+	for (const struct strategy *s = strategies; s->name; s++)
+		buf_addf(out, "| `%s` | %s |\n", s->name, s->help);
+}
+
+static void formats_markdown(struct buf *out)
+{
+	buf_adds(out, "| format | content type | what it is |\n|---|---|---|\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
+}
+
 static const struct {
 	const char *word;
 	void (*print)(struct buf *out);
@@ -135,6 +150,8 @@ static const struct {
 	{"metrics", metrics_markdown},
 	{"options", options_markdown},
 	{"routes", routes_markdown},
+	{"strategies", strategies_markdown},
+	{"formats", formats_markdown},
 };
 
 static int print_table(struct buf *out, const char *word)
@@ -144,7 +161,10 @@ static int print_table(struct buf *out, const char *word)
 			tables[i].print(out);
 			return EXIT_SUCCESS;
 		}
-	fputs("rightsize-exporter manual: accepted is metrics, options or routes\n", stderr);
+	fputs("rightsize-exporter manual: accepted is", stderr);
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", tables[i].word);
+	fputc('\n', stderr);
 	return EXIT_USAGE;
 }
 

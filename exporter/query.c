@@ -108,6 +108,8 @@ void query_help(struct buf *out, const struct route *route)
 	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or not "
 		      "at all, "
 		      "instead of to stdout\n");
+	if (route->explain)
+		route->explain(out);
 }
 
 /* Names come from outside: what would steer a terminal is not printed. */

@@ -5,7 +5,7 @@
 
 #include "exporter/html.h"
 #include "exporter/version.h"
-#include "exporter/web.h"
+#include "exporter/page.h"
 
 /*
  * Data is no script and needs no hash, but it must not end the element that it stands in; a JSON text has < in
@@ -27,7 +27,7 @@ static void add_head(struct buf *out, const char *title)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src 'sha256-%s'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; "
 		"form-action 'none'\">\n",
-		web_script.sha256, web_style.sha256);
+		page_script.sha256, page_style.sha256);
 	buf_addf(out,
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -35,7 +35,7 @@ static void add_head(struct buf *out, const char *title)
 		version.version);
 	html_add(out, title);
 	buf_adds(out, "</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>");
-	web_add(out, &web_style);
+	page_add(out, &page_style);
 	buf_adds(out, "</style>\n</head>\n");
 }
 
@@ -57,7 +57,7 @@ static void add_body(struct buf *out, const struct report_part *parts)
 			buf_adds(out, "null");
 	}
 	buf_adds(out, "}\n</script>\n<script>");
-	web_add(out, &web_script);
+	page_add(out, &page_script);
 	buf_adds(out, "</script>\n</body>\n</html>\n");
 }
 

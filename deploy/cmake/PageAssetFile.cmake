@@ -1,4 +1,4 @@
-# Run by web_asset(): writes OUTPUT, a C file that defines struct web_asset SYMBOL from the INPUTS.
+# Run by page_asset(): writes OUTPUT, a C file that defines struct page_asset SYMBOL from the INPUTS.
 set(whole ${OUTPUT}.bundle)
 execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${INPUTS} OUTPUT_FILE ${whole} COMMAND_ERROR_IS_FATAL ANY)
 # -n: neither name nor time, so that the same inputs give the same bytes.
@@ -26,13 +26,13 @@ string(LENGTH "${bytes}" digits)
 math(EXPR gzip_size "${digits} / 2")
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-file(WRITE ${OUTPUT} "#include \"exporter/web.h\"
+file(WRITE ${OUTPUT} "#include \"exporter/page.h\"
 
 static const unsigned char gzip[] = {
 ${bytes}
 };
 
-const struct web_asset ${SYMBOL} = {
+const struct page_asset ${SYMBOL} = {
 	.etag = \"\\\"${tag}\\\"\",
 	.sha256 = \"${base64}=\",
 	.gzip = gzip,

@@ -1,9 +1,9 @@
-# web_asset(TARGET SYMBOL INPUT...): compiles the inputs, one after the other, into TARGET as
-#	extern const struct web_asset SYMBOL;
-# compressed once and for all, with what identifies them (exporter/web.h).
+# page_asset(TARGET SYMBOL INPUT...): compiles the inputs, one after the other, into TARGET as
+#	extern const struct page_asset SYMBOL;
+# compressed once and for all, with what identifies them (exporter/page.h).
 find_program(GZIP_PROGRAM gzip REQUIRED)
 
-function(web_asset target symbol)
+function(page_asset target symbol)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
   set(inputs)
   foreach(input IN LISTS ARGN)
@@ -11,8 +11,8 @@ function(web_asset target symbol)
   endforeach()
   add_custom_command(OUTPUT ${generated}
     COMMAND ${CMAKE_COMMAND} "-DINPUTS=${inputs}" -DOUTPUT=${generated} -DSYMBOL=${symbol} -DGZIP=${GZIP_PROGRAM}
-      -P ${PROJECT_SOURCE_DIR}/deploy/cmake/WebAssetFile.cmake
-    DEPENDS ${inputs} ${PROJECT_SOURCE_DIR}/deploy/cmake/WebAssetFile.cmake
+      -P ${PROJECT_SOURCE_DIR}/deploy/cmake/PageAssetFile.cmake
+    DEPENDS ${inputs} ${PROJECT_SOURCE_DIR}/deploy/cmake/PageAssetFile.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${generated})
 endfunction()

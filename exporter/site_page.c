@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "exporter/html.h"
-#include "exporter/web.h"
+#include "exporter/page.h"
 
 /* Links are relative: a proxy may serve us below any path. */
 static void begin_link(struct buf *out, const char *path)
@@ -62,20 +62,20 @@ void site_front(struct site *s, const struct request *request, struct target *t,
 
 	(void)request;
 	(void)t;
-	web_add(&page, &web_page);
-	const char *text = buf_text(&page), *mark = strstr(text, WEB_MARK);
+	page_add(&page, &page_html);
+	const char *text = buf_text(&page), *mark = strstr(text, PAGE_MARK);
 
 	buf_add(&r.body, text, mark ? (size_t)(mark - text) : page.len);
 	if (mark) {
 		add_links(&r.body, s);
-		buf_adds(&r.body, mark + strlen(WEB_MARK));
+		buf_adds(&r.body, mark + strlen(PAGE_MARK));
 	}
-	ret->policy = WEB_POLICY;
+	ret->policy = PAGE_POLICY;
 	site_reply(ret, &r);
 }
 
 /* If-None-Match is a list, and * is any (RFC 9110, 13.1.2); that the tag stands in it somewhere is enough. */
-static bool has_it(const struct request *r, const struct web_asset *a)
+static bool has_it(const struct request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&
 	       (strstr(r->if_none_match, a->etag) || strcmp(r->if_none_match, "*") == 0);
@@ -83,11 +83,11 @@ static bool has_it(const struct request *r, const struct web_asset *a)
 
 bool site_file(struct site *s, const struct request *r, struct target *t, struct answer *ret)
 {
-	const struct web_file *f = web_find(t->path);
+	const struct page_file *f = page_find(t->path);
 
 	if (!f)
 		return false;
-	const struct web_asset *a = f->asset;
+	const struct page_asset *a = f->asset;
 	bool gzip = !s->app->options->disable_compression && negotiate_gzip(r->accept_encoding);
 	struct reply reply = {.content_type = f->content_type, .body = BUF_MAX(REPLY_BODY_MAX)};
 
@@ -96,11 +96,11 @@ bool site_file(struct site *s, const struct request *r, struct target *t, struct
 	else if (gzip)
 		buf_add(&reply.body, a->gzip, a->gzip_size);
 	else
-		web_add(&reply.body, a);
+		page_add(&reply.body, a);
 	ret->handler = f->path;
 	ret->negotiated = true;
 	ret->etag = a->etag;
-	ret->policy = WEB_POLICY;
+	ret->policy = PAGE_POLICY;
 	site_reply(ret, &reply);
 	ret->body->gzip = gzip && ret->status == 200;
 	return true;
