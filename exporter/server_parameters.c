@@ -359,6 +359,14 @@ static bool read_objective(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
+struct pick_options usual_options(const struct profile *profile)
+{
+	return (struct pick_options){.architectures = architectures[0].bits,
+		.cpu_allocations = usual_cpu_allocations(profile),
+		.reserve = reserves,
+		.profile = profile};
+}
+
 bool server_options(const struct arguments *a, const struct catalogue *c,
 	const struct profile *profile, struct arena *arena, struct pick_options *ret,
 	struct reply *r)

@@ -96,6 +96,9 @@ const char *reserve_choice(size_t i);
 		.help = "Only servers that can be had now"}
 /* clang-format on */
 
+/* What is asked for a job when nobody says anything. */
+struct pick_options usual_options(const struct profile *profile);
+
 /*
  * What the arguments ask for. Their texts live as long as the arguments, the rest in arena or in the catalogue.
  * profile: of the job, NULL = none is asked about; it decides what is not given. False: r says which value is not

@@ -95,6 +95,13 @@ class Forward(support.Case):
         self.addCleanup(central.stop)
         return central
 
+    def own_counts(self, server):
+        counts = {}
+        for (name, labels), value in server.metrics().items():
+            if name.startswith("rightsize_forward_"):
+                counts[dict(labels).get("result", name.split("_")[2])] = value
+        return counts
+
     def ids(self, job_name="job"):
         return sorted(run["run_id"] for run in self.runs(job_name))
 
@@ -151,11 +158,8 @@ class Forward(support.Case):
         self.assertEqual(central.sent(), [refused] * 3 + [taken])
         self.assertTrue(server.said("answers 503: .*as told"))
         self.assertTrue(server.said(f"refused by the other exporter.*{refused}"))
-        counts = {dict(labels).get("result"): value for (name, labels), value in server.metrics().items()
-                  if name == "rightsize_forward_runs_total"}
-        self.assertEqual(counts, {"delivered": 1, "refused": 1})
-        self.assertEqual(server.metrics()[("rightsize_forward_failures_total", frozenset())], 2)
-        self.assertEqual(server.metrics()[("rightsize_forward_waiting_runs", frozenset())], 0)
+        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0}
+        wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
         server.stop()
         again = self.central()
         self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
@@ -194,7 +198,7 @@ class Forward(support.Case):
                               "--forward.url=central:9877")
         self.assertEqual(result.returncode, 1)
         self.assertIn("--forward.url=central:9877: accepted is http://HOST:PORT", result.stderr)
-        result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=0s",
+        result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
@@ -210,9 +214,11 @@ class Ending(support.Case):
     def test_a_server_stays_for_one_more_scrape(self):
         server = self.serve("--web.linger=1h")
         server.send(signal.SIGTERM)
-        wait_until(lambda: server.said("stopping"), "that it is about to end")
-        self.assertEqual(server.process.poll(), None)
+        wait_until(lambda: server.said("waiting for a last scrape"), "that it is about to end")
+        self.assertIsNone(server.process.poll())
         server.metrics()
+        self.assertIsNone(server.process.poll(), "who does not say that he is a scraper is none")
+        server.get("/metrics", X_Prometheus_Scrape_Timeout_Seconds="10")
         self.assertEqual(server.wait(), 0)
 
     def test_a_second_signal_ends_the_wait_for_a_scrape(self):
