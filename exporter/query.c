@@ -91,6 +91,8 @@ void query_help(struct buf *out, const struct route *route)
 		parameter_accepts(p, &help);
 		wrap_add(out, buf_text(&help), 6);
 	}
+	if (route->explain)
+		route->explain(out);
 }
 
 /* Names come from outside: what would steer a terminal is not printed. */

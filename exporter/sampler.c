@@ -13,10 +13,12 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
+#include "exporter/finder.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/outcome.h"
+#include "exporter/outlook.h"
 
 #define STACK_SIZE (256 * 1024)
 
@@ -35,6 +37,7 @@ struct sampler {
 	struct snapshot_pool *pool;
 	struct latest latest;
 	struct fold *fold;
+	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
 	uint64_t samples_missed;
 	size_t n_ended;            /* runs that linger */
@@ -111,9 +114,14 @@ static const struct snapshot *tick(struct sampler *s)
 
 	s->host.now = snapshot->at = now_read();
 	drop_ended(s);
+	if (s->finder)
+		finder_look(s->finder, &s->host);
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
+	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
+	if (s->finder)
+		finder_settle(s->finder, &s->host, snapshot);
 	publish(s, snapshot);
 	return snapshot;
 }
@@ -227,6 +235,7 @@ static void *sampler_loop(void *context)
 
 static void sampler_free(struct sampler *s)
 {
+	finder_free(s->finder);
 	active_stop(s->active);
 	latest_done(&s->latest);
 	snapshot_pool_free(s->pool);
@@ -276,6 +285,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
+		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
 		code = start_thread(s, e);
 	}
@@ -333,6 +343,15 @@ void sampler_scraped(struct sampler *s, uint64_t generation)
 	if (generation > s->scraped_generation)
 		s->scraped_generation = generation;
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool sampler_was_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	bool scraped = s->scraped_generation >= generation;
+
+	pthread_mutex_unlock(&s->lock);
+	return scraped;
 }
 
 static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),
@@ -425,6 +444,30 @@ void sampler_conclude(struct sampler *s, const char *run_id, const double final[
 	struct conclusion c = {run_id, final, kind, finish};
 
 	do_on_sampler(s, do_conclude, &c);
+}
+
+struct find {
+	void (*function)(struct finder *f, const struct host *host, void *context);
+	void *context;
+};
+
+static void do_find(struct sampler *s, void *context)
+{
+	const struct find *f = context;
+
+	s->host.now = now_read();
+	f->function(s->finder, &s->host, f->context);
+	tick(s);
+}
+
+bool sampler_find(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
+{
+	struct find f = {function, context};
+
+	if (s->finder)
+		do_on_sampler(s, do_find, &f);
+	return s->finder != NULL;
 }
 
 struct call {

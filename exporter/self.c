@@ -10,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "exporter/forwarder.h"
 #include "exporter/historian.h"
 #include "exporter/http_count.h"
 #include "exporter/version.h"
@@ -22,6 +23,13 @@ X(BUILD, .name = "rightsize_build", \
 X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
+  .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
+  .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
+X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
+  .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
@@ -197,6 +205,18 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
 }
 
+static void add_forward(struct block *out)
+{
+	struct forward_counts c = forward_counts();
+
+	if (!c.active)
+		return;
+	POINT(out, FORWARD_RUNS, (double)c.delivered, "delivered");
+	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
+	POINT(out, FORWARD_FAILURES, (double)c.failures);
+	POINT(out, FORWARD_WAITING, (double)c.waiting);
+}
+
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	const struct self *self = state;
@@ -206,6 +226,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
 	http_count_each(add_requests, out);
+	add_forward(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
