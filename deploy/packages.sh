@@ -13,7 +13,7 @@ declare -A packages=(
 		libsqlite3-dev zlib1g-dev"
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
-		libcmocka-dev openssl prometheus python3 python3-prometheus-client"
+		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"
 	[bench]="python3 curl wrk"
 )
 

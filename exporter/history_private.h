@@ -35,12 +35,15 @@ struct history_column { /* of the file */
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
-  " owner_pid, owner_start_ticks, job)" \
-  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+  " owner_pid, owner_start_ticks, vendor, instance_type, region, zone, allocation, job)" \
+  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, forwarded_at = NULL WHERE id = ?") \
+  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, forwarded_at = NULL," \
+  " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
+  " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
@@ -166,6 +169,8 @@ struct sample_count {
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
 
 /* ---- history_read.c ---- */
+/* When the last sample of a run was taken; *ret stays when there is none. */
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e);
 /* -ENOENT: no such run. */
 int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e);
 

@@ -50,6 +50,15 @@ static int run_with_text(struct history *h, enum history_statement id, const cha
 	return sql_run(&q, e);
 }
 
+static void put_server(struct sql *q, const struct run_server *s)
+{
+	sql_put_text(q, s->vendor_id);
+	sql_put_text(q, s->instance_type);
+	sql_put_text(q, s->region);
+	sql_put_text(q, s->zone);
+	sql_put_text(q, s->allocation);
+}
+
 static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
@@ -74,7 +83,21 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_double(&q, b->attempt);
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	put_server(&q, &b->server);
 	sql_put_text(&q, b->job_name);
+	return sql_run(&q, e);
+}
+
+static int take_over(struct history *h, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_TAKE_OVER, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, b->owner_pid);
+	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	sql_put_text(&q, b->run_id);
 	return sql_run(&q, e);
 }
 
@@ -85,8 +108,8 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 	if (code == 0)
 		code = add_run(h, b, e);
 	if (code == 0 && sqlite3_changes(h->db) == 1)
-		code = run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
-	return code;
+		return run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
+	return code ? code : take_over(h, b, e);
 }
 
 static int add_sample(struct history *h, const struct sample *s, struct err *e)
@@ -219,6 +242,9 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_double(&q, f->cpu_missed_seconds);
 	sql_put_text(&q, f->memory_source);
 	sql_put_int(&q, (int64_t)count.samples);
+	sql_put_text(&q, f->network_source);
+	sql_put_text(&q, f->architecture);
+	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }
@@ -320,8 +346,8 @@ struct recorder { /* of an open run */
 	const char *run_id, *boot_id;
 	double started_at, interval;
 	uint64_t pid_namespace;
-	pid_t owner_pid;
-	uint64_t owner_start_ticks;
+	pid_t pid, reaper_pid, owner_pid;
+	uint64_t start_ticks, owner_start_ticks;
 };
 
 /* In the order of STATEMENT_OPEN_RUNS. */
@@ -333,7 +359,10 @@ static struct recorder read_recorder(struct sql *q)
 	q->column++; /* job */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);
-	q->column += 4; /* where the job is rooted */
+	r.pid = (pid_t)sql_int(q);
+	r.start_ticks = (uint64_t)sql_int(q);
+	r.reaper_pid = (pid_t)sql_int(q);
+	q->column++; /* when that started */
 	r.pid_namespace = (uint64_t)sql_int(q);
 	r.boot_id = sql_text(q);
 	r.owner_pid = (pid_t)sql_int(q);
@@ -343,21 +372,10 @@ static struct recorder read_recorder(struct sql *q)
 	return r;
 }
 
-static int last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+/* A job that goes on without its exporter: the next one that finds it continues the run. */
+static bool may_be_continued(const struct recorder *r, const struct orphan_rule *rule)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
-
-	if (code)
-		return code;
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	code = sql_row(&q, e);
-	if (code > 0) {
-		sql_int(&q);
-		*ret = sql_double(&q);
-	}
-	return code < 0 ? code : 0;
+	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
 }
 
 static bool owner_is_gone(const struct recorder *r, double last, const struct orphan_rule *rule)
@@ -368,7 +386,8 @@ static bool owner_is_gone(const struct recorder *r, double last, const struct or
 		return true;
 	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
 		r->pid_namespace == rule->here->pid_namespace)
-		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks);
+		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
+		       !may_be_continued(r, rule);
 	if (r->interval * STALE_INTERVALS > patience)
 		patience = r->interval * STALE_INTERVALS;
 	return last < rule->now - patience;
@@ -386,7 +405,7 @@ static int find_orphans(struct history *h, const struct orphan_rule *rule, struc
 		struct recorder r = read_recorder(&q);
 		double last = r.started_at;
 
-		code = last_sample_at(h, r.run, &last, e);
+		code = history_last_sample_at(h, r.run, &last, e);
 		if (code < 0)
 			return code;
 		if (owner_is_gone(&r, last, rule))

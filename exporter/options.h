@@ -64,13 +64,29 @@ X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
 X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
   "How long to go on at the end with runs that could not be handed on yet; what is left waits in the history") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
+  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", 0, 0, COMMAND_ALL, "URL", \
+  "The Spare Cores Keeper whose catalogue is fetched") \
+X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
+  "Age at which the catalogue is fetched again") \
+X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
+  "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
+  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
 X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Find runs by the environment and command line of their processes") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \

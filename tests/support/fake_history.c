@@ -25,6 +25,12 @@ void history_close(struct history *h)
 	fake_history.open--;
 }
 
+void history_closep(struct history **h)
+{
+	if (*h)
+		history_close(*h);
+}
+
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e)
 {
