@@ -11,12 +11,14 @@
 #include "exporter/history.h"
 #include "exporter/options.h"
 
+struct identity;
 struct sampler;
 struct historian;
 struct shelf;
 
 struct app {
 	const struct options *options;
+	const struct identity *self; /* exporter/identity.h; NULL: runs are not looked for */
 	struct columns columns;
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */

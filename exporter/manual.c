@@ -127,17 +127,21 @@ static void metrics_markdown(struct buf *out)
 	metrics_of(out, &collector_self);
 }
 
+static void route_markdown(struct buf *out, const char *method, const struct route *r)
+{
+	buf_addf(out, "| `%s%s` | | %s |\n", method, r->path, r->help);
+	for (const struct parameter *p = r->parameters; p && p->name; p++)
+		buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
+			p->fallback ? p->fallback : "", p->help);
+}
+
 static void routes_markdown(struct buf *out)
 {
 	buf_adds(out, "| route | parameter | what it does |\n|---|---|---|\n");
-	for (size_t i = 0; all_routes[i]; i++) {
-		const struct route *r = all_routes[i];
-
-		buf_addf(out, "| `%s` | | %s |\n", r->path, r->help);
-		for (const struct parameter *p = r->parameters; p && p->name; p++)
-			buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
-				p->fallback ? p->fallback : "", p->help);
-	}
+	for (size_t i = 0; all_routes[i]; i++)
+		route_markdown(out, "", all_routes[i]);
+	for (size_t i = 0; all_changes[i]; i++)
+		route_markdown(out, "POST ", all_changes[i]);
 }
 
 static void strategies_markdown(struct buf *out)

@@ -7,6 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/sampler.h"
+#include "exporter/site_change.h"
 #include "exporter/version.h"
 
 /* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
@@ -176,11 +177,26 @@ static void answer_route(struct site *s, const struct route *route, struct targe
 	site_reply(ret, &r);
 }
 
+static void refuse_method(struct answer *ret, const char *allow)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	char message[128];
+
+	ret->allow = allow;
+	snprintf(message, sizeof message, "only %s is answered here", allow);
+	reply_error(&r, 405, "method_not_allowed", message, NULL, NULL);
+	site_reply(ret, &r);
+}
+
 static void not_found(struct site *s, const struct target *t, struct answer *ret)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 
+	if (site_change_at(t->path)) {
+		refuse_method(ret, "POST");
+		return;
+	}
 	buf_addf(&message, "there is nothing at %.200s; known are %s", t->path,
 		s->app->options->telemetry_path);
 	for (const struct route *const *route = all_routes; *route; route++)
@@ -226,19 +242,20 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 void site_answer(struct site *s, const struct request *r, struct answer *ret)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	bool get = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+	bool post = strcmp(r->method, "POST") == 0;
 	struct target t;
 	struct err e = {0};
 
 	*ret = (struct answer){.handler = "other"};
-	if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-		ret->allow = "GET, HEAD";
-		reply_error(&refusal, 405, "method_not_allowed", "only GET and HEAD are answered",
-			NULL, NULL);
-		site_reply(ret, &refusal);
+	if (!get && !post) {
+		refuse_method(ret, "GET, HEAD");
 	} else if (target_split(r->target, &t, &e) != 0) {
 		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
 		site_reply(ret, &refusal);
-	} else {
+	} else if (get) {
 		dispatch(s, r, &t, ret);
+	} else if (!site_change(s, r, &t, ret)) {
+		refuse_method(ret, "GET, HEAD");
 	}
 }

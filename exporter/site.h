@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "exporter/app.h"
+#include "exporter/route.h"
 #include "exporter/scrape.h"
 
 struct request {
@@ -16,6 +17,10 @@ struct request {
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
 	const char *accept, *accept_encoding, *scrape_timeout;
+	const char *host, *origin, *fetch_site, *content_type;
+	struct peer peer;
+	struct slice body; /* of a POST */
+	bool body_too_large;
 };
 
 struct answer {
@@ -38,6 +43,9 @@ void site_free(struct site *s);
 
 /* The answer to a request that may not come in: a JSON error (reply_error). */
 void site_refusal(struct answer *ret, int status, const char *code, const char *message);
+
+/* Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. */
+bool site_takes_body(const struct site *s, const struct request *r);
 
 /* Fills all of ret, whatever the request. */
 void site_answer(struct site *s, const struct request *r, struct answer *ret);

@@ -140,10 +140,10 @@ class Process:
         self.host, self.port = match[1].strip("[]"), int(match[2])
         return self.host, self.port
 
-    def get(self, path, method="GET", **headers):
+    def get(self, path, method="GET", body=None, **headers):
         """Header names are given with _ for -."""
         with contextlib.closing(http.client.HTTPConnection(self.host, self.port, timeout=DEADLINE)) as connection:
-            connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            connection.request(method, path, body, headers={k.replace("_", "-"): v for k, v in headers.items()})
             response = connection.getresponse()
             return Answer(response, response.read())
 
@@ -187,8 +187,10 @@ class Case(unittest.TestCase):
             self.fail("".join(process.log))
 
     def serve(self, *flags, interval="200ms", address="127.0.0.1:0"):
+        """Looks for jobs only when told to: whatever else this machine runs is not the test's."""
+        recognise = () if "--jobs.recognise" in flags else ("--no-jobs.recognise",)
         server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
-                            f"--sample.interval={interval}", *flags, stdout=subprocess.DEVNULL)
+                            f"--sample.interval={interval}", *recognise, *flags, stdout=subprocess.DEVNULL)
         server.wait_address()
         return server
 

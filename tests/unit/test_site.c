@@ -60,6 +60,7 @@ static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, b
 static const struct route route_flood = {
 	"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
 const struct route *const all_routes[] = {&route_echo, &route_fail, &route_flood, NULL};
+const struct route *const all_changes[] = {NULL};
 
 /* ---- a site with a fake sampler ---- */
 
