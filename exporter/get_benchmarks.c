@@ -91,7 +91,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 const struct route route_benchmarks = {
 	.path = "/benchmarks",
 	.command = "benchmarks",
-	.help = "Which benchmarks servers can be ranked by, and which of them are like a job, and why",
+	.help = "Which benchmarks servers can be ranked by, and which of them are like a job, and "
+		"why",
 	.parameters = parameters,
 	.answer = answer,
 };
