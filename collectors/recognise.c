@@ -106,7 +106,7 @@ static void take_word(const struct word *word, struct slice value, struct recogn
 	if (word->is & WORD_MEBIBYTES)
 		r->memory_bytes = number(value) * MEBIBYTE;
 	if (word->label && r->n_labels < JOB_LABELS_MAX) {
-		r->label[r->n_labels].name = word->label;
+		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
 		memcpy(r->label[r->n_labels++].value, text, sizeof text);
 	}
 }
@@ -151,6 +151,7 @@ static void take_own(const struct words *w, struct recognised *r)
 	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
 	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
 
+	r->own_name = name.data != NULL;
 	if (name.data)
 		clean(name, r->job_name, sizeof r->job_name);
 	if (run.data)
@@ -217,6 +218,14 @@ bool is_exporter_command(struct slice command_line)
 
 	return command_line.data && next_string(&s, &program) &&
 	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_recognised_variable(struct slice name)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		if (slice_is(name, variable_names[i]))
+			return true;
+	return false;
 }
 
 const char *recognise_system(size_t i)

@@ -12,8 +12,6 @@
 #include "collectors/process.h"
 #include "exporter/identity.h"
 
-/* Only the beginning of a file that names a job is read. */
-#define FILE_MAX 65536
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
 #define ANCESTORS_MAX 64
 
@@ -25,9 +23,7 @@ struct finder *finder_new(struct app *app, struct fold *fold)
 	f->fold = fold;
 	f->earlier = earlier_read(app);
 	f->book = process_book_new();
-	f->command_line = xmalloc(HOST_SCRATCH_SIZE);
-	f->environment = xmalloc(HOST_SCRATCH_SIZE);
-	f->file = xmalloc(FILE_MAX);
+	f->reader = facts_reader_new();
 	return f;
 }
 
@@ -40,24 +36,12 @@ void finder_free(struct finder *f)
 	free(f->named);
 	earlier_free(f->earlier);
 	process_book_free(f->book);
-	free(f->command_line);
-	free(f->environment);
-	free(f->file);
+	facts_reader_free(f->reader);
+	job_rules_free(f->rules);
 	free(f);
 }
 
 /* ---- what a process says ---- */
-
-static struct slice read_text(const struct host *h, pid_t pid, const char *file, char *out,
-	size_t size)
-{
-	char path[JOB_NAME_MAX * 4];
-
-	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	ssize_t n = tree_read(h->proc, path, out, size);
-
-	return (struct slice){out, n > 0 ? (size_t)n : 0};
-}
 
 static uint64_t fingerprint(struct slice s)
 {
@@ -68,27 +52,54 @@ static uint64_t fingerprint(struct slice s)
 	return hash | 1;
 }
 
-/* False when it says nothing, or nothing new since it was looked at before. */
-static bool read_process(struct finder *f, struct booked *p, struct process_text *ret)
+/* Once: which right would let us see what we cannot. */
+static void note_refused(struct finder *f, const struct process_facts *facts)
 {
-	char path[JOB_NAME_MAX * 3];
+	f->refused += facts->refused;
+	if (!facts->refused || f->refused_said)
+		return;
+	f->refused_said = true;
+	log_line(LOG_LEVEL_INFO,
+		"environments of other users' processes may not be read; run as the jobs' user, or "
+		"with CAP_SYS_PTRACE, to recognise their jobs",
+		NULL);
+}
 
-	*ret = (struct process_text){
-		.command_line =
-			read_text(f->host, p->pid, "cmdline", f->command_line, HOST_SCRATCH_SIZE),
-	};
-	/* A kernel thread or a zombie. */
-	if (ret->command_line.len == 0)
+/* False when it says nothing, or nothing new since it was looked at before. */
+static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
+{
+	if (!facts_begin(f->reader, f->host, p->pid, ret))
 		return false;
-	uint64_t program = fingerprint(ret->command_line);
+	uint64_t program = fingerprint(ret->text.command_line);
 
 	if (program == p->program)
 		return false;
 	p->program = program;
-	ret->environment = read_text(f->host, p->pid, "environ", f->environment, HOST_SCRATCH_SIZE);
-	if (recognise_file(ret, path, sizeof path))
-		ret->file = read_text(f->host, p->pid, path, f->file, FILE_MAX);
+	facts_complete(f->reader, f->host, f->rules ? job_rules_facts(f->rules) : 0, ret);
+	note_refused(f, ret);
 	return true;
+}
+
+/* Our own variable, then the rules of the site, then what is built in. */
+static bool name_process(struct finder *f, const struct process_facts *facts,
+	struct recognised *ret)
+{
+	struct rule_finding found;
+	bool known = recognise(&facts->text, ret);
+
+	if (!f->rules || (known && ret->own_name))
+		return known;
+	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
+
+	f->gave_up += found.gave_up;
+	if (found.gave_up && complaint_due(&f->patterns_given_up))
+		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
+			NULL);
+	if (!ruled)
+		return known;
+	if (!found.ignored)
+		*ret = found.is;
+	return !found.ignored;
 }
 
 /* ---- which run it is of ---- */
@@ -193,11 +204,11 @@ struct finding {
 
 static bool read_finding(struct finder *f, struct booked *p, struct finding *ret)
 {
-	struct process_text text;
+	struct process_facts facts;
 
-	if (!read_process(f, p, &text) || !recognise(&text, &ret->is))
+	if (!read_process(f, p, &facts) || !name_process(f, &facts, &ret->is))
 		return false;
-	ret->exporter = is_exporter(f, p, &text);
+	ret->exporter = is_exporter(f, p, &facts.text);
 	return true;
 }
 
@@ -282,4 +293,11 @@ void finder_look(struct finder *f, const struct host *host)
 	if (f->app->options->jobs_recognise)
 		process_book_look(f->book, host, look, forget, f);
 	drop_unused(f);
+}
+
+void finder_rules(struct finder *f, struct job_rules *take)
+{
+	job_rules_free(f->rules);
+	f->rules = take;
+	process_book_again(f->book);
 }

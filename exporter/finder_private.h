@@ -6,6 +6,7 @@
 #include "collectors/recognise.h"
 #include "exporter/earlier.h"
 #include "exporter/finder.h"
+#include "exporter/job_rules.h"
 #include "exporter/log.h"
 
 /* A run that was named, for as long as a process of it is known. */
@@ -29,9 +30,12 @@ struct finder {
 	struct process_book *book;
 	size_t n, room;
 	struct named **named;
-	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
-	const struct host *host;                 /* of the look at hand */
-	struct complaint not_followed;
+	struct facts_reader *reader;
+	struct job_rules *rules; /* NULL = none */
+	const struct host *host; /* of the look at hand */
+	struct complaint not_followed, patterns_given_up;
+	uint64_t refused, gave_up; /* environments that may not be read; patterns */
+	bool refused_said;
 };
 
 /*

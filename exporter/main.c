@@ -19,6 +19,8 @@
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
+#include "exporter/rules_command.h"
+#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/wrapper.h"
 
@@ -62,12 +64,21 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 
 /* ---- serve ---- */
 
-static int wait_for_signal(const sigset_t *set)
+static void reload(struct app *app)
+{
+	struct err e = {0};
+
+	if (rules_use(app, &e))
+		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
+}
+
+static int wait_for_signal(struct app *app, const sigset_t *set)
 {
 	int signal_number = 0;
 
 	while (sigwait(set, &signal_number) != 0 || signal_number == SIGHUP)
-		;
+		if (signal_number == SIGHUP)
+			reload(app);
 	return signal_number;
 }
 
@@ -82,11 +93,13 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
+		code = rules_use(app, e);
+	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
 	if (code == 0) {
-		int n = wait_for_signal(set);
+		int n = wait_for_signal(app, set);
 
 		log_line(LOG_LEVEL_INFO, "stopping", "signal", sigabbrev_np(n), NULL);
 	}
@@ -281,6 +294,8 @@ int main(int argc, char **argv)
 		return query(route, argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
+	if (strcmp(word, "rules") == 0)
+		return rules_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)
 		return serve_main(argc - 2, argv + 2);
 	return serve_main(argc - 1, argv + 1);

@@ -24,7 +24,8 @@ enum command_bits {
 	COMMAND_RUN = 2,
 	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
-	COMMAND_ALL = 7,
+	COMMAND_RULES = 8,
+	COMMAND_ALL = 15,
 };
 
 /* clang-format off */
@@ -81,6 +82,12 @@ X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
+  "One process, with what each rule says of it") \
+X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
+  "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
