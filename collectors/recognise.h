@@ -26,6 +26,8 @@
 struct process_text {
 	struct slice environment, command_line;
 	struct slice file; /* see recognise_file */
+	struct slice
+		pod; /* KEY=VALUE of annotations and labels, and pod.name, pod.namespace, pod.uid */
 };
 
 struct job_label {

@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 #include "collectors/process.h"
+#include "exporter/found_count.h"
 #include "exporter/identity.h"
 
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
@@ -23,6 +24,8 @@ struct finder *finder_new(struct app *app, struct fold *fold)
 	f->fold = fold;
 	f->earlier = earlier_read(app);
 	f->book = process_book_new();
+	f->names.max = (size_t)app->options->jobs_max;
+	finder_read_pod(f);
 	f->reader = facts_reader_new();
 	return f;
 }
@@ -38,71 +41,10 @@ void finder_free(struct finder *f)
 	process_book_free(f->book);
 	facts_reader_free(f->reader);
 	job_rules_free(f->rules);
+	job_names_done(&f->names);
+	free(f->pod);
 	free(f);
 }
-
-/* ---- what a process says ---- */
-
-static uint64_t fingerprint(struct slice s)
-{
-	uint64_t hash = 14695981039346656037U;
-
-	for (size_t i = 0; i < s.len; i++)
-		hash = (hash ^ (unsigned char)s.data[i]) * 1099511628211U;
-	return hash | 1;
-}
-
-/* Once: which right would let us see what we cannot. */
-static void note_refused(struct finder *f, const struct process_facts *facts)
-{
-	f->refused += facts->refused;
-	if (!facts->refused || f->refused_said)
-		return;
-	f->refused_said = true;
-	log_line(LOG_LEVEL_INFO,
-		"environments of other users' processes may not be read; run as the jobs' user, or "
-		"with CAP_SYS_PTRACE, to recognise their jobs",
-		NULL);
-}
-
-/* False when it says nothing, or nothing new since it was looked at before. */
-static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
-{
-	if (!facts_begin(f->reader, f->host, p->pid, ret))
-		return false;
-	uint64_t program = fingerprint(ret->text.command_line);
-
-	if (program == p->program)
-		return false;
-	p->program = program;
-	facts_complete(f->reader, f->host, f->rules ? job_rules_facts(f->rules) : 0, ret);
-	note_refused(f, ret);
-	return true;
-}
-
-/* Our own variable, then the rules of the site, then what is built in. */
-static bool name_process(struct finder *f, const struct process_facts *facts,
-	struct recognised *ret)
-{
-	struct rule_finding found;
-	bool known = recognise(&facts->text, ret);
-
-	if (!f->rules || (known && ret->own_name))
-		return known;
-	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
-
-	f->gave_up += found.gave_up;
-	if (found.gave_up && complaint_due(&f->patterns_given_up))
-		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
-			NULL);
-	if (!ruled)
-		return known;
-	if (!found.ignored)
-		*ret = found.is;
-	return !found.ignored;
-}
-
-/* ---- which run it is of ---- */
 
 static struct named *of_ancestor(const struct finder *f, const struct booked *p,
 	const struct recognised *r)
@@ -174,6 +116,13 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	root_at(f, pid, start_ticks, n);
 	if (n->earlier && n->earlier->recorded_elsewhere)
 		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
+	if (!job_names_admit(&f->names, n->is.job_name, f->host->now.mono)) {
+		found_count(FOUND_TOO_MANY_JOBS, 1);
+		return err_set(e, -EDQUOT,
+			"there are %zu different jobs already; --jobs.max lets in more, but a name "
+			"should not change from run to run",
+			f->names.max);
+	}
 
 	struct run_spec spec = {
 		.run_id = n->run_id,
@@ -186,30 +135,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
 	n->open = code == 0;
+	found_count(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
 	return code;
-}
-
-static bool is_exporter(const struct finder *f, const struct booked *p,
-	const struct process_text *text)
-{
-	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
-	       is_exporter_command(text->command_line);
-}
-
-/* What a process was found to name. */
-struct finding {
-	struct recognised is;
-	bool exporter;
-};
-
-static bool read_finding(struct finder *f, struct booked *p, struct finding *ret)
-{
-	struct process_facts facts;
-
-	if (!read_process(f, p, &facts) || !name_process(f, &facts, &ret->is))
-		return false;
-	ret->exporter = is_exporter(f, p, &facts.text);
-	return true;
 }
 
 /* A run that begins with this process; what an exporter is told to run is recorded by itself. */
@@ -253,7 +180,7 @@ static void look_at_ancestors(struct finder *f, const struct booked *p)
 	while (n < ANCESTORS_MAX && p->ppid && (chain[n] = process_book_find(f->book, p->ppid)))
 		p = chain[n++];
 	while (n-- > 0)
-		if (!chain[n]->note && read_finding(f, chain[n], &found))
+		if (!chain[n]->note && finder_read(f, chain[n], &found))
 			enter(f, chain[n], &found);
 }
 
@@ -262,7 +189,7 @@ static void look(void *context, struct booked *p)
 	struct finder *f = context;
 	struct finding found;
 
-	if (!read_finding(f, p, &found))
+	if (!finder_read(f, p, &found))
 		return;
 	if (!of_ancestor(f, p, &found.is))
 		look_at_ancestors(f, p);
@@ -290,7 +217,7 @@ static void drop_unused(struct finder *f)
 void finder_look(struct finder *f, const struct host *host)
 {
 	f->host = host;
-	if (f->app->options->jobs_recognise)
+	if (f->app->options->jobs_recognise || f->pod)
 		process_book_look(f->book, host, look, forget, f);
 	drop_unused(f);
 }

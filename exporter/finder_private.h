@@ -7,6 +7,7 @@
 #include "exporter/earlier.h"
 #include "exporter/finder.h"
 #include "exporter/job_rules.h"
+#include "exporter/job_names.h"
 #include "exporter/log.h"
 
 /* A run that was named, for as long as a process of it is known. */
@@ -34,9 +35,24 @@ struct finder {
 	struct job_rules *rules; /* NULL = none */
 	const struct host *host; /* of the look at hand */
 	struct complaint not_followed, patterns_given_up;
-	uint64_t refused, gave_up; /* environments that may not be read; patterns */
 	bool refused_said;
+	struct job_names names;
+	struct recognised *pod; /* what everything in this pod is; NULL = nothing */
 };
+
+/* ---- finder_name.c: what a process names ---- */
+struct finding {
+	struct recognised is;
+	bool exporter;
+};
+
+/* False when it names nothing, or nothing new since it was looked at before. */
+bool finder_read(struct finder *f, struct booked *p, struct finding *ret);
+
+/* With --jobs.pod: what this pod is. */
+void finder_read_pod(struct finder *f);
+
+/* ---- finder.c ---- */
 
 /*
  * Begins to follow a run that is filled in but for where and when it is rooted, and makes it known to the finder, which
