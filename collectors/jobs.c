@@ -11,6 +11,7 @@
 #include "collectors/endings.h"
 #include "collectors/gpu.h"
 #include "collectors/process_tree.h"
+#include "collectors/run_place.h"
 
 /* clang-format off */
 #define JOB_ROW(id, combine, name_, unit_, type_, fold_, column_, help_) \
@@ -57,6 +58,7 @@ struct tracked {
 	struct mono started_mono;
 	struct process_tree tree;
 	struct account *account;
+	struct run_place place;
 	struct ending ending;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
@@ -90,6 +92,7 @@ static void tracked_free(struct tracked *t)
 {
 	account_close(t->account);
 	ending_done(&t->ending);
+	run_place_done(&t->place);
 	process_tree_done(&t->tree);
 	free(t);
 }
@@ -309,6 +312,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	t->value[RUN_DURATION_SECONDS] = duration_of(t, h, alive);
 	take_gpus(t, alive ? j->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
+	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {
 		run_values_final(t->value, t->final, t->final_kind);
@@ -352,6 +356,8 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
+	ret->network_source = t->place.network.source;
+	ret->architecture = t->place.binary.architecture;
 	if (t->ending.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->ending.status;

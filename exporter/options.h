@@ -40,6 +40,10 @@ X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH,
   "Most HTTP connections at the same time") \
 X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
   "Never answer with gzip") \
+X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \
+  "How long to stay up at the end until the final values were scraped once") \
+X(FLAG, exit_with_job, "exit-with-job", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "End when a run was seen and none has been active for 5 s, so that a pod with this as a sidecar can complete") \
 X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
   "Time between samples for the history, 100ms to 1h") \
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
@@ -52,6 +56,14 @@ X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATC
   "Largest size of the history; the samples of the oldest runs go first, then the runs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
+X(TEXT, forward_url, "forward.url", NULL, 0, 0, COMMAND_WATCH, "URL", \
+  "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
+X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
+X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
+  "How long to go on at the end with runs that could not be handed on yet; what is left waits in the history") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
 X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
@@ -78,6 +90,8 @@ X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
   "Let everybody who reaches an address announce runs and end them") \
+X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
 static const struct {
@@ -82,8 +83,12 @@ int pod_recognise(const char *folder, struct recognised *ret, struct err *e)
 	}
 	const struct process_text text = {.pod = {info.data, info.len}};
 
-	if (recognise(&text, ret))
+	if (recognise(&text, ret)) {
+		/* All that is in the pod is one run, whatever tells which. */
+		if (!ret->run[0])
+			text_copy("pod", ret->run, sizeof ret->run);
 		return 0;
+	}
 	return err_set(e, -ENOENT,
 		"nothing names this pod: give POD_NAME by the downward API, a folder with its "
 		"labels by --jobs.pod-info, or RIGHTSIZE_JOB_NAME");

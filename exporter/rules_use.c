@@ -31,3 +31,11 @@ int rules_use(struct app *app, struct err *e)
 	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
 	return 0;
 }
+
+void rules_reload(struct app *app)
+{
+	struct err e = {0};
+
+	if (rules_use(app, &e))
+		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
+}

@@ -10,4 +10,7 @@
 /* Without the option, 0. Any thread but the sampler's. */
 int rules_use(struct app *app, struct err *e);
 
+/* The same on SIGHUP: the log says what is wrong. */
+void rules_reload(struct app *app);
+
 #endif

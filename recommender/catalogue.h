@@ -16,16 +16,8 @@
 #include "collectors/base/err.h"
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
+#include "recommender/architecture.h"
 
-enum architecture {
-	ARCHITECTURE_UNKNOWN,
-	ARCHITECTURE_X86_64,
-	ARCHITECTURE_ARM64,
-	ARCHITECTURE_I386,
-	ARCHITECTURE_X86_64_MAC,
-	ARCHITECTURE_ARM64_MAC,
-	ARCHITECTURE_COUNT,
-};
 enum cpu_allocation {
 	CPU_ALLOCATION_UNKNOWN,
 	CPU_SHARED,
@@ -41,12 +33,8 @@ enum allocation {
 };
 
 /* As Keeper spells them; [UNKNOWN] is "". */
-extern const char *const architecture_name[ARCHITECTURE_COUNT];
 extern const char *const cpu_allocation_name[CPU_ALLOCATION_COUNT];
 extern const char *const allocation_name[ALLOCATION_COUNT];
-
-/* The index of text in names[n], ignoring case; false when it is none of them. */
-bool name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 struct vendor {
 	const char *vendor_id, *name, *country_id;

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import uuid
 
-from support import PYTHON, Case, main, python_job, wait_until
+from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
 
 # Waits for the end of its input, and ends as it was told.
 WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
@@ -212,6 +212,38 @@ rules:
         bad = self.command("rules", "check", f"--jobs.rules={self.folder}/bad.yaml")
         self.assertEqual(bad.returncode, 1)
         self.assertIn("bad.yaml:1: rules must be a list", bad.stderr)
+
+    def serve_pod(self, script, *flags):
+        """A server in a PID namespace of its own, whose first process stands for the one that holds a pod."""
+        exporter = [EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                    "--sample.interval=200ms", "--jobs.pod", *flags]
+        pod = self.start_program(
+            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+             f'exec 3<&0; "$@" & {script} wait', "pause", *exporter],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            env={**self.environment, "POD_NAME": f"{self.mark}-28868640-x7k2p", "POD_UID": "uid"})
+        # The name space ends with its first process, which waits for its children.
+        self.addCleanup(pod.kill)
+        pod.wait_address()
+        return pod
+
+    def test_all_of_a_pod_but_the_exporter_is_one_run(self):
+        if subprocess.run(["unshare", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("no right to make a PID namespace")
+        pod = self.serve_pod("env -i cat <&3 & env -i sh -c 'cat & cat' <&3 &")
+        wait_until(lambda: pod.job_value("rightsize_job_processes", self.mark) in (3, 4), "the pod's processes")
+        self.assertEqual(pod.job_value("rightsize_job_active_runs", self.mark), 1)
+        self.assertEqual([job["job_name"] for job in pod.get("/jobs").json["jobs"]], [self.mark])
+
+    def test_too_many_names_are_refused_and_counted(self):
+        server = self.serve("--jobs.recognise", "--jobs.max=2", "--web.allow-changes")
+        for i in range(4):
+            body = json.dumps({"pid": os.getpid(), "job_name": f"{self.mark}/{i}"})
+            answer = server.get("/jobs", "POST", body, Content_Type="application/json")
+            self.assertEqual(answer.status, 201 if i < 2 else 503, answer.text)
+        self.assertIn("--jobs.max", answer.json["error"]["message"])
+        refused = server.metrics()[("rightsize_job_search_problems_total", frozenset({("problem", "too_many_jobs")}))]
+        self.assertGreaterEqual(refused, 2)
 
     def test_nothing_is_found_when_it_is_switched_off(self):
         server = self.serve()
