@@ -8,7 +8,6 @@
 #include "collectors/base/mem.h"
 #include "exporter/log.h"
 #include "exporter/outlook.h"
-#include "exporter/self.h"
 
 /* Those that know the program; they cannot be switched off. */
 static const struct collector *const own_collectors[] = {&collector_outlook, &collector_self};
@@ -51,6 +50,13 @@ struct active_set *active_start(const struct options *o, const struct host *host
 			start_one(&a->active[i], a->list[i], host);
 	}
 	return a;
+}
+
+void active_watch(struct active_set *a, const struct self_sources *sources)
+{
+	for (size_t i = 0; a->list[i]; i++)
+		if (a->active[i].collector == &collector_self)
+			self_watch(a->active[i].state, sources);
 }
 
 void active_stop(struct active_set *a)

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#include "exporter/app_catalogue.h"
 #include "exporter/job_runs.h"
 #include "exporter/server_parameters.h"
+#include "recommender/pick.h"
 
 #define RUNS_FOR_PHASES 5
 #define RUNNING_MAX     20
@@ -46,14 +49,16 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 }
 
 /* What /recommend takes when nothing is said about servers, but by the cost of a run. */
-static bool usual_options(const struct catalogue *c, struct pick_options *ret)
+static bool usual_options(const struct catalogue *c, const struct profile *profile,
+	struct arena *arena, struct pick_options *ret)
 {
 	static const struct parameter parameters[] = {SERVER_PARAMETERS, {0}};
 	struct reply ignored = {.body = BUF_MAX(4096)};
 	struct arguments a;
 
 	arguments_begin(&a, parameters);
-	bool ok = arguments_finish(&a, NULL) == 0 && server_options(&a, c, ret, &ignored);
+	bool ok = arguments_finish(&a, NULL) == 0 &&
+		  server_options(&a, c, profile, arena, ret, &ignored);
 
 	buf_done(&ignored.body);
 	ret->objective = objective_find("cost");
@@ -61,20 +66,39 @@ static bool usual_options(const struct catalogue *c, struct pick_options *ret)
 	return ok;
 }
 
+static const char *copy(struct arena *arena, const char *s)
+{
+	return arena_text(arena, s, strlen(s));
+}
+
 /* The server on which one such step costs least. */
 static struct step cheapest(const struct catalogue *c, const struct phase *p, struct arena *arena)
 {
+	struct profile profile = profile_of_duration(p->seconds);
 	struct demand d = p->demand;
+	struct step none = {.vcpus = NAN, .memory_amount = NAN, .price = NAN, .cost = NAN};
 	struct pick_options options;
 	struct picks picks = {0};
 
 	d.duration_seconds = p->seconds;
-	if (!usual_options(c, &options))
-		return (struct step){.pick.forecast_cost = NAN};
+	profile.cores = p->demand.cpu_cores;
+	profile.cpu_seconds = p->cores_mean * p->seconds;
+	if (!usual_options(c, &profile, arena, &options))
+		return none;
 	pick_servers(c, &d, &options, arena, &picks);
 	if (!picks.n)
-		return (struct step){.pick.forecast_cost = NAN};
-	return (struct step){picks.pick[0], picks.currency};
+		return none;
+	const struct server *server = picks.pick[0].server;
+
+	return (struct step){
+		.vendor_id = copy(arena, server->vendor_id),
+		.server_id = copy(arena, server->server_id),
+		.currency = picks.currency ? copy(arena, picks.currency) : NULL,
+		.vcpus = server->vcpus,
+		.memory_amount = server->memory_amount,
+		.price = picks.pick[0].price,
+		.cost = picks.pick[0].forecast_cost,
+	};
 }
 
 /* The needs of all parts at once. */
@@ -98,19 +122,20 @@ static struct phase together(const struct phases *p)
 static void price_split(struct app *app, const struct split *split, struct arena *arena,
 	struct behaviour *b)
 {
-	const struct catalogue *c = app_catalogue(app, NULL);
+	AUTO(app_catalogue_done) struct catalogue_use use = {0};
 	struct step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
 	struct phase whole = together(&split->parts);
+	bool priced = app_catalogue(app, &use, NULL) == 0;
 	double apart = 0;
 
 	for (size_t i = 0; i <= split->parts.n; i++) {
 		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
 
-		steps[i] = c ? cheapest(c, p, arena) : (struct step){.pick.forecast_cost = NAN};
+		steps[i] = priced ? cheapest(use.catalogue, p, arena) : (struct step){.cost = NAN};
 		if (i < split->parts.n)
-			apart += steps[i].pick.forecast_cost;
+			apart += steps[i].cost;
 	}
-	if (apart >= steps[split->parts.n].pick.forecast_cost)
+	if (apart >= steps[split->parts.n].cost)
 		return;
 	b->split = split;
 	b->steps = steps;

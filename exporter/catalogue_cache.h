@@ -41,6 +41,9 @@ int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struc
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e);
 
+/* Only where it came from: cheap. */
+int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
+
 /* An answer of a server, as HTTP caches keep it. */
 struct cached_page {
 	char etag[256];         /* "" = none */

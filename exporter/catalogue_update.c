@@ -37,6 +37,27 @@ static struct wall network_now(void *context)
 	return now_read().wall;
 }
 
+bool catalogue_is_url(const char *source)
+{
+	return strncmp(source, "http://", 7) == 0 || strncmp(source, "https://", 8) == 0;
+}
+
+static size_t length_without_slashes(const char *url)
+{
+	size_t n = strlen(url);
+
+	while (n && url[n - 1] == '/')
+		n--;
+	return n;
+}
+
+bool catalogue_is_of(const char *source, const char *url)
+{
+	size_t n = length_without_slashes(url);
+
+	return length_without_slashes(source) == n && strncmp(source, url, n) == 0;
+}
+
 double catalogue_update_random(void)
 {
 	uint32_t bits = 0;
@@ -56,13 +77,9 @@ static double network_random(void *context)
 static void known_origin(const struct catalogue_source *s, const char *url,
 	struct cache_origin *ret)
 {
-	struct catalogue *c = NULL;
-
 	*ret = (struct cache_origin){0};
-	if (catalogue_cache_load(&c, ret, s->cache_path, NULL) == 0 &&
-		strcmp(ret->source, url) != 0)
+	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && strcmp(ret->source, url) != 0)
 		*ret = (struct cache_origin){0}; /* of another Keeper, or imported */
-	catalogue_free(c);
 }
 
 static int save(struct catalogue_cache *cache, const struct catalogue *c, const char *url,
@@ -111,15 +128,13 @@ int catalogue_update(const struct catalogue_source *s, struct pause *pause, stru
 		.stop = &pause->stop};
 	AUTO(freep) char *url = xstrdup(s->url);
 	struct network n = {.pause = pause};
-	size_t len = strlen(url);
 	int code;
 
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+	if (!catalogue_is_url(url))
 		return err_set(e, -EINVAL,
 			"\"%.80s\" is no URL that begins with https:// or http://", url);
 	code = download_open(&n.download, &options, e);
-	while (len && url[len - 1] == '/')
-		url[--len] = '\0';
+	url[length_without_slashes(url)] = '\0';
 	if (code == 0)
 		code = fetch(s, url, &n, ret, report, notice, e);
 	download_close(n.download);

@@ -28,25 +28,20 @@ static const struct parameter parameters[] = {
 };
 
 static int answer_json(struct app *app, const struct arguments *a, const struct sizing *sizing,
-	struct arena *arena, struct reply *r, struct err *e)
+	const struct runs *runs, struct arena *arena, struct reply *r, struct err *e)
 {
-	struct pick_options options;
-	struct picks picks = {0};
-	const struct catalogue *catalogue = app_catalogue(app, e);
+	AUTO(server_answer_done) struct server_answer servers = {0};
+	int code = server_answer(app, a, &sizing->demand, runs, arena, &servers, r, e);
 
-	if (!catalogue)
-		return -EIO;
-	if (!server_options(a, catalogue, &options, r))
-		return 0;
-	pick_servers(catalogue, &sizing->demand, &options, arena, &picks);
+	if (code <= 0)
+		return code;
 
 	struct recommendation all = {
 		.job_name = argument_text(a, "job_name"),
 		.strategy = argument_text(a, "strategy"),
 		.generated_at = wall_seconds(now_read().wall),
 		.sizing = sizing,
-		.catalogue = catalogue,
-		.picks = &picks,
+		.servers = &servers,
 	};
 
 	return reply_json(r, 200, recommend_json(&all));
@@ -83,7 +78,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (code)
 		return code;
 	if (!format->write)
-		return answer_json(app, a, &sizing, &arena, r, e);
+		return answer_json(app, a, &sizing, &runs, &arena, r, e);
 	r->status = 200;
 	r->content_type = format->content_type;
 	format->write(&r->body, &sizing);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
@@ -13,6 +15,7 @@
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
+#include "exporter/web.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
@@ -38,6 +41,7 @@ struct server {
 struct http {
 	struct site *site;
 	struct app *app;
+	struct web *web;
 	size_t n;
 	struct server server[HTTP_ADDRESSES_MAX];
 };
@@ -45,7 +49,10 @@ struct http {
 /* One request on its way through libmicrohttpd. */
 struct exchange {
 	char *target;
-	bool headers_seen;
+	bool headers_seen, asked; /* asked: whether it may come in, once at least */
+	bool decided;             /* entry holds; nobody is to be asked again */
+	enum web_entry entry;
+	struct MHD_Connection *connection;
 	uint64_t scraped;
 };
 
@@ -58,7 +65,7 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 	struct exchange *x = xcalloc(1, sizeof *x);
 
 	(void)context;
-	(void)connection;
+	x->connection = connection;
 	x->target = xstrdup(uri);
 	return x;
 }
@@ -84,11 +91,29 @@ static void drop_body(void *body)
 	shared_drop(&((struct body *)body)->shared);
 }
 
+/* What the configuration says wins over what we say ourselves. */
+static void add_configured(struct MHD_Response *response, const struct web_config *c)
+{
+	bool sniff_said = false;
+
+	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
+		if (!c->header[i])
+			continue;
+		MHD_add_response_header(response, web_headers[i], c->header[i]);
+		sniff_said |= strcmp(web_headers[i], "X-Content-Type-Options") == 0;
+	}
+	if (!sniff_said)
+		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+}
+
 static void add_headers(struct MHD_Response *response, const struct answer *a)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	if (a->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic");
+	if (a->status == MHD_HTTP_TOO_MANY_REQUESTS || a->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	if (a->body->gzip)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (a->negotiated)
@@ -97,7 +122,8 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a)
+static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a,
+	const struct web_config *config)
 {
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer_with_free_callback_cls(a->body->len, a->body->data,
@@ -108,6 +134,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const stru
 		return MHD_NO;
 	}
 	add_headers(response, a);
+	add_configured(response, config);
 	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
 
 	MHD_destroy_response(response);
@@ -115,13 +142,94 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const stru
 	return queued;
 }
 
+static void drop_version(struct web_version **v)
+{
+	web_drop(*v);
+}
+
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+/* ---- who may come in ---- */
+
+/* Of the client's address, without the half of an IPv6 address that a client chooses. */
+static uint64_t address_number(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = info ? info->client_addr : NULL;
+	uint64_t ret = 0;
+
+	if (a && a->sa_family == AF_INET) {
+		uint32_t v4 = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
+
+		ret = v4;
+	} else if (a && a->sa_family == AF_INET6) {
+		memcpy(&ret, &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+			sizeof ret);
+	}
+	return ret;
+}
+
+static void resume(void *context)
+{
+	MHD_resume_connection(context);
+}
+
+static enum web_entry ask(struct http *h, struct web_version *v, struct exchange *x, bool wait)
+{
+	char *password = NULL, *name = NULL;
+
+	if (v && web_config_of(v)->n_users)
+		name = MHD_basic_auth_get_username_password(x->connection, &password);
+	struct web_question q = {.name = name,
+		.password = password,
+		.address = address_number(x->connection),
+		.resume = wait ? resume : NULL,
+		.context = x->connection};
+	enum web_entry ret = web_enter(h->web, v, &q, x->asked);
+
+	x->asked = true;
+	if (password)
+		explicit_bzero(password, strlen(password));
+	MHD_free(password);
+	MHD_free(name);
+	return ret;
+}
+
+/*
+ * Sets the connection aside until the password is known, before the question is put: the answer may come at once. Then
+ * libmicrohttpd calls on_request again.
+ */
+static void wait_for_verdict(struct http *h, struct web_version *v, struct exchange *x)
+{
+	MHD_suspend_connection(x->connection);
+	enum web_entry entry = ask(h, v, x, true);
+
+	if (entry == WEB_WAIT)
+		return;
+	x->decided = true;
+	x->entry = entry;
+	MHD_resume_connection(x->connection);
+}
+
+static const struct refusal {
+	int status;
+	const char *code, *message;
+} refusals[] = {
+	[WEB_NO_CONFIG] = {500, "bad_web_config",
+		"the web configuration is bad; the log says where"},
+	[WEB_TOO_MANY] = {429, "too_many_requests", "more requests than rate_limit allows"},
+	[WEB_UNAUTHORIZED] = {401, "unauthorized",
+		"a user of basic_auth_users and the right password are needed"},
+	[WEB_OVERLOADED] = {503, "overloaded",
+		"other passwords are being checked; try again in a second"},
+};
+
 static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
-	const char *method, struct exchange *x)
+	const char *method, struct exchange *x, const struct web_config *config)
 {
 	struct request r = {
 		.method = method,
@@ -134,7 +242,45 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 
 	site_answer(h->site, &r, &a);
 	x->scraped = a.scraped;
-	return send_answer(connection, &a);
+	return send_answer(connection, &a, config);
+}
+
+static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	const struct web_config *config = v ? web_config_of(v) : NULL;
+	enum web_entry entry = x->decided ? x->entry : ask(h, v, x, false);
+	struct answer a;
+
+	if (entry == WEB_ENTER)
+		return respond(h, connection, method, x, config);
+	if (entry == WEB_WAIT) {
+		wait_for_verdict(h, v, x);
+		return MHD_YES;
+	}
+	site_refusal(&a, refusals[entry].status, refusals[entry].code, refusals[entry].message);
+	return send_answer(connection, &a, config);
+}
+
+/* A TLS session gets the newest configuration before its handshake, and holds it. */
+static void on_connection(void *context, struct MHD_Connection *connection, void **held,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		web_drop(*held);
+		*held = NULL;
+		return;
+	}
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	*held = web_hold(h->web);
+	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
+	if (*held && info && info->tls_session && !web_attach(*held, info->tls_session))
+		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
 /*
@@ -162,7 +308,23 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		*body_len = 0;
 		return MHD_YES;
 	}
-	return respond(context, connection, method, x);
+	return respond_if_allowed(context, connection, method, x);
+}
+
+/* libmicrohttpd wants a certificate, or a way to get one, at its start; ours come with each connection. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
+	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
+	unsigned int *n_certificates, gnutls_privkey_t *key)
+{
+	(void)session;
+	(void)authorities;
+	(void)n;
+	(void)algorithms;
+	(void)n_algorithms;
+	(void)certificates;
+	(void)n_certificates;
+	(void)key;
+	return -1;
 }
 
 static int serve(struct http *h, const char *address, struct err *e)
@@ -173,14 +335,22 @@ static int serve(struct http *h, const char *address, struct err *e)
 
 	if (code)
 		return code;
-	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
-		on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK, MHD_OPTION_CONNECTION_LIMIT,
+	unsigned tls = web_with_tls(h->web) ? MHD_USE_TLS : 0;
+	struct MHD_OptionItem tls_options[] = {
+		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
+		{MHD_OPTION_END, 0, NULL},
+	};
+
+	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
+		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
+		MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(connections < THREADS ? THREADS : connections),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
-		exchange_end, h, MHD_OPTION_END);
+		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
+		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
 	/*
 	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
 	 * anyway.
@@ -203,13 +373,13 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 
 	h->app = app;
 	h->site = site_new(app);
-	for (size_t i = 0; i < wanted.n; i++) {
-		int code = serve(h, wanted.text[i], e);
+	int code = web_open(&h->web, app->options->web_config_file, e);
 
-		if (code) {
-			http_stop(h);
-			return code;
-		}
+	for (size_t i = 0; code == 0 && i < wanted.n; i++)
+		code = serve(h, wanted.text[i], e);
+	if (code) {
+		http_stop(h);
+		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
 		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
@@ -226,8 +396,11 @@ void http_stop(struct http *h)
 {
 	if (!h)
 		return;
+	if (h->web)
+		web_stop(h->web);
 	for (size_t i = 0; i < h->n; i++)
 		MHD_stop_daemon(h->server[i].daemon);
+	web_close(h->web);
 	site_free(h->site);
 	free(h);
 }

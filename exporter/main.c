@@ -10,7 +10,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/app.h"
+#include "exporter/ending.h"
 #include "exporter/follower.h"
+#include "exporter/forwarder.h"
 #include "exporter/historian.h"
 #include "exporter/http.h"
 #include "exporter/identity.h"
@@ -61,21 +63,37 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return code ? code : historian_start(&app->historian, &c, e);
 }
 
-/* ---- serve ---- */
-
-static int wait_for_signal(const sigset_t *set)
+/* Without --forward.url there is none. */
+static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
 {
-	int signal_number = 0;
+	const struct options *o = app->options;
+	const struct forwarder_options f = {
+		.url = o->forward_url,
+		.token_file = o->forward_token_file,
+		.ca_file = o->forward_ca_file,
+		.history_path = app->history_path,
+		.historian = app->historian,
+	};
 
-	while (sigwait(set, &signal_number) != 0 || signal_number == SIGHUP)
-		;
-	return signal_number;
+	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
+
+/* What ended at the end is on disk before the forwarder looks for the last time. */
+static void stop_forwarder(struct forwarder *f, struct app *app)
+{
+	if (!f)
+		return;
+	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
+	forwarder_stop(f, app->options->forward_timeout);
+}
+
+/* ---- serve ---- */
 
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
 	struct err *e)
 {
 	struct follower *follower = NULL;
+	struct forwarder *forwarder = NULL;
 	struct http *http = NULL;
 
 	int code = start_historian(app, self, e);
@@ -88,15 +106,17 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
+	if (code == 0)
+		code = start_forwarder(&forwarder, app, e);
 	if (code == 0) {
-		int n = wait_for_signal(set);
-
-		log_line(LOG_LEVEL_INFO, "stopping", "signal", sigabbrev_np(n), NULL);
+		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
+		ending_linger(app, set);
 	}
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
 	outlooks_stop(app->outlooks);
+	stop_forwarder(forwarder, app);
 	historian_stop(app->historian);
 	return code;
 }
@@ -126,6 +146,8 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	identity_read(&self);
 	app.options = &o;
+	app.self = &self;
+	app.refreshes_catalogue = true;
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;
@@ -171,6 +193,7 @@ static int run_job(struct app *app, char **command)
 {
 	struct identity self;
 	struct http *http = NULL;
+	struct forwarder *forwarder = NULL;
 	struct err e = {0};
 	int code;
 
@@ -183,10 +206,13 @@ static int run_job(struct app *app, char **command)
 		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
 		return wrapper_become(command);
 	}
+	if (start_forwarder(&forwarder, app, &e))
+		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
 	outlooks_stop(app->outlooks);
+	stop_forwarder(forwarder, app);
 	historian_stop(app->historian);
 	columns_done(&app->columns);
 	return code;

@@ -24,7 +24,7 @@ static const struct {
 } commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
 		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
-		"/stats and /recommend",
+		"/stats, /recommend and /servers",
 		COMMAND_SERVE},
 	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
 		"Runs a command, records it as a run of the job, and ends with its exit code and a "

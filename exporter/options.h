@@ -31,12 +31,18 @@ enum command_bits {
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
   "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again when it changes") \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
   "Most HTTP connections at the same time") \
 X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
   "Never answer with gzip") \
+X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \
+  "How long to stay up at the end until the final values were scraped once") \
+X(FLAG, exit_with_job, "exit-with-job", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "End when a run was seen and none has been active for 5 s, so that a pod with this as a sidecar can complete") \
 X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
   "Time between samples for the history, 100ms to 1h") \
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
@@ -49,14 +55,38 @@ X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATC
   "Largest size of the history; the samples of the oldest runs go first, then the runs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
+X(TEXT, forward_url, "forward.url", NULL, 0, 0, COMMAND_WATCH, "URL", \
+  "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
+X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
+X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
+  "How long to go on at the end with runs that could not be handed on yet; what is left waits in the history") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
+  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", 0, 0, COMMAND_ALL, "URL", \
+  "The Spare Cores Keeper whose catalogue is fetched") \
+X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
+  "Age at which the catalogue is fetched again") \
+X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
+  "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
+  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
 X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Find runs by the environment and command line of their processes") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \

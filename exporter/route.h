@@ -24,12 +24,13 @@ enum parameter_kind {
 	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
-	PARAMETER_CHOICE, /* one of what choice gives */
+	PARAMETER_CHOICE, /* one of what choice gives, in any case; kept as choice spells it */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
 
 struct parameter {
-	const char *name; /* query key; the flag is --name with - for _ */
+	const char *name;    /* query key; the flag is --name with - for _ */
+	const char *also[2]; /* other names for the same; NULL = none */
 	enum parameter_kind kind;
 	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
 	const char *fallback;   /* value when absent; NULL = absent */
@@ -38,7 +39,7 @@ struct parameter {
 	const char *help;                /* one sentence without a full stop */
 };
 
-#define PARAMETERS_MAX       32 /* rows of one route */
+#define PARAMETERS_MAX       64 /* rows of one route */
 #define PARAMETER_VALUES_MAX 64 /* values of one repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
 

@@ -13,6 +13,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
+#include "exporter/finder.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
@@ -36,7 +37,9 @@ struct sampler {
 	struct snapshot_pool *pool;
 	struct latest latest;
 	struct fold *fold;
+	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
+	uint64_t samples_missed;
 	size_t n_ended;            /* runs that linger */
 	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
 	struct mono ended_at;
@@ -111,10 +114,14 @@ static const struct snapshot *tick(struct sampler *s)
 
 	s->host.now = snapshot->at = now_read();
 	drop_ended(s);
+	if (s->finder)
+		finder_look(s->finder, &s->host);
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
 	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
+	if (s->finder)
+		finder_settle(s->finder, &s->host, snapshot);
 	publish(s, snapshot);
 	return snapshot;
 }
@@ -143,8 +150,10 @@ static void row_tick(struct sampler *s)
 	int64_t now = now_read().mono.ns;
 
 	s->next_row.ns += interval;
-	if (s->next_row.ns <= now)
+	if (s->next_row.ns <= now) {
+		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval) + 1;
 		s->next_row.ns = now + interval;
+	}
 	write_rows(s, tick(s), NULL);
 }
 
@@ -226,6 +235,7 @@ static void *sampler_loop(void *context)
 
 static void sampler_free(struct sampler *s)
 {
+	finder_free(s->finder);
 	active_stop(s->active);
 	latest_done(&s->latest);
 	snapshot_pool_free(s->pool);
@@ -272,8 +282,11 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	if (code == 0) {
 		s->host.jobs = jobs_new();
 		s->active = active_start(app->options, &s->host);
+		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
+		s->finder =
+			app->self && app->options->jobs_recognise ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
 		code = start_thread(s, e);
 	}
@@ -331,6 +344,15 @@ void sampler_scraped(struct sampler *s, uint64_t generation)
 	if (generation > s->scraped_generation)
 		s->scraped_generation = generation;
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool sampler_was_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	bool scraped = s->scraped_generation >= generation;
+
+	pthread_mutex_unlock(&s->lock);
+	return scraped;
 }
 
 static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),

@@ -39,6 +39,9 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds,
  */
 void sampler_scraped(struct sampler *s, uint64_t generation);
 
+/* A snapshot of that generation or a later one reached a scraper. Any thread. */
+bool sampler_was_scraped(struct sampler *s, uint64_t generation);
+
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
 

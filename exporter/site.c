@@ -214,6 +214,15 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 	not_found(s, t, ret);
 }
 
+void site_refusal(struct answer *ret, int status, const char *code, const char *message)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+
+	*ret = (struct answer){.handler = "other"};
+	reply_error(&r, status, code, message, NULL, NULL);
+	site_reply(ret, &r);
+}
+
 void site_answer(struct site *s, const struct request *r, struct answer *ret)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};

@@ -36,6 +36,9 @@ struct site;
 struct site *site_new(struct app *app);
 void site_free(struct site *s);
 
+/* The answer to a request that may not come in: a JSON error (reply_error). */
+void site_refusal(struct answer *ret, int status, const char *code, const char *message);
+
 /* Fills all of ret, whatever the request. */
 void site_answer(struct site *s, const struct request *r, struct answer *ret);
 

@@ -161,6 +161,8 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	baseline_memory(&s, &used, options->attempt, arena);
 	baseline_gpu(&s, &used, arena);
 	baseline_duration(&s, &used, arena);
+	size_disk_by_most(&s, &used, arena);
+	explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
 	judge(&s, runs, &used, options);
 	if (options->attempt > 1)

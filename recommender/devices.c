@@ -56,19 +56,6 @@ void size_gpus(struct sizing *s, const struct method *m, const struct runs *runs
 	size_vram(s, m, runs, used, options, arena);
 }
 
-/*
- * No account says how much room a run's files take. What it wrote is never less, but counts again what is
- * overwritten or deleted; what the file systems grew by meanwhile counts what others wrote.
- */
-static double disk_need(const struct run *r)
-{
-	const struct distribution *space = run_column(r, "system_disk_space_used_bytes");
-	double written = run_total(r, "disk_written_bytes");
-	double grown = space ? space->max - space->min : (double)NAN;
-
-	return written >= 0 && written < 0x1p62 ? fmin(written, grown) : (double)NAN;
-}
-
 void size_disk(struct sizing *s, const struct method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
@@ -81,10 +68,7 @@ void size_disk(struct sizing *s, const struct method *m, const struct runs *runs
 	if (!(disk.max > 0))
 		return;
 	s->demand.disk_bytes = space_for(m, runs, used, options, disk_need, disk.max);
-	sizing_explain(s, arena,
-		"disk %s: sized like memory, from %s that needed at most %s (what they wrote, or "
-		"what "
-		"the file systems grew by when that was less)",
+	sizing_explain(s, arena, "disk %s: sized like memory, from %s that needed at most %s",
 		words_bytes(asked, s->demand.disk_bytes), words_runs(n, disk.n),
 		words_bytes(most, disk.max));
 }

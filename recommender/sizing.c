@@ -264,6 +264,7 @@ int size_by(const struct method *m, const struct runs *runs, const struct sizing
 		size_disk(&s, m, runs, &used, options, arena);
 		size_duration(&s, runs, &used, options, arena);
 		size_cpu(&s, m, &used, options, arena);
+		explain_waits(&s, &used, arena);
 		advise_split(&s, &used, !isnan(input_of_next(options)), arena);
 	}
 	size_summary(&s, options, arena);

@@ -96,6 +96,15 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 /* The one sentence; after everything else. */
 void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
 
+/* Bytes of disk that a run needed; NaN when unknown. */
+double disk_need(const struct run *r);
+
+/* Disk space by the most that one run needed, and a fifth more. */
+void size_disk_by_most(struct sizing *s, const struct runs *used, struct arena *arena);
+
+/* What the runs waited for. */
+void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
+
 /* Says so when the name seems to cover different jobs. */
 void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena);
 

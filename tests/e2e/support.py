@@ -45,7 +45,9 @@ def clean_environment(**more):
     """The caller's environment without settings of the exporter."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("RIGHTSIZE_") and k not in ("STATE_DIRECTORY", "XDG_STATE_HOME")}
-    return {**kept, **more}
+    # Nobody asks the network, and what this machine has cached answers nothing.
+    own = {"RIGHTSIZE_CATALOGUE_REFRESH": "false", "RIGHTSIZE_CATALOGUE_CACHE": "/nonexistent/catalogue.db"}
+    return {**kept, **own, **more}
 
 
 def python_job(code, *arguments):
@@ -185,8 +187,10 @@ class Case(unittest.TestCase):
             self.fail("".join(process.log))
 
     def serve(self, *flags, interval="200ms", address="127.0.0.1:0"):
+        """Looks for jobs only when told to: whatever else this machine runs is not the test's."""
+        recognise = () if "--jobs.recognise" in flags else ("--no-jobs.recognise",)
         server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
-                            f"--sample.interval={interval}", *flags, stdout=subprocess.DEVNULL)
+                            f"--sample.interval={interval}", *recognise, *flags, stdout=subprocess.DEVNULL)
         server.wait_address()
         return server
 

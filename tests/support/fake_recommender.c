@@ -1,6 +1,6 @@
 /*
- * The recommender as far as its answers need it: one strategy, two formats, two servers. Its headers are the contract;
- * a test that links the real one instead must find the same.
+ * Sizing as far as answers need it: one strategy, two formats. Its headers are the contract; a test that links the
+ * real one instead must find the same. Servers are picked by the real one.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,23 +44,6 @@ const struct strategy *strategy_find(const char *name)
 	return NULL;
 }
 
-static const char *const risk_names[RISK_COUNT] = {"balanced", "economy", "safe"};
-
-const char *risk_name(enum risk r)
-{
-	return risk_names[r];
-}
-
-bool risk_parse(const char *name, enum risk *ret)
-{
-	for (unsigned i = 0; i < RISK_COUNT; i++)
-		if (strcmp(name, risk_names[i]) == 0) {
-			*ret = (enum risk)i;
-			return true;
-		}
-	return false;
-}
-
 static void write_metaflow(struct buf *out, const struct sizing *s)
 {
 	buf_addf(out, "@resources(cpu=%llu, memory=%llu)\n", (unsigned long long)s->resources.cpu,
@@ -81,70 +64,6 @@ const struct advice_format *advice_format_find(const char *name)
 	for (const struct advice_format *f = advice_formats; f->name; f++)
 		if (strcmp(f->name, name) == 0)
 			return f;
-	return NULL;
-}
-
-const char *confidence_name(enum confidence c)
-{
-	static const char *const names[] = {"none", "low", "medium", "high"};
-
-	return names[c];
-}
-
-const char *const exclusion_name[EXCLUSION_COUNT] = {
-	[EXCLUDED_TOO_FEW_VCPUS] = "too_few_vcpus",
-	[EXCLUDED_TOO_LITTLE_MEMORY] = "too_little_memory",
-};
-
-void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
-	struct arena *arena, struct picks *ret)
-{
-	*ret = (struct picks){
-		.pick = arena_alloc(arena, c->n * sizeof *ret->pick), .fitting = c->n};
-	for (size_t i = 0; i < c->n && ret->n < o->limit; i++)
-		ret->pick[ret->n++] = (struct pick){
-			.server = &c->server[i],
-			.price = c->server[i].min_price_ondemand,
-			.forecast_duration_seconds = d->duration_seconds,
-		};
-}
-
-int catalogue_built_in(struct catalogue **ret, struct err *e)
-{
-	static const struct server servers[] = {
-		{.vendor_id = "aws", .server_id = "t4g.nano", .min_price_ondemand = 0.0042},
-		{.vendor_id = "hcloud", .server_id = "cx22", .min_price_ondemand = 0.006},
-	};
-	struct catalogue *c = xcalloc(1, sizeof *c);
-
-	(void)e;
-	*c = (struct catalogue){
-		.source = "built-in", .as_of = "2026-11", .n = 2, .server = servers};
-	*ret = c;
-	return 0;
-}
-
-int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
-	struct err *e)
-{
-	(void)text;
-	return len ? catalogue_built_in(ret, e) : err_set(e, -EINVAL, "%s: no header", source);
-}
-
-int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
-	struct err *e)
-{
-	return catalogue_from_csv(ret, text, len, source, e);
-}
-
-void catalogue_free(struct catalogue *c)
-{
-	free(c);
-}
-
-const struct objective *objective_find(const char *name)
-{
-	(void)name;
 	return NULL;
 }
 

@@ -1,0 +1,34 @@
+/*
+ * Finds the runs on this machine by itself: looks at each new process once, begins a run at the highest process
+ * that names a job, records it, and closes it when its last process is gone. Sampler thread only.
+ *
+ * Which process is of which run:
+ *
+ *	- A process without a name of its own is of the run of its ancestors.
+ *	- A process that names the same run as an ancestor is of that run, whatever stands between them; so are
+ *	  all that name the same run of a system that numbers its runs, ancestors or not.
+ *	- One that names another job than its ancestors begins a run inside theirs. What it uses counts for both.
+ *	- What a wrapper (rightsize-exporter run) starts is recorded by the wrapper, so a name that the wrapper
+ *	  itself carries begins no second run.
+ */
+#ifndef EXPORTER_FINDER_H
+#define EXPORTER_FINDER_H
+
+#include "collectors/host.h"
+#include "collectors/snapshot.h"
+#include "exporter/app.h"
+#include "exporter/fold.h"
+
+struct finder;
+
+/* fold is borrowed. */
+struct finder *finder_new(struct app *app, struct fold *fold);
+void finder_free(struct finder *f); /* NULL does nothing */
+
+/* Begins to follow new runs; before the runs are read. */
+void finder_look(struct finder *f, const struct host *host);
+
+/* Records those that began, and the ends of those that ended in this snapshot. */
+void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
+
+#endif
