@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/costs.h"
 #include "exporter/log.h"
 #include "exporter/outlook.h"
-
-/* Those that know the program; they cannot be switched off. */
-static const struct collector *const own_collectors[] = {&collector_outlook, &collector_self};
+#include "exporter/self.h"
 
 struct active {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
@@ -35,6 +34,10 @@ static void start_one(struct active *a, const struct collector *c, const struct 
 			NULL);
 }
 
+/* The exporter's own, always on. */
+static const struct collector *const own[] = {
+	&collector_costs, &collector_outlook, &collector_self};
+
 struct active_set *active_start(const struct options *o, const struct host *host)
 {
 	struct active_set *a = xcalloc(1, sizeof *a);
@@ -42,10 +45,10 @@ struct active_set *active_start(const struct options *o, const struct host *host
 
 	while (all_collectors[n])
 		n++;
-	a->list = xcalloc(n + ARRAY_LEN(own_collectors) + 1, sizeof *a->list);
-	a->active = xcalloc(n + ARRAY_LEN(own_collectors), sizeof *a->active);
-	for (size_t i = 0; i < n + ARRAY_LEN(own_collectors); i++) {
-		a->list[i] = i < n ? all_collectors[i] : own_collectors[i - n];
+	a->list = xcalloc(n + ARRAY_LEN(own) + 1, sizeof *a->list);
+	a->active = xcalloc(n + ARRAY_LEN(own), sizeof *a->active);
+	for (size_t i = 0; i < n + ARRAY_LEN(own); i++) {
+		a->list[i] = i < n ? all_collectors[i] : own[i - n];
 		if (i >= n || o->collector_on[i])
 			start_one(&a->active[i], a->list[i], host);
 	}

@@ -55,7 +55,13 @@ static struct shelf *shelf_of(struct app *app)
 int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e)
 {
 	*ret = (struct catalogue_use){0};
-	return shelf_catalogue(shelf_of(app), &ret->catalogue, &ret->state, e);
+	return shelf_catalogue(shelf_of(app), true, &ret->catalogue, &ret->state, e);
+}
+
+int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e)
+{
+	*ret = (struct catalogue_use){0};
+	return shelf_catalogue(shelf_of(app), false, &ret->catalogue, &ret->state, e);
 }
 
 void app_catalogue_done(struct catalogue_use *u)

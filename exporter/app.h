@@ -14,8 +14,8 @@
 struct identity;
 struct sampler;
 struct historian;
-struct outlooks;
 struct shelf;
+struct outlooks;
 
 struct app {
 	const struct options *options;

@@ -16,6 +16,8 @@ struct catalogue_use {
 	struct shelf_state state;
 };
 int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e);
+/* The same for one look: nothing is kept for the next one, and nothing fetched because of it. */
+int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e);
 void app_catalogue_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
 
 /* Lets go of a catalogue that nobody asked for in the last minutes. Any thread. */

@@ -3,12 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "exporter/app_catalogue.h"
 #include "exporter/job_runs.h"
 #include "exporter/server_parameters.h"
-#include "recommender/pick.h"
 
 #define RUNS_FOR_PHASES 5
 #define RUNNING_MAX     20
@@ -48,57 +45,22 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 	return 0;
 }
 
-/* What /recommend takes when nothing is said about servers, but by the cost of a run. */
-static bool usual_options(const struct catalogue *c, const struct profile *profile,
-	struct arena *arena, struct pick_options *ret)
-{
-	static const struct parameter parameters[] = {SERVER_PARAMETERS, {0}};
-	struct reply ignored = {.body = BUF_MAX(4096)};
-	struct arguments a;
-
-	arguments_begin(&a, parameters);
-	bool ok = arguments_finish(&a, NULL) == 0 &&
-		  server_options(&a, c, profile, arena, ret, &ignored);
-
-	buf_done(&ignored.body);
-	ret->objective = objective_find("cost");
-	ret->limit = 1;
-	return ok;
-}
-
-static const char *copy(struct arena *arena, const char *s)
-{
-	return arena_text(arena, s, strlen(s));
-}
-
 /* The server on which one such step costs least. */
-static struct step cheapest(const struct catalogue *c, const struct phase *p, struct arena *arena)
+static struct step cheapest(const struct catalogue *c, const struct phase *p,
+	enum architecture architecture, struct arena *arena)
 {
-	struct profile profile = profile_of_duration(p->seconds);
 	struct demand d = p->demand;
-	struct step none = {.vcpus = NAN, .memory_amount = NAN, .price = NAN, .cost = NAN};
-	struct pick_options options;
+	struct profile profile = profile_of_duration(p->seconds);
+	struct pick_options options = usual_options(&(struct server_job){&profile, architecture});
 	struct picks picks = {0};
 
 	d.duration_seconds = p->seconds;
-	profile.cores = p->demand.cpu_cores;
-	profile.cpu_seconds = p->cores_mean * p->seconds;
-	if (!usual_options(c, &profile, arena, &options))
-		return none;
+	options.objective = objective_find("cost");
+	options.limit = 1;
 	pick_servers(c, &d, &options, arena, &picks);
 	if (!picks.n)
-		return none;
-	const struct server *server = picks.pick[0].server;
-
-	return (struct step){
-		.vendor_id = copy(arena, server->vendor_id),
-		.server_id = copy(arena, server->server_id),
-		.currency = picks.currency ? copy(arena, picks.currency) : NULL,
-		.vcpus = server->vcpus,
-		.memory_amount = server->memory_amount,
-		.price = picks.pick[0].price,
-		.cost = picks.pick[0].forecast_cost,
-	};
+		return (struct step){.pick.forecast_cost = NAN};
+	return (struct step){picks.pick[0], picks.currency};
 }
 
 /* The needs of all parts at once. */
@@ -119,31 +81,31 @@ static struct phase together(const struct phases *p)
 }
 
 /* Keeps the split unless its steps, as servers are billed, would cost more than one. */
-static void price_split(struct app *app, const struct split *split, struct arena *arena,
-	struct behaviour *b)
+static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
+	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
-	AUTO(app_catalogue_done) struct catalogue_use use = {0};
+	const struct catalogue *c = app_catalogue(app, use, NULL) == 0 ? use->catalogue : NULL;
 	struct step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
 	struct phase whole = together(&split->parts);
-	bool priced = app_catalogue(app, &use, NULL) == 0;
 	double apart = 0;
 
 	for (size_t i = 0; i <= split->parts.n; i++) {
 		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
 
-		steps[i] = priced ? cheapest(use.catalogue, p, arena) : (struct step){.cost = NAN};
+		steps[i] = c ? cheapest(c, p, architecture, arena) :
+			       (struct step){.pick.forecast_cost = NAN};
 		if (i < split->parts.n)
-			apart += steps[i].cost;
+			apart += steps[i].pick.forecast_cost;
 	}
-	if (apart >= steps[split->parts.n].cost)
+	if (apart >= steps[split->parts.n].pick.forecast_cost)
 		return;
 	b->split = split;
 	b->steps = steps;
 	b->whole = &steps[split->parts.n];
 }
 
-static int add_phases(struct app *app, struct history *h, const struct runs *runs,
-	struct arena *arena, struct behaviour *b, struct err *e)
+static int add_phases(struct app *app, struct catalogue_use *use, struct history *h,
+	const struct runs *runs, struct arena *arena, struct behaviour *b, struct err *e)
 {
 	struct phases *phases = arena_alloc(arena, RUNS_FOR_PHASES * sizeof *phases);
 	struct split *split = arena_alloc(arena, sizeof *split);
@@ -155,7 +117,7 @@ static int add_phases(struct app *app, struct history *h, const struct runs *run
 	if (n)
 		b->phases = phases[0];
 	if (phases_split(phases, n, arena, split))
-		price_split(app, split, arena, b);
+		price_split(app, use, split, runs_architecture(runs), arena, b);
 	return 0;
 }
 
@@ -223,8 +185,8 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 	return 0;
 }
 
-int behaviour_of(struct app *app, const struct runs *runs, struct arena *arena,
-	struct behaviour *ret, struct err *e)
+int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	struct arena *arena, struct behaviour *ret, struct err *e)
 {
 	AUTO(history_done) struct history *h = NULL;
 	struct behaviour b = {0};
@@ -236,7 +198,7 @@ int behaviour_of(struct app *app, const struct runs *runs, struct arena *arena,
 	b.n_changes = changes_of_runs(runs, requested_bytes(runs), arena, &changes);
 	b.changes = changes;
 	prospect_of(runs, NAN, &b.prospect);
-	code = add_phases(app, h, runs, arena, &b, e);
+	code = add_phases(app, use, h, runs, arena, &b, e);
 	if (code == 0)
 		code = add_running(h, runs, arena, &b, e);
 	if (code)

@@ -5,11 +5,14 @@
 #ifndef EXPORTER_BEHAVIOUR_H
 #define EXPORTER_BEHAVIOUR_H
 
-#include "exporter/app.h"
+#include "exporter/app_catalogue.h"
 #include "exporter/behaviour_json.h"
 
-/* runs: of the job, newest first, at least one. What ret points to lives in arena. */
-int behaviour_of(struct app *app, const struct runs *runs, struct arena *arena,
-	struct behaviour *ret, struct err *e);
+/*
+ * runs: of the job, newest first, at least one. What ret points to lives in arena, and in the catalogue of use, which
+ * is taken when a price is needed: the caller gives it zeroed, and lets it go after ret.
+ */
+int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	struct arena *arena, struct behaviour *ret, struct err *e);
 
 #endif

@@ -71,15 +71,15 @@ static json_t *server_json(const struct step *s)
 {
 	json_t *o;
 
-	if (!s->vendor_id)
+	if (!s->pick.server)
 		return json_null();
 	o = json_object();
-	json_put(o, "vendor_id", json_text(s->vendor_id));
-	json_put(o, "server_id", json_text(s->server_id));
-	json_put(o, "vcpus", json_num(s->vcpus));
-	json_put(o, "memory_amount", json_num(s->memory_amount));
-	json_put(o, "price", json_num(s->price));
-	json_put(o, "forecast_cost", json_num(s->cost));
+	json_put(o, "vendor_id", json_text(s->pick.server->vendor_id));
+	json_put(o, "server_id", json_text(s->pick.server->server_id));
+	json_put(o, "vcpus", json_num(s->pick.server->vcpus));
+	json_put(o, "memory_amount", json_num(s->pick.server->memory_amount));
+	json_put(o, "price", json_num(s->pick.price));
+	json_put(o, "forecast_cost", json_num(s->pick.forecast_cost));
 	json_put(o, "currency", json_text(s->currency));
 	return o;
 }
@@ -99,11 +99,11 @@ static json_t *split_json(const struct behaviour *b)
 
 		json_put(part, "server", server_json(&b->steps[i]));
 		json_push(parts, part);
-		apart += b->steps[i].cost;
+		apart += b->steps[i].pick.forecast_cost;
 	}
 	json_put(o, "words", json_text(s->words));
 	json_put(o, "reserved_saving_ratio", json_num(s->saving));
-	json_put(o, "cost_saving_ratio", json_num(1 - apart / b->whole->cost));
+	json_put(o, "cost_saving_ratio", json_num(1 - apart / b->whole->pick.forecast_cost));
 	json_put(o, "in_one_step", server_json(b->whole));
 	json_put(o, "parts", parts);
 	return o;

@@ -8,12 +8,13 @@
 #include "exporter/json.h"
 #include "recommender/changes.h"
 #include "recommender/phases.h"
+#include "recommender/pick.h"
 #include "recommender/running.h"
 
-/* The server on which a part of a proposed split costs least; vendor_id NULL and numbers NaN = none is known. */
+/* A part of a proposed split on the server that costs least; pick.server NULL = none is known. */
 struct step {
-	const char *vendor_id, *server_id, *currency;
-	double vcpus, memory_amount, price, cost; /* MiB; per hour; of the step */
+	struct pick pick;
+	const char *currency;
 };
 
 struct running_run {

@@ -165,6 +165,8 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 			utf8_clean(value, strlen(value), ret->source, sizeof ret->source);
 		if (strcmp(key, "hash") == 0)
 			utf8_clean(value, strlen(value), ret->hash, sizeof ret->hash);
+		if (strcmp(key, "asked") == 0)
+			utf8_clean(value, strlen(value), ret->asked, sizeof ret->asked);
 		if (strcmp(key, "saved_at") == 0) {
 			ret->at.ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
 			found = true;

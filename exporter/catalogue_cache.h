@@ -24,6 +24,7 @@ void catalogue_cache_close(struct catalogue_cache *cache);
 struct cache_origin {
 	char source[256]; /* URL or path */
 	char hash[128];   /* of the Keeper's database, "" = not known */
+	char asked[512];  /* for which regions and benchmarks, "" = for none in particular */
 	struct wall at;   /* when it was fetched, or last found unchanged */
 };
 

@@ -7,6 +7,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
+#include "exporter/log.h"
 #include "exporter/sampler.h"
 
 #define LOOK_SECONDS 0.5
@@ -87,6 +88,7 @@ void ending_linger(struct app *app, const sigset_t *signals)
 	uint64_t generation = s->generation;
 
 	shared_drop(&s->shared);
+	log_line(LOG_LEVEL_INFO, "waiting for a last scrape", NULL);
 	while (!sampler_was_scraped(app->sampler, generation) &&
 		mono_seconds_between(begin, now_read().mono) < most &&
 		wait_signal(signals, LOOK_SECONDS / 5) == 0)

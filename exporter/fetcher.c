@@ -91,7 +91,7 @@ static double left(struct fetcher *f)
 		!catalogue_is_url(origin.source))
 		return refresh; /* imported by hand */
 	pthread_mutex_lock(&f->lock);
-	if (catalogue_is_of(origin.source, source->url) && origin.at.ns > f->state.fetched_at.ns)
+	if (catalogue_is_asked(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
 		f->state.fetched_at = origin.at;
 	state = f->state;
 	pthread_mutex_unlock(&f->lock);

@@ -1,5 +1,5 @@
 /* From processes to recorded runs. */
-#include "exporter/finder.h"
+#include "exporter/finder_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,42 +10,12 @@
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 #include "collectors/process.h"
-#include "collectors/process_book.h"
-#include "collectors/recognise.h"
-#include "exporter/earlier.h"
-#include "exporter/historian.h"
 #include "exporter/identity.h"
-#include "exporter/log.h"
-#include "exporter/outcome.h"
 
 /* Only the beginning of a file that names a job is read. */
 #define FILE_MAX 65536
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
 #define ANCESTORS_MAX 64
-
-/* A run that was named, for as long as a process of it is known. */
-struct named {
-	struct recognised is;
-	size_t processes; /* in the book */
-	bool recorded;    /* here; otherwise by a wrapper, or refused */
-	bool begun, open;
-	char run_id[RUN_ID_MAX];
-	struct run_root root;
-	struct wall started_at;
-	const struct earlier_run *earlier; /* that it continues, or NULL */
-};
-
-struct finder {
-	struct app *app;
-	struct fold *fold;
-	struct earlier *earlier;
-	struct process_book *book;
-	size_t n, room;
-	struct named **named;
-	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
-	const struct host *host;                 /* of the look at hand */
-	struct complaint not_followed;
-};
 
 struct finder *finder_new(struct app *app, struct fold *fold)
 {
@@ -164,42 +134,48 @@ static void join(struct finder *f, struct booked *p, struct named *n)
 	n->processes++;
 }
 
-static void begin(struct finder *f, const struct booked *p, struct named *n)
+static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct named *n)
 {
-	struct err e = {0};
 	const struct host *h = f->host;
-	int64_t age =
-		h->now.mono.ns -
-		(int64_t)(p->start_ticks * ((uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second));
+	int64_t age = h->now.mono.ns -
+		      (int64_t)(start_ticks * ((uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second));
 
 	n->started_at = (struct wall){h->now.wall.ns - (age > 0 ? age : 0)};
 	n->root = f->app->self->here;
-	n->root.pid = p->pid;
-	n->root.start_ticks = p->start_ticks;
-	n->earlier = earlier_find(f->earlier, n->is.job_name, p->pid, p->start_ticks);
-	if (n->earlier && n->earlier->recorded_elsewhere)
-		return;
+	n->root.pid = pid;
+	n->root.start_ticks = start_ticks;
+	n->earlier = earlier_find(f->earlier, n->is.job_name, pid, start_ticks);
 	if (n->earlier) {
 		n->started_at.ns = (int64_t)(n->earlier->started_at * 1e9);
 		text_copy(n->earlier->run_id, n->run_id, sizeof n->run_id);
 	} else {
 		run_id_make(n->run_id, n->started_at);
 	}
+}
+
+int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named *take,
+	struct err *e)
+{
+	struct named *n = take;
+
+	GROW(f->named, f->n, f->room);
+	f->named[f->n++] = n;
+	root_at(f, pid, start_ticks, n);
+	if (n->earlier && n->earlier->recorded_elsewhere)
+		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
 
 	struct run_spec spec = {
 		.run_id = n->run_id,
 		.job_name = n->is.job_name,
-		.pid = p->pid,
-		.start_ticks = p->start_ticks,
+		.pid = pid,
+		.start_ticks = start_ticks,
 		.started_at = n->started_at,
 		.grace_seconds = n->is.grace_seconds,
 	};
-	int code = jobs_follow(h->jobs, h, &spec, &e);
+	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
-	n->recorded = n->open = code == 0;
-	if (code && code != -ESRCH && complaint_due(&f->not_followed))
-		log_line(LOG_LEVEL_WARN, "run not followed", "job_name", n->is.job_name, "err",
-			e.text, NULL);
+	n->open = code == 0;
+	return code;
 }
 
 static bool is_exporter(const struct finder *f, const struct booked *p,
@@ -225,6 +201,25 @@ static bool read_finding(struct finder *f, struct booked *p, struct finding *ret
 	return true;
 }
 
+/* A run that begins with this process; what an exporter is told to run is recorded by itself. */
+static struct named *name_at(struct finder *f, const struct booked *p, const struct finding *found)
+{
+	struct named *n = xcalloc(1, sizeof *n);
+	struct err e = {0};
+
+	n->is = found->is;
+	if (found->exporter) {
+		GROW(f->named, f->n, f->room);
+		return f->named[f->n++] = n;
+	}
+	int code = finder_begin(f, p->pid, p->start_ticks, n, &e);
+
+	if (code && code != -ESRCH && code != -EEXIST && complaint_due(&f->not_followed))
+		log_line(LOG_LEVEL_WARN, "run not followed", "job_name", n->is.job_name, "err",
+			e.text, NULL);
+	return n;
+}
+
 /* The process is of the run that it names: of a known one, or it begins it. */
 static void enter(struct finder *f, struct booked *p, const struct finding *found)
 {
@@ -232,13 +227,8 @@ static void enter(struct finder *f, struct booked *p, const struct finding *foun
 
 	if (!n && (n = of_same_run(f, &found->is)))
 		jobs_adopt(f->host->jobs, f->host, n->run_id, p->pid);
-	if (!n) {
-		GROW(f->named, f->n, f->room);
-		n = f->named[f->n++] = xcalloc(1, sizeof *n);
-		n->is = found->is;
-		if (!found->exporter)
-			begin(f, p, n);
-	}
+	if (!n)
+		n = name_at(f, p, found);
 	join(f, p, n);
 }
 
@@ -289,92 +279,7 @@ static void drop_unused(struct finder *f)
 void finder_look(struct finder *f, const struct host *host)
 {
 	f->host = host;
-	process_book_look(f->book, host, look, forget, f);
+	if (f->app->options->jobs_recognise)
+		process_book_look(f->book, host, look, forget, f);
 	drop_unused(f);
-}
-
-/* ---- records ---- */
-
-static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
-	struct named *n)
-{
-	const struct identity *self = f->app->self;
-	struct account_note note;
-	struct run_begin begin = {
-		.run_id = n->run_id,
-		.job_name = n->is.job_name,
-		.host = self->host,
-		.started_at = wall_seconds(n->started_at),
-		.interval_seconds = f->app->options->sample_interval,
-		.root = n->root,
-		.requested_cpu_cores = n->is.cpu_cores,
-		.requested_memory_bytes = n->is.memory_bytes,
-		.memory_limit_bytes = NAN,
-		.input_bytes = n->is.input_bytes,
-		.attempt = n->is.attempt,
-		.owner_pid = self->pid,
-		.owner_start_ticks = self->start_ticks,
-	};
-
-	if (jobs_note(h->jobs, h, n->run_id, &note))
-		begin.memory_limit_bytes = note.memory_limit_bytes;
-	if (n->earlier)
-		fold_continue(f->fold, n->run_id, s, n->earlier->total,
-			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
-	else
-		fold_begin(f->fold, n->run_id, s);
-	historian_run_begin(f->app->historian, &begin);
-	n->begun = true;
-	log_line(LOG_LEVEL_INFO, n->earlier ? "run continued" : "run found", "job_name",
-		n->is.job_name, "run_id", n->run_id, "system", n->is.system, NULL);
-}
-
-static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
-{
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (strcmp(s->runs[i].run_id, run_id) == 0)
-			return &s->runs[i];
-	return NULL;
-}
-
-static void record_end(struct finder *f, const struct host *h, const struct snapshot *s,
-	const struct run_reading *reading, struct named *n)
-{
-	const struct sample *rows;
-	struct account_note note;
-	double duration = reading->value[RUN_DURATION_SECONDS];
-	struct run_finish finish = {
-		.run_id = n->run_id,
-		.ended_at = wall_seconds(n->started_at) + duration,
-		.duration_seconds = duration,
-		.outcome = OUTCOME_UNKNOWN,
-		.exit_code = NAN,
-		.exit_signal = NAN,
-		.cpu_missed_seconds = NAN,
-		.memory_source = "vmhwm",
-	};
-	size_t n_rows = fold_rows(f->fold, s, n->run_id, &rows);
-
-	if (n_rows)
-		historian_samples(f->app->historian, rows, n_rows);
-	fold_end(f->fold, n->run_id);
-	if (jobs_note(h->jobs, h, n->run_id, &note))
-		outcome_note(&finish, &note);
-	historian_run_finish(f->app->historian, &finish);
-	n->open = false;
-	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,
-		"outcome", outcome_name(finish.outcome), NULL);
-}
-
-void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		struct named *n = f->named[i];
-		const struct run_reading *reading = n->open ? reading_of(s, n->run_id) : NULL;
-
-		if (reading && !n->begun)
-			record_begin(f, host, s, n);
-		if (reading && reading->ended)
-			record_end(f, host, s, reading, n);
-	}
 }

@@ -15,6 +15,7 @@
 #define EXPORTER_FINDER_H
 
 #include "collectors/host.h"
+#include "collectors/recognise.h"
 #include "collectors/snapshot.h"
 #include "exporter/app.h"
 #include "exporter/fold.h"
@@ -30,5 +31,32 @@ void finder_look(struct finder *f, const struct host *host);
 
 /* Records those that began, and the ends of those that ended in this snapshot. */
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
+
+/* ---- what others tell; host->now is of this moment. Take a tick afterwards. ---- */
+
+struct announcement {
+	pid_t pid;
+	const char *job_name;
+	double cpu_cores, memory_bytes; /* asked for; NaN = not told */
+	double input_bytes, attempt;
+	size_t n_labels;
+	struct job_label label[JOB_LABELS_MAX];
+};
+
+struct announced {
+	char run_id[RUN_ID_MAX];
+	bool known; /* it was announced before */
+};
+
+/*
+ * Begins a run at a process, whatever it is recognised as. The same job at the same process is one run, however often
+ * it is announced. -ESRCH: no such process; -ENOSPC: too many runs.
+ */
+int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
+	struct announced *ret, struct err *e);
+
+/* A run that is found here is over, and this is how it ended. -ENOENT: none of that id is open here. */
+int finder_finish(struct finder *f, const struct host *host, const char *run_id,
+	enum outcome outcome, double exit_code);
 
 #endif

@@ -6,15 +6,10 @@
 #include "exporter/job_runs.h"
 #include "exporter/server_answer.h"
 #include "exporter/server_parameters.h"
-#include "recommender/recommend.h"
+#include "exporter/sizing_parameters.h"
 
 #define MIB 1048576.0
 #define GB  1e9
-
-static const char *strategy_choice(size_t i)
-{
-	return strategies[i].name;
-}
 
 static const struct parameter parameters[] = {
 	{.name = "job_name",
@@ -22,11 +17,6 @@ static const struct parameter parameters[] = {
 		.least = 1,
 		.most = JOB_NAME_MAX - 1,
 		.help = "Name of a job, whose next run the server is for"},
-	{.name = "strategy",
-		.kind = PARAMETER_CHOICE,
-		.choice = strategy_choice,
-		.fallback = "auto",
-		.help = "How the job's demand follows from its last runs"},
 	{.name = "cpu",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
@@ -60,6 +50,7 @@ static const struct parameter parameters[] = {
 		.most = 1e9,
 		.help = "Seconds that a run takes, in place of the job's"},
 	SERVER_PARAMETERS,
+	SIZING_PARAMETERS,
 	{0},
 };
 
@@ -68,13 +59,18 @@ static int demand_of_job(struct app *app, const struct arguments *a, struct aren
 	struct runs *runs, struct demand *ret, struct reply *r, struct err *e)
 {
 	const char *job_name = argument_text(a, "job_name");
+	struct sizing_options options;
 	struct sizing sizing = {0};
-	int code = job_runs(app, job_name, 0, arena, runs, r, e);
+	struct runs all;
+	int code;
 
+	if (!sizing_options(a, &options, r))
+		return 0;
+	code = job_runs(app, job_name, 0, arena, &all, r, e);
 	if (code <= 0)
 		return code;
-	code = strategy_find(argument_text(a, "strategy"))
-		       ->size(runs, &(struct sizing_options){0}, arena, &sizing, e);
+	*runs = sizing_window(a, &all, wall_seconds(now_read().wall));
+	code = sizing_strategy(a)->size(runs, &options, arena, &sizing, e);
 	if (code == -ENODATA)
 		return reply_no_successful_run(r, job_name, runs);
 	if (code)

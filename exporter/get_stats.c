@@ -39,9 +39,10 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return reply_no_successful_run(r, job_name, &runs);
 	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
 		return reply_json(r, 200, stats_json_resource_tracker(&w));
+	struct catalogue_use use AUTO(app_catalogue_done) = {0};
 	struct behaviour behaviour;
 
-	code = behaviour_of(app, &runs, &arena, &behaviour, e);
+	code = behaviour_of(app, &use, &runs, &arena, &behaviour, e);
 	if (code)
 		return code;
 	json_t *o = stats_json(job_name, &w, wall_seconds(now_read().wall));

@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
 #include "exporter/listen.h"
+#include "exporter/live.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
@@ -19,6 +23,7 @@
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
+#define STREAM_BLOCK 4096u
 
 /*
  * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
@@ -33,6 +38,9 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
+/* Of a body nobody wants. */
+#define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
+
 struct server {
 	struct MHD_Daemon *daemon;
 	char address[LISTEN_TEXT_MAX];
@@ -43,7 +51,8 @@ struct http {
 	struct app *app;
 	struct web *web;
 	size_t n;
-	struct server server[HTTP_ADDRESSES_MAX];
+	const char *unix_socket;                      /* to be removed at the end; NULL = none */
+	struct server server[HTTP_ADDRESSES_MAX + 1]; /* and the Unix socket */
 };
 
 /* One request on its way through libmicrohttpd. */
@@ -54,6 +63,9 @@ struct exchange {
 	enum web_entry entry;
 	struct MHD_Connection *connection;
 	uint64_t scraped;
+	bool keeps_body;
+	struct buf body;
+	uint64_t received; /* bytes of a body */
 };
 
 /*
@@ -67,6 +79,7 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 	(void)context;
 	x->connection = connection;
 	x->target = xstrdup(uri);
+	x->body = BUF_MAX(CHANGE_BODY_MAX);
 	return x;
 }
 
@@ -81,6 +94,7 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 		return;
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
+	buf_done(&x->body);
 	free(x->target);
 	free(x);
 	*state = NULL;
@@ -92,16 +106,20 @@ static void drop_body(void *body)
 }
 
 /* What the configuration says wins over what we say ourselves. */
-static void add_configured(struct MHD_Response *response, const struct web_config *c)
+static void add_configured(struct MHD_Response *response, const struct answer *a,
+	const struct web_config *c)
 {
-	bool sniff_said = false;
+	bool sniff_said = false, policy_said = false;
 
 	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
 		if (!c->header[i])
 			continue;
 		MHD_add_response_header(response, web_headers[i], c->header[i]);
 		sniff_said |= strcmp(web_headers[i], "X-Content-Type-Options") == 0;
+		policy_said |= strcmp(web_headers[i], "Content-Security-Policy") == 0;
 	}
+	if (a->policy && !policy_said)
+		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
 	if (!sniff_said)
 		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
@@ -109,7 +127,8 @@ static void add_configured(struct MHD_Response *response, const struct web_confi
 static void add_headers(struct MHD_Response *response, const struct answer *a)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+		a->etag ? "no-cache" : "no-store");
 	if (a->status == MHD_HTTP_UNAUTHORIZED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic");
 	if (a->status == MHD_HTTP_TOO_MANY_REQUESTS || a->status == MHD_HTTP_SERVICE_UNAVAILABLE)
@@ -118,23 +137,85 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (a->negotiated)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+	if (a->etag)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, a->etag);
 	if (a->allow)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
+}
+
+/* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
+
+struct streaming {
+	struct live_stream *stream;
+	struct MHD_Connection *connection;
+};
+
+static void pause_stream(void *streaming)
+{
+	MHD_suspend_connection(((struct streaming *)streaming)->connection);
+}
+
+static void resume_stream(void *streaming)
+{
+	MHD_resume_connection(((struct streaming *)streaming)->connection);
+}
+
+static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t room)
+{
+	struct streaming *s = streaming;
+	struct live_reader reader = {pause_stream, resume_stream, s};
+	ssize_t n = live_read(s->stream, out, room, &reader);
+
+	(void)position;
+	return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
+}
+
+static void close_stream(void *streaming)
+{
+	live_close(((struct streaming *)streaming)->stream);
+	free(streaming);
+}
+
+static struct MHD_Response *stream_response(struct MHD_Connection *connection,
+	struct live_stream *stream)
+{
+	struct streaming *s = xcalloc(1, sizeof *s);
+
+	*s = (struct streaming){stream, connection};
+	struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
+		STREAM_BLOCK, read_stream, s, close_stream);
+
+	if (!response)
+		close_stream(s);
+	return response;
+}
+
+static struct MHD_Response *body_response(struct body *body)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
+			drop_body, body);
+
+	if (!response)
+		drop_body(body);
+	return response;
 }
 
 static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a,
 	const struct web_config *config)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer_with_free_callback_cls(a->body->len, a->body->data,
-			drop_body, a->body);
+		a->stream ? stream_response(connection, a->stream) : body_response(a->body);
 
 	if (!response) {
-		drop_body(a->body);
+		if (a->stream)
+			drop_body(a->body);
 		return MHD_NO;
 	}
 	add_headers(response, a);
-	add_configured(response, config);
+	if (a->stream)
+		drop_body(a->body);
+	add_configured(response, a, config);
 	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
 
 	MHD_destroy_response(response);
@@ -228,16 +309,47 @@ static const struct refusal {
 		"other passwords are being checked; try again in a second"},
 };
 
-static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
-	const char *method, struct exchange *x, const struct web_config *config)
+/* Who is at the other end of a Unix socket, as the kernel says. */
+static struct peer peer_of(struct MHD_Connection *connection)
 {
-	struct request r = {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	int domain = AF_UNSPEC, fd = info ? info->connect_fd : -1;
+	socklen_t len = sizeof domain, peer_len = sizeof(struct ucred);
+	struct ucred peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) < 0)
+		return (struct peer){0};
+	return (struct peer){.local = true, .uid = peer.uid, .pid = peer.pid};
+}
+
+static struct request request_of(struct MHD_Connection *connection, const char *method,
+	const struct exchange *x)
+{
+	return (struct request){
 		.method = method,
 		.target = x->target,
 		.accept = header(connection, MHD_HTTP_HEADER_ACCEPT),
 		.accept_encoding = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.scrape_timeout = header(connection, "X-Prometheus-Scrape-Timeout-Seconds"),
+		.if_none_match = header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header(connection, "Last-Event-ID"),
+		.host = header(connection, MHD_HTTP_HEADER_HOST),
+		.origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
+		.fetch_site = header(connection, "Sec-Fetch-Site"),
+		.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+		.content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.peer = peer_of(connection),
+		.body = {x->body.data, x->body.len},
+		.body_too_large = x->body.full,
 	};
+}
+
+static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x, const struct web_config *config)
+{
+	struct request r = request_of(connection, method, x);
 	struct answer a;
 
 	site_answer(h->site, &r, &a);
@@ -250,7 +362,10 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 {
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	const struct web_config *config = v ? web_config_of(v) : NULL;
-	enum web_entry entry = x->decided ? x->entry : ask(h, v, x, false);
+	/* Who may connect to the Unix socket needs no password. */
+	enum web_entry entry = peer_of(connection).local ? WEB_ENTER :
+			       x->decided                ? x->entry :
+							   ask(h, v, x, false);
 	struct answer a;
 
 	if (entry == WEB_ENTER)
@@ -284,29 +399,38 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 }
 
 /*
- * Called when the headers are there, for each piece of a body, and at the end. Methods that may
+ * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
  * have a body are answered at once, which ends the connection; the body of a GET, which means
- * nothing, is read and dropped.
+ * nothing, is read and dropped. The body of a change is kept up to its cap, and read on a little, so that
+ * the client gets to the answer; then the connection is cut.
  */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
 	struct exchange *x = *state;
+	struct http *h = context;
 	bool first = x && !x->headers_seen;
 
 	(void)url;
 	(void)version;
-	(void)body;
 	if (!x)
 		return MHD_NO;
 	x->headers_seen = true;
 	if (first)
 		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
-	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0))
+	if (first) {
+		struct request r = request_of(connection, method, x);
+
+		x->keeps_body = site_takes_body(h->site, &r);
+	}
+	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || x->keeps_body))
 		return MHD_YES;
 	if (*body_len) {
+		x->received += *body_len;
+		if (x->keeps_body)
+			buf_add(&x->body, body, *body_len);
 		*body_len = 0;
-		return MHD_YES;
+		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
 	return respond_if_allowed(context, connection, method, x);
 }
@@ -327,15 +451,11 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-static int serve(struct http *h, const char *address, struct err *e)
+static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
 	struct server *s = &h->server[h->n];
 	uint64_t connections = h->app->options->max_connections;
-	int fd, code = listen_open(&fd, address, s->address, e);
-
-	if (code)
-		return code;
-	unsigned tls = web_with_tls(h->web) ? MHD_USE_TLS : 0;
+	unsigned tls = with_tls ? MHD_USE_TLS : 0;
 	struct MHD_OptionItem tls_options[] = {
 		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
 		{MHD_OPTION_END, 0, NULL},
@@ -361,6 +481,24 @@ static int serve(struct http *h, const char *address, struct err *e)
 	return 0;
 }
 
+static int serve_address(struct http *h, const char *address, struct err *e)
+{
+	int fd, code = listen_open(&fd, address, h->server[h->n].address, e);
+
+	return code ? code : serve(h, fd, address, web_with_tls(h->web), e);
+}
+
+static int serve_unix(struct http *h, const char *path, struct err *e)
+{
+	int fd, code = path ? listen_unix(&fd, path, e) : 0;
+
+	if (code || !path)
+		return code;
+	snprintf(h->server[h->n].address, LISTEN_TEXT_MAX, "unix:%s", path);
+	h->unix_socket = path;
+	return serve(h, fd, path, false, e);
+}
+
 int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
 {
 	static const char *fallback[] = {HTTP_DEFAULT_ADDRESS};
@@ -376,7 +514,9 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
-		code = serve(h, wanted.text[i], e);
+		code = serve_address(h, wanted.text[i], e);
+	if (code == 0)
+		code = serve_unix(h, app->options->unix_socket, e);
 	if (code) {
 		http_stop(h);
 		return code;
@@ -396,10 +536,14 @@ void http_stop(struct http *h)
 {
 	if (!h)
 		return;
+	/* libmicrohttpd does not stop while connections are put aside. */
+	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
 	for (size_t i = 0; i < h->n; i++)
 		MHD_stop_daemon(h->server[i].daemon);
+	if (h->unix_socket)
+		unlink(h->unix_socket);
 	web_close(h->web);
 	site_free(h->site);
 	free(h);

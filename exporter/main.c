@@ -10,6 +10,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/app.h"
+#include "exporter/catalogue_command.h"
+#include "exporter/costs.h"
 #include "exporter/ending.h"
 #include "exporter/follower.h"
 #include "exporter/forwarder.h"
@@ -94,6 +96,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 {
 	struct follower *follower = NULL;
 	struct forwarder *forwarder = NULL;
+	struct costs *costs = NULL;
 	struct http *http = NULL;
 
 	int code = start_historian(app, self, e);
@@ -108,15 +111,18 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = follower_start(&follower, app, self, e);
 	if (code == 0)
 		code = start_forwarder(&forwarder, app, e);
+	if (code == 0)
+		code = costs_start(&costs, app, e);
 	if (code == 0) {
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
 		ending_linger(app, set);
 	}
+	costs_stop(costs);
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
-	outlooks_stop(app->outlooks);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	return code;
 }
@@ -211,8 +217,8 @@ static int run_job(struct app *app, char **command)
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
-	outlooks_stop(app->outlooks);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	columns_done(&app->columns);
 	return code;
@@ -311,6 +317,8 @@ int main(int argc, char **argv)
 		return manual_main(argc, argv);
 	if (route)
 		return query(route, argc - 2, argv + 2);
+	if (strcmp(word, "catalogue") == 0)
+		return catalogue_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)

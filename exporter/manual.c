@@ -7,12 +7,15 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/catalogue_command.h"
+#include "exporter/costs.h"
 #include "exporter/options.h"
 #include "exporter/outlook.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/self.h"
 #include "exporter/version.h"
+#include "recommender/fields.h"
 #include "recommender/recommend.h"
 
 #define MANUAL_MAX (1u << 20)
@@ -54,6 +57,7 @@ static void help_of_all(struct buf *out)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
+	catalogue_help(out);
 	buf_adds(out,
 		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
 		"can also be\n"
@@ -69,6 +73,12 @@ static void help_of_word(struct buf *out, const char *word)
 			continue;
 		buf_addf(out, "%s\n%s.\n\n", commands[i].synopsis, commands[i].help);
 		options_help(out, commands[i].bits);
+		return;
+	}
+	if (strcmp(word, "catalogue") == 0) {
+		catalogue_help(out);
+		buf_addc(out, '\n');
+		options_help(out, COMMAND_QUERY);
 		return;
 	}
 	if (!route) {
@@ -114,21 +124,26 @@ static void metrics_markdown(struct buf *out)
 	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
 	for (size_t i = 0; all_collectors[i]; i++)
 		metrics_of(out, all_collectors[i]);
+	metrics_of(out, &collector_costs);
 	metrics_of(out, &collector_outlook);
 	metrics_of(out, &collector_self);
+}
+
+static void route_markdown(struct buf *out, const char *method, const struct route *r)
+{
+	buf_addf(out, "| `%s%s` | | %s |\n", method, r->path, r->help);
+	for (const struct parameter *p = r->parameters; p && p->name; p++)
+		buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
+			p->fallback ? p->fallback : "", p->help);
 }
 
 static void routes_markdown(struct buf *out)
 {
 	buf_adds(out, "| route | parameter | what it does |\n|---|---|---|\n");
-	for (size_t i = 0; all_routes[i]; i++) {
-		const struct route *r = all_routes[i];
-
-		buf_addf(out, "| `%s` | | %s |\n", r->path, r->help);
-		for (const struct parameter *p = r->parameters; p && p->name; p++)
-			buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
-				p->fallback ? p->fallback : "", p->help);
-	}
+	for (size_t i = 0; all_routes[i]; i++)
+		route_markdown(out, "", all_routes[i]);
+	for (size_t i = 0; all_changes[i]; i++)
+		route_markdown(out, "POST ", all_changes[i]);
 }
 
 static void strategies_markdown(struct buf *out)
@@ -152,6 +167,7 @@ static const struct {
 	{"metrics", metrics_markdown},
 	{"options", options_markdown},
 	{"routes", routes_markdown},
+	{"columns", fields_markdown},
 	{"strategies", strategies_markdown},
 	{"formats", formats_markdown},
 };

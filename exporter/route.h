@@ -14,9 +14,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
+#include "collectors/base/scan.h"
 
 struct app; /* exporter/app.h */
 
@@ -43,10 +45,19 @@ struct parameter {
 #define PARAMETER_VALUES_MAX 64 /* values of one repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
 
+/* Who asks: known of those that come by a Unix socket only. */
+struct peer {
+	bool local;
+	uid_t uid;
+	pid_t pid; /* in our PID namespace; 0 = not in it */
+};
+
 /* Checked values of one request. Texts live as long as the request. */
 struct arguments {
 	const struct parameter *parameters; /* name NULL ends */
-	bool flags; /* sentences call the parameters --job-name, not job_name */
+	bool flags;        /* sentences call the parameters --job-name, not job_name */
+	struct slice body; /* of a change; valid until it is answered */
+	struct peer peer;
 	struct {
 		size_t n;
 		const char *text[PARAMETER_VALUES_MAX];
@@ -110,5 +121,14 @@ struct route {
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */
+
+/*
+ * What changes something: exporter/post_NAME.c, ending in route_post_NAME, asked by POST with a JSON body of at
+ * most CHANGE_BODY_MAX bytes, and only by who may (exporter/site_change.h). Its path may hold {name} between
+ * slashes, which fills the parameter of that name; command is NULL. answer may come from several threads.
+ */
+extern const struct route *const all_changes[];
+
+#define CHANGE_BODY_MAX ((size_t)256 * 1024)
 
 #endif

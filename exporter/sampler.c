@@ -285,8 +285,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
-		s->finder =
-			app->self && app->options->jobs_recognise ? finder_new(app, s->fold) : NULL;
+		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
 		code = start_thread(s, e);
 	}
@@ -445,6 +444,30 @@ void sampler_conclude(struct sampler *s, const char *run_id, const double final[
 	struct conclusion c = {run_id, final, kind, finish};
 
 	do_on_sampler(s, do_conclude, &c);
+}
+
+struct find {
+	void (*function)(struct finder *f, const struct host *host, void *context);
+	void *context;
+};
+
+static void do_find(struct sampler *s, void *context)
+{
+	const struct find *f = context;
+
+	s->host.now = now_read();
+	f->function(s->finder, &s->host, f->context);
+	tick(s);
+}
+
+bool sampler_find(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
+{
+	struct find f = {function, context};
+
+	if (s->finder)
+		do_on_sampler(s, do_find, &f);
+	return s->finder != NULL;
 }
 
 struct call {

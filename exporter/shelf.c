@@ -189,8 +189,6 @@ static int load(struct shelf *s, struct err *e)
 {
 	if (s->config.path)
 		return load_file(s, e);
-	if (s->config.refresh && s->config.fetcher.source.cache_path && !s->fetcher)
-		fetcher_start(&s->fetcher, &s->config.fetcher, NULL);
 	if (take_fetched(s) || load_cache(s) == 0)
 		return 0;
 	return load_built_in(s, e);
@@ -219,7 +217,7 @@ static void tell(struct shelf *s, struct shelf_state *ret)
 {
 	double now = wall_seconds(now_read().wall);
 	struct fetcher_state fetcher = {0};
-	bool fetched = !s->config.path && s->origin.at.ns;
+	bool fetched = !s->config.path && s->origin.at.ns && catalogue_is_url(s->origin.source);
 
 	*ret = (struct shelf_state){
 		.fetched_at = fetched ? wall_seconds(s->origin.at) : (double)NAN};
@@ -232,17 +230,38 @@ static void tell(struct shelf *s, struct shelf_state *ret)
 	snprintf(ret->problem, sizeof ret->problem, "%s", fetcher.error);
 }
 
-int shelf_catalogue(struct shelf *s, struct catalogue **ret, struct shelf_state *state,
+static void forget(struct shelf *s)
+{
+	catalogue_free(s->catalogue);
+	s->catalogue = NULL;
+	s->origin = (struct cache_origin){0};
+}
+
+static void start_fetcher(struct shelf *s)
+{
+	if (!s->config.path && s->config.refresh && s->config.fetcher.source.cache_path &&
+		!s->fetcher)
+		fetcher_start(&s->fetcher, &s->config.fetcher, NULL);
+}
+
+int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,
 	struct err *e)
 {
 	pthread_mutex_lock(&s->lock);
-	int code = load(s, e);
+	bool had = s->catalogue;
+	int code;
 
+	if (keep)
+		start_fetcher(s);
+	code = load(s, e);
 	if (code == 0) {
-		s->used = now_read().mono;
 		catalogue_hold(s->catalogue);
 		*ret = s->catalogue;
 		tell(s, state);
+		if (keep)
+			s->used = now_read().mono;
+		else if (!had)
+			forget(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return code;
@@ -253,10 +272,7 @@ void shelf_tidy(struct shelf *s, double seconds)
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->lock);
-	if (s->catalogue && mono_seconds_between(s->used, now_read().mono) > seconds) {
-		catalogue_free(s->catalogue);
-		s->catalogue = NULL;
-		s->origin = (struct cache_origin){0};
-	}
+	if (s->catalogue && mono_seconds_between(s->used, now_read().mono) > seconds)
+		forget(s);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -38,9 +38,10 @@ void shelf_free(struct shelf *s); /* stops the thread; NULL does nothing */
 
 /*
  * The catalogue, held for the caller (catalogue_free lets go). A negative errno with a sentence when --catalogue.path
- * cannot be read: nothing else answers in its place. Any thread.
+ * cannot be read: nothing else answers in its place. Without keep it is not kept for the next question, and is not
+ * the question that starts the thread. Any thread.
  */
-int shelf_catalogue(struct shelf *s, struct catalogue **ret, struct shelf_state *state,
+int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,
 	struct err *e);
 
 /* Lets go of a catalogue that was not asked for in that many seconds; the next question loads it again. */

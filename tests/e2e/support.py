@@ -140,10 +140,10 @@ class Process:
         self.host, self.port = match[1].strip("[]"), int(match[2])
         return self.host, self.port
 
-    def get(self, path, method="GET", **headers):
+    def get(self, path, method="GET", body=None, **headers):
         """Header names are given with _ for -."""
         with contextlib.closing(http.client.HTTPConnection(self.host, self.port, timeout=DEADLINE)) as connection:
-            connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            connection.request(method, path, body, headers={k.replace("_", "-"): v for k, v in headers.items()})
             response = connection.getresponse()
             return Answer(response, response.read())
 

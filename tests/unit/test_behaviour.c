@@ -21,6 +21,9 @@ static struct phase phases[] = {
 	{720, 10800, {4, 8 * GIB, 1, 14 * GIB, NAN, NAN}, 3.5, 0.8},
 };
 
+static const struct server small = {
+	.vendor_id = "aws", .server_id = "r6i.large", .vcpus = 2, .memory_amount = 65536};
+
 static void golden_of(const char *name, const struct behaviour *b)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -36,10 +39,11 @@ static void golden_of(const char *name, const struct behaviour *b)
 static void what_is_known_has_its_place(void **state)
 {
 	static const struct split split = {{2, phases, 11520}, 0.4, "it takes 12 min, then 3 h"};
-	static const struct step whole = {"aws", "g5.4xlarge", "USD", 16, 65536, 4, 12.5};
+	static const struct step whole = {
+		{.server = &small, .price = 4, .forecast_cost = 12.5}, "USD"};
 	static const struct step steps[] = {
-		{"aws", "r6i.large", "USD", 2, 65536, 0.5, 0.125},
-		{"aws", "g5.xlarge", "USD", 4, 16384, 3, 9.875},
+		{{.server = &small, .price = 0.5, .forecast_cost = 0.125}, "USD"},
+		{{.server = &small, .price = 3, .forecast_cost = 9.875}, "USD"},
 	};
 	static const struct running_run running = {
 		"0000000000010", {0.25, 3 * GIB, 120, 1795250600, 4, NAN}};
@@ -65,7 +69,7 @@ static void what_is_known_has_its_place(void **state)
 static void what_is_not_known_is_null(void **state)
 {
 	static const struct split split = {{2, phases, 11520}, 0.4, "words"};
-	static const struct step none = {.cost = NAN};
+	static const struct step none = {.pick.forecast_cost = NAN};
 	const struct step steps[] = {none, none};
 	struct behaviour b = {.split = &split, .whole = &none, .steps = steps};
 
