@@ -55,6 +55,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
 	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
 	"'running';",
+	/* Who named a run, and by which words. */
+	"ALTER TABLE run ADD COLUMN system TEXT;"
+	"ALTER TABLE run ADD COLUMN system_run TEXT;"
+	"ALTER TABLE run ADD COLUMN labels TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -14,6 +14,8 @@
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
+#define SYSTEM_RUN_MAX     128
+#define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 
@@ -49,6 +51,9 @@ static const struct field run_fields[] = {
 	{FIELD(run, NUMBER, attempt), 0, false},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
 	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
+	{FIELD(run, TEXT, labels), LABELS_MAX, false},
 	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
 	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
 	{FIELD(run, TEXT, region), SOURCE_MAX, false},
@@ -241,8 +246,7 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	/* The end may lie before the start, where somebody set the clock back. */
 	if (code == 0 && !(r->started_at >= 0 && r->ended_at >= 0))
-		code = err_set(e, -EINVAL,
-			"started_at, ended_at: accepted are seconds since 1970");
+		code = err_set(e, -EINVAL, "started_at, ended_at: accepted are seconds since 1970");
 	if (code == 0 && !(r->duration_seconds >= 0))
 		code = err_set(e, -EINVAL, "duration_seconds: accepted is a number from 0 on");
 	return code;

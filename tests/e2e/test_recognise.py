@@ -66,7 +66,9 @@ class Recognise(Case):
         self.found(server, name)
         self.end(job)
         self.ended(server, name)
-        self.assertEqual(self.only_run(name)["attempt"], 2)
+        run = self.only_run(name)
+        self.assertEqual((run["attempt"], run["system"], run["system_run"], run["labels"]),
+                         (2, "metaflow", "argo-train-x7k2p", {"flow": self.mark, "step": "fit"}))
 
     def test_step_of_metaflow_is_found_by_its_command_line(self):
         server = self.serve("--jobs.recognise")
