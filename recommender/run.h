@@ -64,14 +64,14 @@ struct run {
 	struct column_stats *stats; /* sorted by column name */
 	/* Whose network namespace the network bytes are of: "own", or "shared" with other runs; NULL = unknown. */
 	const char *network_source;
+	enum architecture architecture; /* that its programs were built for */
+	/* The server it ran on, as the vendor calls these; NULL = unknown. */
+	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/*
 	 * Who named it ("metaflow", "rules", ...), which of that system's runs it is an attempt of, and the
 	 * system's own words, as the text of a JSON object.
 	 */
 	const char *system, *system_run, *labels;
-	enum architecture architecture; /* that its programs were built for */
-	/* The server it ran on, as the vendor calls these; NULL = unknown. */
-	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 };
 
 /*

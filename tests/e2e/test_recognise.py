@@ -13,7 +13,7 @@ WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
 
 
 # What each system gives to its processes (environment, command line after Python's own words), and the name that comes
-# of it; MARK is of this test alone. Versions of the systems are in the README.
+# of it; MARK is of this test alone.
 SYSTEMS = {
     "metaflow": ({"MF_PATHSPEC": "MARK/12/fit/34", "MF_ATTEMPT": "0"}, [], "MARK/fit"),
     "flyte": ({"FLYTE_INTERNAL_EXECUTION_WORKFLOW": "shop:production:MARK", "FLYTE_INTERNAL_TASK_NAME": "load",
