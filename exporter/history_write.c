@@ -304,6 +304,7 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.system = r->system,
 		.system_run = r->system_run,
 		.labels = r->labels,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
 	int code = history_run_begin(h, &b, e);
 

@@ -19,6 +19,7 @@
 #include "exporter/http.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/manual.h"
 #include "exporter/outlook.h"
 #include "exporter/paths.h"
@@ -101,8 +102,10 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct costs *costs = NULL;
 	struct http *http = NULL;
 
-	int code = start_historian(app, self, e);
+	int code = machine_start(&app->machine, app->options, e);
 
+	if (code == 0)
+		code = start_historian(app, self, e);
 	if (code == 0)
 		code = outlooks_start(&app->outlooks, app, e);
 	if (code == 0)
@@ -128,6 +131,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	return code;
 }
 
@@ -188,6 +192,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
 	if (code == 0 && app->options->listen_addresses.n &&
 		outlooks_start(&app->outlooks, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
@@ -224,6 +230,7 @@ static int run_job(struct app *app, char **command)
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }

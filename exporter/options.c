@@ -23,6 +23,7 @@ enum kind {
 
 const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL
 #define LEAST_TEXTS(least)    0, NULL
