@@ -19,11 +19,11 @@ struct settings {
 	size_t n_prices;
 	double price[PRICES_MAX]; /* of a failure, in runs */
 	struct ratio_options ratios;
-	double duration_power; /* a long run's ratio weighs more: duration to this power */
-	double reach;          /* how far regressions extrapolate, in largest peaks */
-	double fixed_price;    /* of a failure, bytes */
-	double extra;          /* bytes on top of every allocation */
-	double floor_shares;   /* at least this x the largest peak + floor_bytes */
+	bool time_counts;    /* a run's ratio weighs by its duration, as waste does */
+	double reach;        /* how far regressions extrapolate, in largest peaks */
+	double fixed_price;  /* of a failure, bytes */
+	double extra;        /* bytes on top of every allocation */
+	double floor_shares; /* at least this x the largest peak + floor_bytes */
 	double floor_bytes;
 	double learning_rate; /* how fast an expert that cost more loses its weight */
 };
@@ -54,7 +54,7 @@ static const struct settings auto_settings = {
 	.n_prices = RISK_COUNT,
 	.price = RISK_PRICES,
 	.ratios = {.prior_weight = 5, .likeness = 0.5},
-	.duration_power = 0.5,
+	.time_counts = true,
 	.reach = 3,
 	.fixed_price = 512 * MIB,
 	.extra = 4 * MIB,
@@ -323,8 +323,7 @@ static void sizer_learn(void *state, const struct observation *o)
 		struct trial trial = {
 			.ratio = o->peak / s->value[e],
 			.value = s->value[e],
-			.stake =
-				pow(o->duration > 0 ? o->duration : 1, s->settings->duration_power),
+			.stake = s->settings->time_counts && o->duration > 0 ? o->duration : 1,
 			.run = s->learnt,
 		};
 
