@@ -89,6 +89,8 @@ X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
   "Let everybody who reaches an address announce runs and end them") \
+X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
