@@ -298,6 +298,7 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.memory_limit_bytes = r->memory_limit_bytes,
 		.input_bytes = r->input_bytes,
 		.attempt = r->attempt,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
 	int code = history_run_begin(h, &b, e);
 
