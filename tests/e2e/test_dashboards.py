@@ -22,12 +22,7 @@ while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
 """)
 
 # Metrics that are not there yet, {name: labels}; one that has come must leave the list.
-AWAITED = {
-    "rightsize_job_oom_risk_ratio": ("job_name",),
-    "rightsize_job_expected_duration_seconds": ("job_name",),
-    "rightsize_job_overprovisioned_ratio": ("job_name", "resource"),
-    "rightsize_job_cost_usd_total": ("job_name",),
-}
+AWAITED = {"rightsize_catalogue_timestamp_seconds": ()}
 # What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
 BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
           "ALERTS": ("alertname", "alertstate")}
@@ -81,7 +76,7 @@ def names_in(expression):
 
 
 def filled_in(expression, instance, job_name):
-    values = {"__rate_interval": "15s", "__range": "1m", "instance": instance, "job_name": job_name}
+    values = {"__rate_interval": "15s", "__range": "1m", "__range_s": "60", "instance": instance, "job_name": job_name}
     return re.sub(r"\$\{?(\w+)\}?", lambda m: values[m[1]], expression)
 
 
@@ -158,7 +153,7 @@ class Dashboards(Monitored):
 
     def exposition(self, end):
         """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
-        values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"),
+        values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
                   "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
         families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in (AWAITED | BESIDE).items()}
