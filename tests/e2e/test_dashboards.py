@@ -20,6 +20,7 @@ import select, sys
 block = bytearray(b"x") * (50 << 20)
 while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
 """)
+ASKS = ("--request-cpu=2", "--request-memory=1G")
 
 # Metrics that are not there yet, {name: labels}; one that has come must leave the list.
 AWAITED = {"rightsize_catalogue_timestamp_seconds": ()}
@@ -36,7 +37,7 @@ NEEDS = {
 EVERYWHERE = {
     "rightsize_job_cpu_seconds_total", "rightsize_job_memory_bytes", "rightsize_job_memory_peak_bytes",
     "rightsize_job_active_runs", "rightsize_job_runs_total", "rightsize_job_duration_seconds",
-    "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
+    "rightsize_job_overprovisioned_ratio", "rightsize_job_expected_duration_seconds", "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
     "rightsize_memory_used_bytes", "rightsize_server_cpu_cores", "rightsize_load1", "rightsize_collector_success",
     "rightsize_history_errors_total", "rightsize_history_samples_missed_total", "process_cpu_seconds_total",
 }
@@ -109,12 +110,12 @@ class Dashboards(Monitored):
         prometheus = self.start_prometheus(server, for_tests(rules_text()))
         wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
         for code, outcome, runs in ((0, "succeeded", 1), (3, "failed", 1), (0, "succeeded", 2)):
-            run = self.start_run(python_job(f"import sys; sys.stdin.read(); sys.exit({code})"), JOB, stdin=subprocess.PIPE)
+            run = self.start_run(python_job(f"import sys; sys.stdin.read(); sys.exit({code})"), JOB, ASKS, stdin=subprocess.PIPE)
             wait_until(lambda: self.ask(prometheus, "sum(rightsize_job_active_runs)") == 1, "the run to be seen")
             self.end(run)
             wait_until(lambda o=outcome, n=runs: self.ask(prometheus, f'rightsize_job_runs_total{{outcome="{o}"}}') == n,
                        f"{runs} {outcome}")
-        self.addCleanup(self.end, self.start_run(BUSY, JOB, stdin=subprocess.PIPE))
+        self.addCleanup(self.end, self.start_run(BUSY, JOB, ASKS, stdin=subprocess.PIPE))
         return prometheus
 
     def end(self, run):
