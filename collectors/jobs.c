@@ -324,6 +324,17 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	s->n_runs = j->n_runs;
 }
 
+static const char *memory_source_of(const struct tracked *t, double told_at_ends)
+{
+	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
+
+	if (isnan(peak))
+		return NULL;
+	if (peak <= (double)t->tree.peak_bytes)
+		return t->tree.peak_is_sum ? "samples" : "vmhwm";
+	return peak <= told_at_ends ? "taskstats" : "rusage";
+}
+
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret)
 {
@@ -332,6 +343,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
+	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
 	if (t->ending.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->ending.status;
