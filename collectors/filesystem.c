@@ -46,42 +46,6 @@ X(SPACE_AVAILABLE, .name = "rightsize_disk_space_available_bytes", .unit = "byte
 enum { FILESYSTEM_METRICS(METRIC_ID) };
 static const struct metric filesystem_metrics[] = {FILESYSTEM_METRICS(METRIC_ROW)};
 
-enum kind {
-	LOCAL,   /* on a disk of this machine: measured */
-	LAYERED, /* shows the space of the file system below it */
-	PSEUDO,  /* in memory, or a read-only image that is always full: harmless */
-	REMOTE,  /* may never answer */
-};
-
-/*
- * What is in no row: LOCAL on a block device, REMOTE without one, since a new kind of network file
- * system must not hang us. FUSE ("fuse", "fuse.sshfs") is REMOTE: its server is a program.
- */
-/* clang-format off */
-static const struct {
-	const char *type;
-	enum kind kind;
-} kinds[] = {
-	/* without a block device of their own, but local */
-	{"btrfs", LOCAL}, {"zfs", LOCAL}, {"bcachefs", LOCAL}, {"ubifs", LOCAL}, {"jffs2", LOCAL},
-	{"overlay", LAYERED}, {"aufs", LAYERED}, {"ecryptfs", LAYERED}, {"shiftfs", LAYERED},
-	/* on a block device, but waiting for other machines or a program */
-	{"fuseblk", REMOTE}, {"gfs2", REMOTE}, {"ocfs2", REMOTE},
-	/* images */
-	{"squashfs", PSEUDO}, {"iso9660", PSEUDO}, {"erofs", PSEUDO}, {"cramfs", PSEUDO},
-	{"romfs", PSEUDO}, {"udf", PSEUDO},
-	/* the kernel's own */
-	{"proc", PSEUDO}, {"sysfs", PSEUDO}, {"tmpfs", PSEUDO}, {"devtmpfs", PSEUDO},
-	{"ramfs", PSEUDO}, {"rootfs", PSEUDO}, {"devpts", PSEUDO}, {"cgroup", PSEUDO},
-	{"cgroup2", PSEUDO}, {"cpuset", PSEUDO}, {"mqueue", PSEUDO}, {"hugetlbfs", PSEUDO},
-	{"debugfs", PSEUDO}, {"tracefs", PSEUDO}, {"securityfs", PSEUDO}, {"selinuxfs", PSEUDO},
-	{"smackfs", PSEUDO}, {"configfs", PSEUDO}, {"efivarfs", PSEUDO}, {"fusectl", PSEUDO},
-	{"binfmt_misc", PSEUDO}, {"bpf", PSEUDO}, {"pstore", PSEUDO}, {"nsfs", PSEUDO},
-	{"rpc_pipefs", PSEUDO}, {"nfsd", PSEUDO}, {"binder", PSEUDO}, {"resctrl", PSEUDO},
-	{"pidfs", PSEUDO}, {"guest_memfd", PSEUDO}, {"none", PSEUDO},
-};
-/* clang-format on */
-
 enum skip { SKIP_REMOTE, SKIP_COVERED, SKIP_UNREADABLE, SKIP_LIMIT, SKIPS };
 static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable", "limit"};
 
@@ -97,7 +61,7 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 
 struct filesystem {
 	const struct mount *mount; /* in mounts, good until they are read again */
-	enum kind kind;
+	enum mount_kind kind;
 	uint64_t device; /* st_dev at the mount point when the table was looked at */
 	struct tree_space space;
 	bool readable;
@@ -114,19 +78,9 @@ struct state {
 	unsigned skipped[SKIPS];
 };
 
-static enum kind kind_of(const struct mount *m)
-{
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (strcmp(m->type, kinds[i].type) == 0)
-			return kinds[i].kind;
-	if (strncmp(m->type, "fuse", 4) == 0)
-		return REMOTE;
-	return major(m->device) ? LOCAL : REMOTE;
-}
-
 static bool harmless(const struct mount *m)
 {
-	return kind_of(m) != REMOTE;
+	return mount_kind_of(m) != MOUNT_REMOTE;
 }
 
 /*
@@ -178,8 +132,8 @@ static bool same_space(const struct filesystem *a, const struct filesystem *b)
 	uint64_t difference = a->space.free > b->space.free ? a->space.free - b->space.free :
 							      b->space.free - a->space.free;
 
-	return (a->kind == LAYERED || b->kind == LAYERED) && a->space.size == b->space.size &&
-	       difference <= a->space.size / 1024;
+	return (a->kind == MOUNT_LAYERED || b->kind == MOUNT_LAYERED) &&
+	       a->space.size == b->space.size && difference <= a->space.size / 1024;
 }
 
 static bool same_label(const struct filesystem *a, const struct filesystem *b)
@@ -230,10 +184,10 @@ static void make_list(struct state *s, const struct host *host)
 	for (size_t i = 0; i < s->mounts.n; i++) {
 		struct filesystem f = {.mount = &s->mounts.mount[i]};
 
-		f.kind = kind_of(f.mount);
-		if (f.kind == REMOTE)
+		f.kind = mount_kind_of(f.mount);
+		if (f.kind == MOUNT_REMOTE)
 			s->skipped[SKIP_REMOTE]++;
-		if (f.kind != LOCAL && f.kind != LAYERED)
+		if (f.kind != MOUNT_LOCAL && f.kind != MOUNT_LAYERED)
 			continue;
 		GROW(s->candidates, s->n_candidates, s->candidates_room);
 		s->candidates[s->n_candidates++] = f;

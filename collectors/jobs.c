@@ -11,6 +11,7 @@
 #include "collectors/endings.h"
 #include "collectors/gpu.h"
 #include "collectors/process_tree.h"
+#include "collectors/run_place.h"
 
 /* clang-format off */
 #define JOB_ROW(id, combine, name_, unit_, type_, fold_, column_, help_) \
@@ -57,9 +58,11 @@ struct tracked {
 	struct mono started_mono;
 	struct process_tree tree;
 	struct account *account;
+	struct run_place place;
 	struct ending ending;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
+	double grace_seconds;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
 	double value[RUN_N_METRICS]; /* the last reading */
@@ -89,6 +92,7 @@ static void tracked_free(struct tracked *t)
 {
 	account_close(t->account);
 	ending_done(&t->ending);
+	run_place_done(&t->place);
 	process_tree_done(&t->tree);
 	free(t);
 }
@@ -226,6 +230,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	t->job = job;
 	t->started_at = spec->started_at;
 	t->awaits_conclusion = spec->awaits_conclusion;
+	t->grace_seconds = spec->grace_seconds;
 	t->started_mono = spec->started_mono;
 	if (t->started_mono.ns == 0)
 		t->started_mono.ns =
@@ -237,6 +242,14 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	GROW(j->run, j->n_runs, j->runs_room);
 	j->run[j->n_runs++] = t;
 	return 0;
+}
+
+void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid)
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (t && !t->ended)
+		process_tree_adopt(&t->tree, host, pid);
 }
 
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
@@ -264,14 +277,24 @@ static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h
 }
 
 /* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
-static bool is_over(struct tracked *t, const struct host *h, size_t alive)
+static bool is_over(const struct tracked *t, const struct host *h)
+{
+	double empty = mono_seconds_between(t->empty_since, h->now.mono);
+
+	if (t->empty_since.ns == 0 || empty < t->grace_seconds)
+		return false;
+	return t->ending.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
+}
+
+/* As long as it had processes. */
+static double duration_of(struct tracked *t, const struct host *h, size_t alive)
 {
 	if (alive > 0)
-		return false;
-	if (t->empty_since.ns == 0)
+		t->empty_since.ns = 0;
+	else if (t->empty_since.ns == 0)
 		t->empty_since = h->now.mono;
-	return t->ending.known != EXIT_STATUS_LATER ||
-	       mono_seconds_between(t->empty_since, h->now.mono) > STATUS_SECONDS;
+	return mono_seconds_between(t->started_mono,
+		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
@@ -286,10 +309,11 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	ending_look(&t->ending, &j->endings);
 	run_values_read(t->value, &t->tree, &now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
-	t->value[RUN_DURATION_SECONDS] = mono_seconds_between(t->started_mono, h->now.mono);
+	t->value[RUN_DURATION_SECONDS] = duration_of(t, h, alive);
 	take_gpus(t, alive ? j->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
-	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h, alive));
+	run_place_look(&t->place, h, &t->tree, t->value);
+	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {
 		run_values_final(t->value, t->final, t->final_kind);
 		if (t->final_kind == FINAL_AT_LEAST)
@@ -344,6 +368,8 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 		return false;
 	account_note(t->account, host, ret);
 	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
+	ret->network_source = t->place.network.source;
+	ret->architecture = t->place.binary.architecture;
 	if (t->ending.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->ending.status;

@@ -37,6 +37,7 @@ struct run_spec {
 	 * process is gone, and what the kernel tells of ends is listened to.
 	 */
 	bool awaits_conclusion;
+	double grace_seconds; /* it ends only when it had no process for so long, and goes on when it gets one */
 	const struct task_clock
 		*clock; /* counts for it; borrowed until the run ended; NULL = none */
 };
@@ -47,6 +48,9 @@ void jobs_free(struct jobs *j);
 /* -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs. */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
+
+/* Takes a process that no parent link leads to, and what comes of it, into a run. Not followed: nothing. */
+void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid);
 
 /* The run is over: its next reading is its last, with these figures. An unknown run_id does nothing. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],

@@ -9,6 +9,39 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
+/*
+ * What is in no row: MOUNT_LOCAL on a block device, MOUNT_REMOTE without one, since a new kind of network file
+ * system must not hang us. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE: its server is a program.
+ */
+/* clang-format off */
+static const struct {
+	const char *type;
+	enum mount_kind kind;
+} kinds[] = {
+	/* without a block device of their own, but local */
+	{"btrfs", MOUNT_LOCAL}, {"zfs", MOUNT_LOCAL}, {"bcachefs", MOUNT_LOCAL},
+	{"ubifs", MOUNT_LOCAL}, {"jffs2", MOUNT_LOCAL}, {"overlay", MOUNT_LAYERED},
+	{"aufs", MOUNT_LAYERED}, {"ecryptfs", MOUNT_LAYERED}, {"shiftfs", MOUNT_LAYERED},
+	/* on a block device, but waiting for other machines or a program */
+	{"fuseblk", MOUNT_REMOTE}, {"gfs2", MOUNT_REMOTE}, {"ocfs2", MOUNT_REMOTE},
+	/* images */
+	{"squashfs", MOUNT_PSEUDO}, {"iso9660", MOUNT_PSEUDO}, {"erofs", MOUNT_PSEUDO},
+	{"cramfs", MOUNT_PSEUDO}, {"romfs", MOUNT_PSEUDO}, {"udf", MOUNT_PSEUDO},
+	/* the kernel's own */
+	{"proc", MOUNT_PSEUDO}, {"sysfs", MOUNT_PSEUDO}, {"tmpfs", MOUNT_PSEUDO},
+	{"devtmpfs", MOUNT_PSEUDO}, {"ramfs", MOUNT_PSEUDO}, {"rootfs", MOUNT_PSEUDO},
+	{"devpts", MOUNT_PSEUDO}, {"cgroup", MOUNT_PSEUDO}, {"cgroup2", MOUNT_PSEUDO},
+	{"cpuset", MOUNT_PSEUDO}, {"mqueue", MOUNT_PSEUDO}, {"hugetlbfs", MOUNT_PSEUDO},
+	{"debugfs", MOUNT_PSEUDO}, {"tracefs", MOUNT_PSEUDO}, {"securityfs", MOUNT_PSEUDO},
+	{"selinuxfs", MOUNT_PSEUDO}, {"smackfs", MOUNT_PSEUDO}, {"configfs", MOUNT_PSEUDO},
+	{"efivarfs", MOUNT_PSEUDO}, {"fusectl", MOUNT_PSEUDO}, {"binfmt_misc", MOUNT_PSEUDO},
+	{"bpf", MOUNT_PSEUDO}, {"pstore", MOUNT_PSEUDO}, {"nsfs", MOUNT_PSEUDO},
+	{"rpc_pipefs", MOUNT_PSEUDO}, {"nfsd", MOUNT_PSEUDO}, {"binder", MOUNT_PSEUDO},
+	{"resctrl", MOUNT_PSEUDO}, {"pidfs", MOUNT_PSEUDO}, {"guest_memfd", MOUNT_PSEUDO},
+	{"none", MOUNT_PSEUDO},
+};
+/* clang-format on */
+
 #define TEXT_ROOM_FIRST (16u * 1024)
 
 /* Length of the text, or why there is none. */
@@ -182,4 +215,14 @@ bool mounts_reach(const struct mounts *all, const struct mount *m,
 			break;
 	}
 	return true;
+}
+
+enum mount_kind mount_kind_of(const struct mount *m)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(m->type, kinds[i].type) == 0)
+			return kinds[i].kind;
+	if (strncmp(m->type, "fuse", 4) == 0)
+		return MOUNT_REMOTE;
+	return major(m->device) ? MOUNT_LOCAL : MOUNT_REMOTE;
 }

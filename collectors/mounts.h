@@ -35,6 +35,15 @@ struct mounts {
 	uint64_t hash; /* of the text as it was read */
 };
 
+/* What the space of its file system means, and whether asking for it may block. */
+enum mount_kind {
+	MOUNT_LOCAL,   /* on a disk of this machine: measured */
+	MOUNT_LAYERED, /* shows the space of the file system below it */
+	MOUNT_PSEUDO,  /* in memory, or a read-only image that is always full: harmless */
+	MOUNT_REMOTE,  /* may never answer */
+};
+enum mount_kind mount_kind_of(const struct mount *m);
+
 /*
  * Reads path, such as "self/mountinfo"; a line that is no mount is left out. -EFBIG: over
  * MOUNTS_TEXT_MAX.

@@ -21,6 +21,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 #include "collectors/devices.h"
+#include "collectors/interfaces.h"
 #include "collectors/source.h"
 
 /* clang-format off */
@@ -50,8 +51,6 @@ X(LEFT_OUT, .name = "rightsize_network_left_out_interfaces", \
 enum { NETWORK_METRICS(METRIC_ID) };
 static const struct metric network_metrics[] = {NETWORK_METRICS(METRIC_ROW)};
 
-/* Columns of /proc/net/dev after the name: eight received, eight sent. */
-#define NET_FIELDS 16
 /* clang-format off */
 static const unsigned char fields[] = {
 	[RECEIVED_BYTES] = 0, [RECEIVED_PACKETS] = 1, [RECEIVE_ERRORS] = 2, [RECEIVE_DROPS] = 3,
@@ -64,7 +63,7 @@ _Static_assert(NET_COUNTERS <= DEVICE_COUNTERS_MAX, "room for each counter");
 /* How often an interface is asked again what it is, when none came or went: a master may change. */
 #define CLASSIFY_SECONDS 60
 
-#define SYS_PATH_MAX 512
+#define SYS_PATH_MAX INTERFACE_PATH_MAX
 
 struct network {
 	struct source dev;
@@ -72,59 +71,20 @@ struct network {
 	struct ration classify;
 };
 
-/* Only interfaces of the first kind that there is are reported, and INNER ones never. */
-enum kind {
-	CARD,    /* hardware, or what a hypervisor shows as such */
-	OUTWARD, /* the way out of a container */
-	TUNNEL,  /* ends in a program: the way out of a container without privileges */
-	INNER,   /* its packets pass another interface */
-};
-
 /* DEVTYPE of /sys/class/net/NAME/uevent. */
 /* clang-format off */
 static const struct {
 	const char *type;
-	enum kind kind;
+	enum interface_kind kind;
 } types[] = {
-	{"bond", OUTWARD}, /* its parts have a master */
-	{"bridge", INNER}, {"vlan", INNER}, {"vxlan", INNER}, {"geneve", INNER},
-	{"gre", INNER}, {"gretap", INNER}, {"ip6gre", INNER}, {"ip6gretap", INNER},
-	{"wireguard", INNER},
+	{"bond", INTERFACE_OUTWARD}, /* its parts have a master */
+	{"bridge", INTERFACE_INNER}, {"vlan", INTERFACE_INNER}, {"vxlan", INTERFACE_INNER},
+	{"geneve", INTERFACE_INNER}, {"gre", INTERFACE_INNER}, {"gretap", INTERFACE_INNER},
+	{"ip6gre", INTERFACE_INNER}, {"ip6gretap", INTERFACE_INNER}, {"wireguard", INTERFACE_INNER},
 };
 /* clang-format on */
 
-/* Beginnings of names, for want of anything better. */
-/* clang-format off */
-static const struct {
-	const char *prefix;
-	enum kind kind;
-} names[] = {
-	{"tun", TUNNEL}, {"tap", TUNNEL}, {"wg", INNER}, {"veth", INNER}, {"docker", INNER},
-	{"podman", INNER}, {"br-", INNER}, {"cni", INNER}, {"flannel", INNER}, {"cali", INNER},
-	{"cilium", INNER}, {"lxc", INNER}, {"lxd", INNER}, {"virbr", INNER}, {"vnet", INNER},
-	{"vxlan", INNER}, {"geneve", INNER}, {"gre", INNER}, {"sit", INNER}, {"tunl", INNER},
-	{"ip6tnl", INNER}, {"bond", INNER}, {"team", INNER}, {"dummy", INNER}, {"ifb", INNER},
-	{"kube-", INNER}, {"nodelocaldns", INNER}, {"ovs", INNER}, {"macvtap", INNER},
-};
-/* clang-format on */
-
-static enum kind kind_by_name(const char *name)
-{
-	enum kind kind = strchr(name, '.') ? INNER : OUTWARD; /* eth0.100 is a VLAN of eth0 */
-	size_t longest = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		size_t len = strlen(names[i].prefix);
-
-		if (len > longest && strncmp(name, names[i].prefix, len) == 0) {
-			kind = names[i].kind;
-			longest = len;
-		}
-	}
-	return kind;
-}
-
-static bool kind_by_type(const struct host *host, const char *name, enum kind *ret)
+static bool kind_by_type(const struct host *host, const char *name, enum interface_kind *ret)
 {
 	char path[SYS_PATH_MAX];
 	struct scan text, line;
@@ -146,17 +106,6 @@ static bool kind_by_type(const struct host *host, const char *name, enum kind *r
 	return false;
 }
 
-/* Hardware lives anywhere in /sys/devices but in its folder virtual. */
-static int is_card(const struct host *host, const char *name)
-{
-	char path[SYS_PATH_MAX], target[SYS_PATH_MAX];
-
-	snprintf(path, sizeof path, "class/net/%s", name);
-	if (strchr(name, '/') || tree_link(host->sys, path, target, sizeof target) < 0)
-		return -ENOENT;
-	return !strstr(target, "devices/virtual/");
-}
-
 /* The name of the interface that this one is part of, such as a bridge or bond; false = none. */
 static bool master_of(const struct host *host, const char *name, char ret[DEVICE_NAME_MAX])
 {
@@ -171,30 +120,32 @@ static bool master_of(const struct host *host, const char *name, char ret[DEVICE
 	return true;
 }
 
-static enum kind kind_of(const struct host *host, const char *name)
+static enum interface_kind kind_of(const struct host *host, const char *name)
 {
 	char master[DEVICE_NAME_MAX], path[SYS_PATH_MAX];
-	enum kind kind;
-	int card = is_card(host, name);
+	enum interface_kind kind;
+	int card = interface_is_card(host, name);
 
 	if (strcmp(name, "lo") == 0)
-		return INNER;
+		return INTERFACE_INNER;
 	if (card < 0)
-		return kind_by_name(name);
+		return interface_kind_by_name(name);
 	if (card)
-		return master_of(host, name, master) && is_card(host, master) > 0 ? INNER : CARD;
+		return master_of(host, name, master) && interface_is_card(host, master) > 0 ?
+			       INTERFACE_INNER :
+			       INTERFACE_CARD;
 	if (master_of(host, name, master))
-		return INNER;
+		return INTERFACE_INNER;
 	if (kind_by_type(host, name, &kind))
 		return kind;
 	snprintf(path, sizeof path, "class/net/%s/tun_flags", name);
-	return tree_size(host->sys, path) >= 0 ? TUNNEL : kind_by_name(name);
+	return tree_size(host->sys, path) >= 0 ? INTERFACE_TUNNEL : interface_kind_by_name(name);
 }
 
 static void classify(struct devices *all, const struct host *host)
 {
 	unsigned char kind[DEVICES_MAX];
-	unsigned char best = INNER;
+	unsigned char best = INTERFACE_INNER;
 
 	for (size_t i = 0; i < all->n; i++) {
 		kind[i] = (unsigned char)kind_of(host, all->device[i].name);
@@ -202,25 +153,7 @@ static void classify(struct devices *all, const struct host *host)
 			best = kind[i];
 	}
 	for (size_t i = 0; i < all->n; i++)
-		all->device[i].counted = kind[i] == best && best != INNER;
-}
-
-/* "  eth0: 1 2 ...": the name may hold a colon, the numbers cannot. */
-static bool parse_line(struct scan line, struct slice *name, uint64_t field[NET_FIELDS])
-{
-	const char *colon = memrchr(line.at, ':', (size_t)(line.end - line.at));
-
-	if (!colon)
-		return false;
-	scan_blanks(&line);
-	if (line.at >= colon)
-		return false;
-	*name = (struct slice){line.at, (size_t)(colon - line.at)};
-	line.at = colon + 1;
-	for (size_t i = 0; i < NET_FIELDS; i++)
-		if (!scan_u64(&line, &field[i]))
-			return false;
-	return true;
+		all->device[i].counted = kind[i] == best && best != INTERFACE_INNER;
 }
 
 static void parse_net_dev(struct devices *all, struct scan text)
@@ -228,11 +161,11 @@ static void parse_net_dev(struct devices *all, struct scan text)
 	struct scan line;
 
 	while (scan_line(&text, &line)) {
-		uint64_t field[NET_FIELDS];
+		uint64_t field[INTERFACE_FIELDS];
 		struct slice name;
 		struct device *device;
 
-		if (!parse_line(line, &name, field) || !(device = devices_see(all, name)))
+		if (!interface_parse(line, &name, field) || !(device = devices_see(all, name)))
 			continue;
 		for (size_t i = 0; i < NET_COUNTERS; i++)
 			counter_follow(&device->counter[i], field[fields[i]]);

@@ -40,10 +40,16 @@ X(RUN_DISK_READ_BYTES, SUM, "rightsize_job_disk_read_bytes", "bytes", COUNTER, D
   "Bytes that the job's processes caused to be read from storage") \
 X(RUN_DISK_WRITTEN_BYTES, SUM, "rightsize_job_disk_written_bytes", "bytes", COUNTER, DELTA, "disk_written_bytes", \
   "Bytes that the job's processes caused to be written to storage") \
+X(RUN_DISK_GROWN_BYTES, MAX, "rightsize_job_disk_grown_bytes", "bytes", GAUGE, PEAK, "disk_grown_bytes", \
+  "Most disk space in use beyond that at the start of the run, on all local file systems it may write to; at most what it wrote") \
 X(RUN_READ_CHARS, SUM, "rightsize_job_read_chars", NULL, COUNTER, DELTA, "read_chars", \
   "Characters that the job's processes passed through read calls, page cache and pipes included") \
 X(RUN_WRITTEN_CHARS, SUM, "rightsize_job_written_chars", NULL, COUNTER, DELTA, "written_chars", \
   "Characters that the job's processes passed through write calls, page cache and pipes included") \
+X(RUN_NETWORK_RECEIVED_BYTES, SUM, "rightsize_job_network_received_bytes", "bytes", COUNTER, DELTA, "network_received_bytes", \
+  "Bytes received in the network namespace of the run's container or pod; absent in that of the machine") \
+X(RUN_NETWORK_SENT_BYTES, SUM, "rightsize_job_network_sent_bytes", "bytes", COUNTER, DELTA, "network_sent_bytes", \
+  "Bytes sent in the network namespace of the run's container or pod; absent in that of the machine") \
 X(RUN_PROCESSES, SUM, "rightsize_job_processes", NULL, GAUGE, VALUE, "processes", \
   "Processes of the job") \
 X(RUN_THREADS, SUM, "rightsize_job_threads", NULL, GAUGE, VALUE, "threads", \

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/costs.h"
 #include "exporter/log.h"
+#include "exporter/outlook.h"
 #include "exporter/self.h"
 
 struct active {
@@ -32,6 +34,10 @@ static void start_one(struct active *a, const struct collector *c, const struct 
 			NULL);
 }
 
+/* The exporter's own, always on. */
+static const struct collector *const own[] = {
+	&collector_costs, &collector_outlook, &collector_self};
+
 struct active_set *active_start(const struct options *o, const struct host *host)
 {
 	struct active_set *a = xcalloc(1, sizeof *a);
@@ -39,14 +45,21 @@ struct active_set *active_start(const struct options *o, const struct host *host
 
 	while (all_collectors[n])
 		n++;
-	a->list = xcalloc(n + 2, sizeof *a->list);
-	a->active = xcalloc(n + 1, sizeof *a->active);
-	for (size_t i = 0; i <= n; i++) {
-		a->list[i] = i < n ? all_collectors[i] : &collector_self;
-		if (i == n || o->collector_on[i])
+	a->list = xcalloc(n + ARRAY_LEN(own) + 1, sizeof *a->list);
+	a->active = xcalloc(n + ARRAY_LEN(own), sizeof *a->active);
+	for (size_t i = 0; i < n + ARRAY_LEN(own); i++) {
+		a->list[i] = i < n ? all_collectors[i] : own[i - n];
+		if (i >= n || o->collector_on[i])
 			start_one(&a->active[i], a->list[i], host);
 	}
 	return a;
+}
+
+void active_watch(struct active_set *a, const struct self_sources *sources)
+{
+	for (size_t i = 0; a->list[i]; i++)
+		if (a->active[i].collector == &collector_self)
+			self_watch(a->active[i].state, sources);
 }
 
 void active_stop(struct active_set *a)

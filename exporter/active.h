@@ -7,14 +7,18 @@
 
 #include "collectors/collector.h"
 #include "exporter/options.h"
+#include "exporter/self.h"
 
 struct active_set;
 
 /* What cannot start is left out; the log says why, unless the machine just has no such thing. */
 struct active_set *active_start(const struct options *o, const struct host *host);
+
+/* What collector_self reports on beside the process. */
+void active_watch(struct active_set *a, const struct self_sources *sources);
 void active_stop(struct active_set *a); /* NULL does nothing */
 
-/* all_collectors and collector_self, NULL-terminated: the blocks of a snapshot, whether active or not. */
+/* all_collectors, then those of the exporter itself, NULL-terminated: the blocks of a snapshot, whether active or not. */
 const struct collector *const *active_list(const struct active_set *a);
 
 /* Reads every active collector into its block of s. One that fails is complained about, and backed off. */

@@ -1,74 +1,88 @@
 /* What the program's parts share, as far as it takes more than a field. */
-#include "exporter/app.h"
+#include "exporter/app_catalogue.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
-#include "collectors/base/buf.h"
-#include "recommender/catalogue.h"
+#include "exporter/log.h"
+#include "exporter/paths.h"
 
-static int read_file(struct buf *ret, const char *path, struct err *e)
+/* A catalogue takes some MiB, and is loaded in some ten milliseconds. */
+#define IDLE_SECONDS 600.0
+
+static void say(void *context, bool works, const char *text)
 {
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char chunk[65536];
-	ssize_t n = -1;
-
-	while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
-		buf_add(ret, chunk, (size_t)n);
-	if (n < 0)
-		return err_system(e, -errno, "read the catalogue %s", path);
-	if (ret->full)
-		return err_set(e, -EFBIG, "the catalogue %s is larger than %u MiB", path,
-			CATALOGUE_TEXT_MAX >> 20);
-	return 0;
+	(void)context;
+	log_line(works ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+		works ? "the catalogue of servers" : "the catalogue of servers cannot be refreshed",
+		works ? "state" : "err", text, NULL);
 }
 
-static bool ends_in(const char *path, const char *suffix)
+static struct words words_of(const struct texts *t)
 {
-	size_t n = strlen(path), k = strlen(suffix);
-
-	return n > k && strcasecmp(path + n - k, suffix) == 0;
+	return (struct words){t->n, t->text};
 }
 
-static int catalogue_load(struct catalogue **ret, const char *path, struct err *e)
+static struct shelf *make_shelf(struct app *app)
 {
-	if (!path)
-		return catalogue_built_in(ret, e);
+	const struct options *o = app->options;
 
-	bool json = ends_in(path, ".json");
-
-	if (!json && !ends_in(path, ".csv"))
-		return err_set(e, -EINVAL,
-			"the catalogue %s is of an unknown kind: its name must end in .csv or "
-			".json",
-			path);
-	struct buf text AUTO(buf_done) = BUF_MAX(CATALOGUE_TEXT_MAX);
-	int code = read_file(&text, path, e);
-
-	if (code)
-		return code;
-	return (json ? catalogue_from_json : catalogue_from_csv)(ret, buf_text(&text), text.len,
-		path, e);
+	/* Without a place for it there is no cache, and so nothing to refresh. */
+	cache_default_path(&app->cache_path, o->catalogue_cache, NULL);
+	return shelf_new(&(struct shelf_config){
+		.path = o->catalogue_path,
+		.rates = words_of(&o->catalogue_rates),
+		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
+		.fetcher = {.source = {.url = o->catalogue_url,
+				    .cache_path = app->cache_path,
+				    .regions = words_of(&o->catalogue_regions),
+				    .benchmarks = words_of(&o->catalogue_benchmarks)},
+			.refresh_seconds = o->catalogue_refresh_interval,
+			.say = say},
+	});
 }
 
-const struct catalogue *app_catalogue(struct app *app, struct err *e)
+static struct shelf *shelf_of(struct app *app)
 {
-	pthread_mutex_lock(&app->catalogue_lock);
-	if (!app->catalogue)
-		catalogue_load(&app->catalogue, app->options->catalogue_path, e);
-	const struct catalogue *c = app->catalogue;
+	pthread_mutex_lock(&app->shelf_lock);
+	if (!app->shelf)
+		app->shelf = make_shelf(app);
+	struct shelf *s = app->shelf;
 
-	pthread_mutex_unlock(&app->catalogue_lock);
-	return c;
+	pthread_mutex_unlock(&app->shelf_lock);
+	return s;
+}
+
+int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e)
+{
+	*ret = (struct catalogue_use){0};
+	return shelf_catalogue(shelf_of(app), true, &ret->catalogue, &ret->state, e);
+}
+
+int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e)
+{
+	*ret = (struct catalogue_use){0};
+	return shelf_catalogue(shelf_of(app), false, &ret->catalogue, &ret->state, e);
+}
+
+void app_catalogue_done(struct catalogue_use *u)
+{
+	catalogue_free(u->catalogue);
+}
+
+void app_catalogue_tidy(struct app *app)
+{
+	pthread_mutex_lock(&app->shelf_lock);
+	struct shelf *s = app->shelf;
+
+	pthread_mutex_unlock(&app->shelf_lock);
+	shelf_tidy(s, IDLE_SECONDS);
 }
 
 void app_done(struct app *app)
 {
-	catalogue_free(app->catalogue);
-	app->catalogue = NULL;
-	pthread_mutex_destroy(&app->catalogue_lock);
+	shelf_free(app->shelf);
+	free(app->cache_path);
+	app->shelf = NULL;
+	app->cache_path = NULL;
+	pthread_mutex_destroy(&app->shelf_lock);
 }

@@ -8,33 +8,33 @@
 
 #include <pthread.h>
 
-#include "collectors/base/latest.h"
 #include "exporter/history.h"
 #include "exporter/options.h"
 
+struct identity;
 struct sampler;
 struct historian;
-struct catalogue;
+struct machine_watch;
+struct shelf;
+struct outlooks;
 
 struct app {
 	const struct options *options;
+	const struct identity *self; /* exporter/identity.h; NULL: runs are not looked for */
 	struct columns columns;
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
-	/* Private to app_catalogue. */
-	pthread_mutex_t catalogue_lock; /* guards catalogue */
-	struct catalogue *catalogue;
+	struct machine_watch *machine; /* NULL: nobody looks which server this is */
+	struct outlooks *outlooks;   /* NULL without */
+	bool refreshes_catalogue;    /* may fetch it in the background */
+	/* Private to exporter/app.c: see app_catalogue.h. */
+	pthread_mutex_t shelf_lock; /* guards the making of shelf */
+	struct shelf *shelf;
+	char *cache_path;
 };
 
-#define APP_INIT ((struct app){.catalogue_lock = PTHREAD_MUTEX_INITIALIZER})
-
-/*
- * The catalogue in use: built in or --catalogue.path (.csv, .json); loaded at the first call,
- * kept until app_done. NULL with a sentence when it cannot be read; the next call tries again. Any
- * thread.
- */
-const struct catalogue *app_catalogue(struct app *app, struct err *e);
+#define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})
 
 /* After all threads have ended. Frees the catalogue. */
 void app_done(struct app *app);

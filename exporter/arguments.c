@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
@@ -18,13 +19,21 @@
 #define SHOWN 64
 
 /* Is name key, with - for _ as flags have it, and an optional [] when the parameter repeats? */
-static bool is_name(const struct parameter *p, const char *name)
+static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
-	const char *key = p->name;
-
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
 		key++;
 	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
+}
+
+static bool is_name(const struct parameter *p, const char *name)
+{
+	if (is_key(p, p->name, name))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(p->also); i++)
+		if (p->also[i] && is_key(p, p->also[i], name))
+			return true;
+	return false;
 }
 
 const struct parameter *parameter_find(const struct parameter *parameters, const char *name)
@@ -110,14 +119,15 @@ static bool number_ok(const struct parameter *p, const char *value, double *ret)
 	return scan_end(&s) && *ret >= p->least && *ret <= p->most;
 }
 
-static bool choice_ok(const struct parameter *p, const char *value)
+/* The word as the choice spells it, or NULL. */
+static const char *choice_of(const struct parameter *p, const char *value)
 {
 	const char *word;
 
 	for (size_t i = 0; (word = p->choice(i)); i++)
-		if (strcmp(word, value) == 0)
-			return true;
-	return false;
+		if (strcasecmp(word, value) == 0)
+			return word;
+	return NULL;
 }
 
 static bool flag_ok(const char *value, bool *ret)
@@ -126,9 +136,10 @@ static bool flag_ok(const char *value, bool *ret)
 	return *ret || strcmp(value, "0") == 0 || strcmp(value, "false") == 0;
 }
 
-static int store(struct arguments *a, const struct parameter *p, const char *value, struct err *e)
+static int store(struct arguments *a, const struct parameter *p, const char *given, struct err *e)
 {
 	size_t i = (size_t)(p - a->parameters);
+	const char *value = given;
 	bool ok = false;
 
 	switch (p->kind) {
@@ -140,14 +151,15 @@ static int store(struct arguments *a, const struct parameter *p, const char *val
 		ok = number_ok(p, value, &a->value[i].number);
 		break;
 	case PARAMETER_CHOICE:
-		ok = choice_ok(p, value);
+		value = choice_of(p, given);
+		ok = value;
 		break;
 	case PARAMETER_FLAG:
 		ok = flag_ok(value, &a->value[i].flag);
 		break;
 	}
 	if (!ok)
-		return bad_value(a, p, value, e);
+		return bad_value(a, p, given, e);
 	a->value[i].text[a->value[i].n++] = value;
 	return 0;
 }

@@ -165,6 +165,8 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 			utf8_clean(value, strlen(value), ret->source, sizeof ret->source);
 		if (strcmp(key, "hash") == 0)
 			utf8_clean(value, strlen(value), ret->hash, sizeof ret->hash);
+		if (strcmp(key, "asked") == 0)
+			utf8_clean(value, strlen(value), ret->asked, sizeof ret->asked);
 		if (strcmp(key, "saved_at") == 0) {
 			ret->at.ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
 			found = true;
@@ -173,15 +175,13 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 	return found ? 0 : -ENOENT;
 }
 
-int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
-	struct err *e)
+int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e)
 {
-	struct catalogue_cache k = {.path = xstrdup(path)};
-	AUTO(freep) char *own_path = k.path;
+	AUTO(freep) char *own_path = xstrdup(path);
+	struct catalogue_cache k = {.path = own_path};
 	struct cache_origin o;
 	int code = -ENOENT;
 
-	(void)own_path;
 	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 		SQLITE_OK) {
 		sqlite3_busy_timeout(k.db, BUSY_MS);
@@ -190,6 +190,18 @@ int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, co
 	sqlite3_close(k.db);
 	if (code)
 		return err_set(e, code, "%s: no catalogue was saved there", path);
+	*ret = o;
+	return 0;
+}
+
+int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
+	struct err *e)
+{
+	struct cache_origin o;
+	int code = catalogue_cache_origin(&o, path, e);
+
+	if (code)
+		return code;
 	code = catalogue_from_scdata_as(ret, path, *o.source ? o.source : path, e);
 	if (code == 0)
 		*origin = o;

@@ -24,6 +24,7 @@ void catalogue_cache_close(struct catalogue_cache *cache);
 struct cache_origin {
 	char source[256]; /* URL or path */
 	char hash[128];   /* of the Keeper's database, "" = not known */
+	char asked[512];  /* for which regions and benchmarks, "" = for none in particular */
 	struct wall at;   /* when it was fetched, or last found unchanged */
 };
 
@@ -40,6 +41,9 @@ int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struc
  */
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e);
+
+/* Only where it came from: cheap. */
+int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
 
 /* An answer of a server, as HTTP caches keep it. */
 struct cached_page {

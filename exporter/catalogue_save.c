@@ -244,7 +244,8 @@ static int save_metadata(const struct catalogue_cache *k, const struct catalogue
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 	char saved_at[DOUBLE_TEXT_MAX];
 	const char *const pairs[][2] = {{"published_at", c->as_of}, {"published_by", c->note},
-		{"source", o->source}, {"hash", o->hash}, {"saved_at", saved_at}};
+		{"source", o->source}, {"hash", o->hash}, {"asked", o->asked},
+		{"saved_at", saved_at}};
 	int code = cache_prepare(k, "INSERT INTO _metadata VALUES (?, ?)", &s, e);
 
 	double_text(saved_at, wall_seconds(o->at));

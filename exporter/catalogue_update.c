@@ -37,6 +37,49 @@ static struct wall network_now(void *context)
 	return now_read().wall;
 }
 
+bool catalogue_is_url(const char *source)
+{
+	return strncmp(source, "http://", 7) == 0 || strncmp(source, "https://", 8) == 0;
+}
+
+static size_t length_without_slashes(const char *url)
+{
+	size_t n = strlen(url);
+
+	while (n && url[n - 1] == '/')
+		n--;
+	return n;
+}
+
+static bool is_of(const char *source, const char *url)
+{
+	size_t n = length_without_slashes(url);
+
+	return length_without_slashes(source) == n && strncmp(source, url, n) == 0;
+}
+
+/* The regions and benchmarks as one text. */
+static void asked_of(const struct catalogue_source *s,
+	char ret[sizeof((struct cache_origin *)0)->asked])
+{
+	struct buf b = BUF_MAX(sizeof((struct cache_origin *)0)->asked - 1);
+
+	for (size_t i = 0; i < s->regions.n; i++)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->regions.text[i]);
+	for (size_t i = 0; i < s->benchmarks.n; i++)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->benchmarks.text[i]);
+	utf8_clean(buf_text(&b), b.len, ret, sizeof((struct cache_origin *)0)->asked);
+	buf_done(&b);
+}
+
+bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o)
+{
+	struct cache_origin own;
+
+	asked_of(s, own.asked);
+	return is_of(o->source, s->url) && strcmp(own.asked, o->asked) == 0;
+}
+
 double catalogue_update_random(void)
 {
 	uint32_t bits = 0;
@@ -53,25 +96,22 @@ static double network_random(void *context)
 }
 
 /* What the catalogue that is cached was made of; none is no error. */
-static void known_origin(const struct catalogue_source *s, const char *url,
-	struct cache_origin *ret)
+static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
-	struct catalogue *c = NULL;
-
 	*ret = (struct cache_origin){0};
-	if (catalogue_cache_load(&c, ret, s->cache_path, NULL) == 0 &&
-		strcmp(ret->source, url) != 0)
-		*ret = (struct cache_origin){0}; /* of another Keeper, or imported */
-	catalogue_free(c);
+	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_asked(s, ret))
+		*ret = (struct cache_origin){0}; /* of another Keeper, imported, or of less */
 }
 
-static int save(struct catalogue_cache *cache, const struct catalogue *c, const char *url,
-	const struct keeper_report *report, struct err *e)
+static int save(const struct catalogue_source *s, struct catalogue_cache *cache,
+	const struct catalogue *c, const char *url, const struct keeper_report *report,
+	struct err *e)
 {
 	struct cache_origin origin = {.at = now_read().wall};
 
 	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
+	asked_of(s, origin.asked);
 	return c ? catalogue_cache_save(cache, c, &origin, e) :
 		   catalogue_cache_confirm(cache, origin.at, e);
 }
@@ -84,7 +124,7 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	struct catalogue_cache *cache = NULL;
 	struct cache_origin known;
 
-	known_origin(s, url, &known);
+	known_origin(s, &known);
 	int no_cache = catalogue_cache_open(&cache, s->cache_path, notice);
 	struct keeper_options o = {.url = url,
 		.regions = s->regions,
@@ -95,7 +135,7 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
 
 	if (code == 0 && !no_cache)
-		save(cache, *ret, url, report, notice);
+		save(s, cache, *ret, url, report, notice);
 	catalogue_cache_close(cache);
 	return code;
 }
@@ -111,15 +151,13 @@ int catalogue_update(const struct catalogue_source *s, struct pause *pause, stru
 		.stop = &pause->stop};
 	AUTO(freep) char *url = xstrdup(s->url);
 	struct network n = {.pause = pause};
-	size_t len = strlen(url);
 	int code;
 
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+	if (!catalogue_is_url(url))
 		return err_set(e, -EINVAL,
 			"\"%.80s\" is no URL that begins with https:// or http://", url);
 	code = download_open(&n.download, &options, e);
-	while (len && url[len - 1] == '/')
-		url[--len] = '\0';
+	url[length_without_slashes(url)] = '\0';
 	if (code == 0)
 		code = fetch(s, url, &n, ret, report, notice, e);
 	download_close(n.download);

@@ -27,6 +27,12 @@ struct catalogue_source {
 int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
 	struct keeper_report *report, struct err *notice, struct err *e);
 
+/* Is that the source of a catalogue that was fetched? */
+bool catalogue_is_url(const char *source);
+
+/* Is that what s would fetch? */
+bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o);
+
 /* 0 <= r < 1, for jitter. */
 double catalogue_update_random(void);
 

@@ -12,6 +12,7 @@
 #include "collectors/base/mem.h"
 
 #define REDIRECTS_MAX 3L
+#define BEARER_MAX    (16u << 10)
 #define IDLE_SECONDS                                                                               \
 	15L /* a transfer that brings less than a byte a second for so long is given up */
 
@@ -182,23 +183,22 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
-	struct err *e)
+/* What is set for one transfer is taken back after it. */
+static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
-	d->answer = ret;
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+	struct answer *ret = d->answer;
+	long status = 0;
+
 	answer_clear(ret);
 	ret->body.max = d->options->max_bytes;
 	d->reason[0] = '\0';
-
-	struct curl_slist *headers = headers_with(d, etag);
-	long status = 0;
-
-	d->call.curl_easy_setopt(d->curl, CURLOPT_URL, url);
-	d->call.curl_easy_setopt(d->curl, CURLOPT_HTTPHEADER, headers);
+	set(d->curl, CURLOPT_URL, url);
+	set(d->curl, CURLOPT_HTTPHEADER, headers);
 	CURLcode result = d->call.curl_easy_perform(d->curl);
 
 	d->call.curl_easy_getinfo(d->curl, CURLINFO_RESPONSE_CODE, &status);
-	d->call.curl_easy_setopt(d->curl, CURLOPT_HTTPHEADER, NULL);
+	set(d->curl, CURLOPT_HTTPHEADER, NULL);
 	d->call.curl_slist_free_all(headers);
 	ret->status = (int)status;
 	if (result == CURLE_OK)
@@ -207,4 +207,36 @@ int download_get(struct download *d, const char *url, const char *etag, struct a
 		return err_set(e, -E2BIG, "%s: more than %zu bytes", url, ret->body.max);
 	return err_set(e, code_of(d, result), "%s: %s", url,
 		d->reason[0] ? d->reason : d->call.curl_easy_strerror(result));
+}
+
+int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
+{
+	d->answer = ret;
+	return perform(d, url, headers_with(d, etag), e);
+}
+
+int download_post(struct download *d, const char *url, const char *bearer, const char *body,
+	size_t len, struct answer *ret, struct err *e)
+{
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+	struct buf line AUTO(buf_done) = BUF_MAX(BEARER_MAX);
+
+	d->answer = ret;
+	struct curl_slist *headers = headers_with(d, NULL);
+
+	headers = d->call.curl_slist_append(headers, "Content-Type: application/json");
+	if (bearer) {
+		buf_addf(&line, "Authorization: Bearer %s", bearer);
+		headers = d->call.curl_slist_append(headers, buf_text(&line));
+	}
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 0L);
+	set(d->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	set(d->curl, CURLOPT_POSTFIELDS, body);
+	int code = perform(d, url, headers, e);
+
+	set(d->curl, CURLOPT_POSTFIELDS, NULL);
+	set(d->curl, CURLOPT_HTTPGET, 1L);
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 1L);
+	return code;
 }

@@ -1,5 +1,5 @@
 /*
- * GET over HTTP and HTTPS by libcurl, which is loaded when it is first needed: it costs five megabytes. The only
+ * GET and POST over HTTP and HTTPS by libcurl, which is loaded when it is first needed: it costs five megabytes. The only
  * file that knows curl.h is download.c.
  *
  * A handle belongs to one thread. TLS is always verified; redirects stay within http(s) and are at most three.
@@ -49,5 +49,9 @@ void answer_header(struct answer *a, const char *line, size_t len);
  */
 int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
 	struct err *e);
+
+/* The same for a JSON document; bearer: a token for the header Authorization, or NULL. Follows no redirect. */
+int download_post(struct download *d, const char *url, const char *bearer, const char *body,
+	size_t len, struct answer *ret, struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
-/* Load, fetch, publish, wait. */
+/* Fetch, wait. */
 #include "exporter/fetcher.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,8 +14,8 @@
 
 struct fetcher {
 	const struct fetcher_options *options;
-	struct latest newest; /* struct catalogue */
-	pthread_mutex_t lock; /* guards state */
+	struct latest uncached; /* struct catalogue */
+	pthread_mutex_t lock;   /* guards state */
 	struct fetcher_state state;
 	struct pause pause;
 	pthread_t thread;
@@ -22,7 +23,7 @@ struct fetcher {
 
 struct catalogue *fetcher_catalogue(struct fetcher *f)
 {
-	return (struct catalogue *)(void *)latest_get(&f->newest);
+	return (struct catalogue *)(void *)latest_get(&f->uncached);
 }
 
 void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
@@ -32,22 +33,19 @@ void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void publish(struct fetcher *f, struct catalogue *take, struct wall at)
+/* An update worked. It is kept in memory only when it is not in the cache. */
+static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 {
-	if (take)
-		latest_set(&f->newest, &take->shared);
 	pthread_mutex_lock(&f->lock);
-	f->state.fetched_at = at;
+	f->state.fetched_at = now_read().wall;
 	pthread_mutex_unlock(&f->lock);
-}
-
-static void load_cache(struct fetcher *f)
-{
-	struct catalogue *c = NULL;
-	struct cache_origin origin;
-
-	if (catalogue_cache_load(&c, &origin, f->options->source.cache_path, NULL) == 0)
-		publish(f, c, origin.at);
+	if (!take)
+		return;
+	latest_set(&f->uncached, cached ? NULL : &take->shared);
+	if (cached)
+		catalogue_free(take);
+	/* Building it took several times its size, which is not needed for a day. */
+	malloc_trim(0);
 }
 
 /* Notes how an attempt ended, and says it when that changed. */
@@ -76,27 +74,55 @@ static int update(struct fetcher *f)
 	if (code == -ECANCELED)
 		return code;
 	if (code == 0)
-		publish(f, c, now_read().wall);
+		publish(f, c, notice.code == 0);
 	note(f, code ? e.text : notice.text);
 	return code;
 }
 
-static double age(struct fetcher *f)
+/* Seconds until it is time to fetch: another process may have done so, into the same cache. */
+static double left(struct fetcher *f)
 {
+	const struct catalogue_source *source = &f->options->source;
+	double refresh = f->options->refresh_seconds;
+	struct cache_origin origin = {0};
 	struct fetcher_state state;
 
-	fetcher_state(f, &state);
+	if (catalogue_cache_origin(&origin, source->cache_path, NULL) == 0 &&
+		!catalogue_is_url(origin.source))
+		return refresh; /* imported by hand */
+	pthread_mutex_lock(&f->lock);
+	if (catalogue_is_asked(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
+		f->state.fetched_at = origin.at;
+	state = f->state;
+	pthread_mutex_unlock(&f->lock);
 	return state.fetched_at.ns ?
-		       wall_seconds(now_read().wall) - wall_seconds(state.fetched_at) :
-		       INFINITY;
+		       refresh - (wall_seconds(now_read().wall) - wall_seconds(state.fetched_at)) :
+		       0;
+}
+
+/* False when it was told to stop. */
+static bool wait_for(struct fetcher *f, double seconds)
+{
+	pthread_mutex_lock(&f->lock);
+	f->state.next_at.ns = now_read().wall.ns + (int64_t)(seconds * 1e9);
+	pthread_mutex_unlock(&f->lock);
+	bool go_on = pause_wait(&f->pause, seconds);
+
+	pthread_mutex_lock(&f->lock);
+	f->state.next_at.ns = 0;
+	pthread_mutex_unlock(&f->lock);
+	return go_on;
 }
 
 static void *run(void *context)
 {
 	struct fetcher *f = context;
-	double refresh = f->options->refresh_seconds, delay = FIRST_DELAY, wait = refresh - age(f);
+	double refresh = f->options->refresh_seconds, delay = FIRST_DELAY, wait = left(f);
 
-	while (!(wait > 0) || pause_wait(&f->pause, wait)) {
+	while (!(wait > 0) || wait_for(f, wait)) {
+		wait = left(f);
+		if (wait > 0)
+			continue;
 		int code = update(f);
 
 		if (code == -ECANCELED)
@@ -113,17 +139,16 @@ int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, s
 	struct fetcher *f = xcalloc(1, sizeof *f);
 
 	f->options = options;
-	f->newest = LATEST_INIT;
+	f->uncached = LATEST_INIT;
 	pthread_mutex_init(&f->lock, NULL);
 	pause_init(&f->pause);
-	load_cache(f);
 	int code = pthread_create(&f->thread, NULL, run, f);
 
 	if (code == 0) {
 		*ret = f;
 		return 0;
 	}
-	latest_done(&f->newest);
+	latest_done(&f->uncached);
 	pause_done(&f->pause);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
@@ -136,7 +161,7 @@ void fetcher_stop(struct fetcher *f)
 		return;
 	pause_stop(&f->pause);
 	pthread_join(f->thread, NULL);
-	latest_done(&f->newest);
+	latest_done(&f->uncached);
 	pause_done(&f->pause);
 	pthread_mutex_destroy(&f->lock);
 	free(f);

@@ -96,6 +96,17 @@ void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
 		r->last[i] = f->source[i].run_metric >= 0 ? 0 : f->system[i];
 }
 
+void fold_continue(struct fold *f, const char *run_id, const struct snapshot *s, const double *base,
+	double seconds)
+{
+	fold_begin(f, run_id, s);
+	struct recorded *r = &f->recorded[f->n - 1];
+
+	r->at.ns -= (int64_t)(seconds * 1e9);
+	for (size_t i = 0; i < f->columns->n; i++)
+		r->last[i] = f->source[i].run_metric >= 0 ? base[f->source[i].run_metric] : NAN;
+}
+
 static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
 {
 	for (size_t i = 0; i < s->n_runs; i++)

@@ -20,6 +20,13 @@ void fold_free(struct fold *f);
 void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s);
 
 /*
+ * Goes on with a run that an exporter before us recorded: it counted up to base (a value for each enum
+ * run_metric), seconds ago. What the system did meanwhile is not known.
+ */
+void fold_continue(struct fold *f, const char *run_id, const struct snapshot *s, const double *base,
+	double seconds);
+
+/*
  * The rows of all recorded runs, or of run_id alone, since their last rows. They are valid until the next call.
  * An interval of less than a millisecond gives no row, unless the run has ended.
  */

@@ -7,11 +7,8 @@
 #include "exporter/job_runs.h"
 #include "exporter/recommend_json.h"
 #include "exporter/server_parameters.h"
-
-static const char *strategy_choice(size_t i)
-{
-	return strategies[i].name;
-}
+#include "exporter/sizing_parameters.h"
+#include "exporter/wrap.h"
 
 static const char *format_choice(size_t i)
 {
@@ -20,12 +17,7 @@ static const char *format_choice(size_t i)
 
 static const struct parameter parameters[] = {
 	JOB_NAME_PARAMETER,
-	RUNS_PARAMETER,
-	{.name = "strategy",
-		.kind = PARAMETER_CHOICE,
-		.fallback = "baseline",
-		.choice = strategy_choice,
-		.help = "How the next run's demand follows from the last runs"},
+	SIZING_PARAMETERS,
 	{.name = "format",
 		.kind = PARAMETER_CHOICE,
 		.fallback = "json",
@@ -36,37 +28,23 @@ static const struct parameter parameters[] = {
 };
 
 static int answer_json(struct app *app, const struct arguments *a, const struct sizing *sizing,
-	struct arena *arena, struct reply *r, struct err *e)
+	const struct runs *runs, struct arena *arena, struct reply *r, struct err *e)
 {
-	struct pick_options options;
-	struct picks picks = {0};
-	const struct catalogue *catalogue = app_catalogue(app, e);
+	AUTO(server_answer_done) struct server_answer servers = {0};
+	int code = server_answer(app, a, &sizing->demand, runs, arena, &servers, r, e);
 
-	if (!catalogue)
-		return -EIO;
-	if (!server_options(a, catalogue, &options, r))
-		return 0;
-	pick_servers(catalogue, &sizing->demand, &options, arena, &picks);
+	if (code <= 0)
+		return code;
 
 	struct recommendation all = {
 		.job_name = argument_text(a, "job_name"),
 		.strategy = argument_text(a, "strategy"),
 		.generated_at = wall_seconds(now_read().wall),
 		.sizing = sizing,
-		.catalogue = catalogue,
-		.picks = &picks,
+		.servers = &servers,
 	};
 
 	return reply_json(r, 200, recommend_json(&all));
-}
-
-static const struct advice_format *format_of(const char *name)
-{
-	const struct advice_format *f = advice_formats;
-
-	while (f->name && strcmp(f->name, name) != 0)
-		f++;
-	return f;
 }
 
 static int reply_no_demand(struct reply *r, const char *job_name, const struct runs *runs,
@@ -81,27 +59,45 @@ static int reply_no_demand(struct reply *r, const char *job_name, const struct r
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	const char *job_name = argument_text(a, "job_name");
-	const struct strategy *strategy = strategy_find(argument_text(a, "strategy"));
-	const struct advice_format *format = format_of(argument_text(a, "format"));
-	struct sizing_options options = {.runs = argument_count(a, "runs")};
+	const struct advice_format *format = advice_format_find(argument_text(a, "format"));
+	struct sizing_options options;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing sizing = {0};
-	struct runs runs;
-	int code = job_runs(app, job_name, 0, &arena, &runs, r, e);
+	struct runs all, runs;
+	int code;
 
+	if (!sizing_options(a, &options, r))
+		return 0;
+	code = job_runs(app, job_name, 0, &arena, &all, r, e);
 	if (code <= 0)
 		return code;
-	code = strategy->size(&runs, &options, &arena, &sizing, e);
+	runs = sizing_window(a, &all, wall_seconds(now_read().wall));
+	code = sizing_strategy(a)->size(&runs, &options, &arena, &sizing, e);
 	if (code == -ENODATA)
 		return reply_no_demand(r, job_name, &runs, e);
 	if (code)
 		return code;
 	if (!format->write)
-		return answer_json(app, a, &sizing, &arena, r, e);
+		return answer_json(app, a, &sizing, &runs, &arena, r, e);
 	r->status = 200;
 	r->content_type = format->content_type;
 	format->write(&r->body, &sizing);
 	return 0;
+}
+
+static void explain(struct buf *out)
+{
+	buf_adds(out, "\nStrategies:\n");
+	for (const struct strategy *s = strategies; s->name; s++) {
+		buf_addf(out, "  %s\n", s->name);
+		wrap_add(out, s->help, 6);
+	}
+	buf_adds(out, "\nFormats:\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++) {
+		buf_addf(out, "  %s\n", f->name);
+		wrap_add(out, f->help, 6);
+	}
+	buf_addc(out, '\n');
 }
 
 const struct route route_recommend = {
@@ -109,5 +105,6 @@ const struct route route_recommend = {
 	.command = "recommend",
 	.help = "What to ask for the next time a job runs, why, and the cheapest servers for it",
 	.parameters = parameters,
+	.explain = explain,
 	.answer = answer,
 };

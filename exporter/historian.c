@@ -23,6 +23,16 @@
 /* A program that ends waits this long at most for the last upkeep. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
+/* What another thread wants done; lives on its stack. */
+struct call {
+	struct call *next;
+	int (*function)(struct history *history, void *context, struct err *e);
+	void *context;
+	struct err *e;
+	int code;
+	bool done;
+};
+
 struct historian {
 	struct historian_config config;
 	char *path; /* config.path */
@@ -31,6 +41,7 @@ struct historian {
 	pthread_mutex_t lock; /* guards what follows, up to the empty line */
 	pthread_cond_t wake, progress;
 	struct ring ring;
+	struct call *calls;
 	uint64_t handed;        /* events */
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
@@ -88,13 +99,15 @@ static int do_work(struct historian *h, struct work *work, struct err *e)
 
 static bool has_work(const struct historian *h, double now)
 {
-	if (h->hurry || h->suspect)
+	if (h->hurry || h->suspect || h->calls)
 		return true;
 	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);
 }
 
 static bool may_end(const struct historian *h, double now)
 {
+	if (h->calls)
+		return false;
 	if (!h->stop || now >= h->stop_at)
 		return h->stop;
 	return h->ring.n == 0 && now >= h->upkeep_until;
@@ -165,6 +178,24 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	pthread_cond_broadcast(&h->progress);
 }
 
+/* With the lock, which is let go meanwhile. */
+static void run_calls(struct historian *h)
+{
+	while (h->calls) {
+		struct call *c = h->calls;
+		struct err e = {0};
+
+		h->calls = c->next;
+		pthread_mutex_unlock(&h->lock);
+		c->code = writer_do(&h->writer, c->function, c->context, &e);
+		if (c->e)
+			*c->e = e;
+		pthread_mutex_lock(&h->lock);
+		c->done = true;
+		pthread_cond_broadcast(&h->progress);
+	}
+}
+
 static void *historian_loop(void *context)
 {
 	struct historian *h = context;
@@ -176,6 +207,10 @@ static void *historian_loop(void *context)
 		bool failed, at_once = false;
 
 		wait_for_work(h);
+		if (h->calls) {
+			run_calls(h);
+			continue;
+		}
 		if (may_end(h, writer_clock()))
 			break;
 		take_work(h, &work);
@@ -283,6 +318,25 @@ bool historian_flush(struct historian *h, double timeout_seconds)
 
 	pthread_mutex_unlock(&h->lock);
 	return done;
+}
+
+int historian_do(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	struct call c = {.function = function, .context = context, .e = e};
+
+	pthread_mutex_lock(&h->lock);
+	struct call **end = &h->calls;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = &c;
+	pthread_cond_signal(&h->wake);
+	while (!c.done)
+		pthread_cond_wait(&h->progress, &h->lock);
+	pthread_mutex_unlock(&h->lock);
+	return c.code;
 }
 
 void historian_suspect(struct historian *h)

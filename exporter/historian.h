@@ -54,6 +54,15 @@ void historian_run_finish(struct historian *h, const struct run_finish *f);
  */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
+/*
+ * Calls function with the history open for writing, on the historian's thread and in a transaction of its own;
+ * waits until that is over. 0: what it did is on disk. One attempt, whose failure (its own or the disk's) is
+ * the result. Any thread but the historian's.
+ */
+int historian_do(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e);
+
 /* A reader met -EBADMSG: checks the file, and sets it aside when it is corrupt. Any thread. */
 void historian_suspect(struct historian *h);
 

@@ -78,12 +78,18 @@ struct run_root {
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
 };
 
+/* The server that a run runs on; NULL = unknown. Said at the start, at the end, or both: the end wins. */
+struct run_server {
+	const char *vendor_id, *instance_type, *region, *zone, *allocation;
+};
+
 struct run_begin {
 	const char *run_id, *job_name, *host;
 	double started_at, interval_seconds;
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
 		attempt;
+	struct run_server server;
 	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
@@ -94,7 +100,9 @@ struct run_finish {
 	double ended_at, duration_seconds;
 	enum outcome outcome;
 	double exit_code, exit_signal;
-	const char *cpu_source, *memory_source;
+	const char *cpu_source, *memory_source, *network_source;
+	const char *architecture; /* a name of recommender/catalogue.h */
+	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
 };
@@ -111,7 +119,7 @@ int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
 
-/* A run that is already known is left as it is (0). */
+/* Of a run that is already known and open, only who records it changes; an ended one is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
 /* -ENXIO: of an unknown run; -EINVAL: time or duration unknown. Those before it were written. */
@@ -124,6 +132,22 @@ int history_samples(struct history *h, const struct sample *samples, size_t n, s
  */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
+/*
+ * An ended run that another exporter recorded and handed on, with its statistics but without samples. One
+ * that is known already is left as it is (0), but one that was only taken for interrupted is corrected; 1:
+ * it was new, or is corrected.
+ */
+int history_run_add(struct history *h, const struct run *r, struct err *e);
+
+/*
+ * Which ended runs were not handed on to another exporter yet: the one that ended first comes first. The
+ * limits of the history hold for them, too; a run that is corrected is to be handed on again.
+ */
+int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
+	size_t *ret_n, struct err *e);
+int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
+int history_run_forwarded(struct history *h, const char *run_id, double at, struct err *e);
+
 /* When the exporter that records an open run is taken for gone. */
 struct orphan_rule {
 	double now, stale_seconds;
@@ -134,7 +158,8 @@ struct orphan_rule {
 
 /*
  * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in
- * this PID namespace) as interrupted, ended at their last sample. alive answers for this machine.
+ * this PID namespace) as interrupted, ended at their last sample. alive answers for this machine. A
+ * run that no wrapper records stays open while its root lives: the next exporter continues it.
  * Runs of another PID namespace, or whose place is unknown, are left alone until their last sample
  * is older than stale_seconds and three of their intervals. Closes a few at a time: 1 = call again,
  * in a new transaction.
@@ -187,6 +212,23 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
+/* A run in a line; NaN = unknown. */
+struct run_brief {
+	const char *run_id;
+	enum outcome outcome;
+	double started_at, duration_seconds, requested_cpu_cores, requested_memory_bytes,
+		memory_peak_bytes, cpu_seconds, gpu_usage;
+};
+struct job_brief {
+	const char *job_name;
+	uint64_t runs; /* ever */
+	size_t n;      /* at least one */
+	struct run_brief *run;
+};
+/* The newest so many runs of every job, newest first; jobs by newest activity. */
+int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
+	size_t *ret_n, struct err *e);
+
 /*
  * The samples of a run in the order they were taken; at may step back where the clock did. columns:
  * names, NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file
@@ -196,12 +238,22 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
 
+/*
+ * The same behind *position, which is 0 at first and is moved to the last sample that was read: at
+ * most limit samples (0 = all). 1 = more may come, because the run goes on or the limit was met.
+ */
+int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
+	const char *const *columns, struct arena *arena, struct series *ret, struct err *e);
+
 /* Open runs with where they are rooted, for an exporter that follows runs which others record. */
 struct open_run {
 	const char *run_id, *job_name;
+	int64_t id; /* in this file */
 	double started_at;
+	double last_sample_at; /* started_at when there is none */
 	struct run_root root;
 	pid_t owner_pid;
+	uint64_t owner_start_ticks;
 };
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);

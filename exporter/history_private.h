@@ -35,12 +35,15 @@ struct history_column { /* of the file */
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
-  " owner_pid, owner_start_ticks, job)" \
-  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+  " owner_pid, owner_start_ticks, vendor, instance_type, region, zone, allocation, job)" \
+  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ? WHERE id = ?") \
+  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, forwarded_at = NULL," \
+  " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
+  " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
@@ -77,6 +80,9 @@ X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, 
   " WHERE started_at < ?1 AND hours_until < minutes_until") \
 X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
 X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
+X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
+X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
+X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1") \
 X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
 X(DATA_VERSION, "PRAGMA data_version") \
 X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
@@ -149,9 +155,14 @@ bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* ---- history_series.c ---- */
-/* Thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
-int history_load(struct history *h, int64_t run, const struct history_column *columns,
-	size_t n_columns, bool spread, struct arena *arena, struct series *ret, struct err *e);
+struct history_part {
+	int64_t run, after; /* the samples behind that number; moved to the last one that was read */
+	size_t rows;        /* at most; 0 = all */
+	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
+};
+int history_load(struct history *h, struct history_part *part,
+	const struct history_column *columns, size_t n_columns, struct arena *arena,
+	struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
@@ -163,8 +174,11 @@ struct sample_count {
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
 
 /* ---- history_read.c ---- */
-/* -ENOENT: no such run. */
-int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e);
+/* When the last sample of a run was taken; *ret stays when there is none. */
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e);
+/* -ENOENT: no such run. outcome may be NULL. */
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e);
 
 /* ---- history_thin.c ---- */
 /* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */

@@ -15,12 +15,22 @@ static enum outcome outcome_of(const char *name)
 	return name && outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
 }
 
+static enum architecture architecture_of(const char *name)
+{
+	unsigned i;
+
+	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+		       (enum architecture)i :
+		       ARCHITECTURE_UNKNOWN;
+}
+
 static const char *keep(struct arena *arena, const char *text)
 {
 	return text ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
-int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e)
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
@@ -29,8 +39,12 @@ int history_find(struct history *h, const char *run_id, int64_t *ret, struct err
 		return code;
 	sql_put_text(&q, run_id);
 	code = sql_row(&q, e);
-	if (code > 0)
+	if (code > 0) {
 		*ret = sql_int(&q);
+		q.column++; /* job */
+		if (outcome)
+			*outcome = outcome_of(sql_text(&q));
+	}
 	if (code == 0)
 		return err_set(e, -ENOENT, "history %s: no run %s", h->path, run_id);
 	return code < 0 ? code : 0;
@@ -63,13 +77,15 @@ static int select_runs(struct sql *q, struct history *h, const struct run_query 
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
-	buf_adds(&b, "SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
-		     "r.outcome,"
-		     " r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, "
-		     "r.memory_source, r.samples,"
-		     " r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
-		     " r.memory_limit_bytes, r.input_bytes, r.attempt"
-		     " FROM run r JOIN job j ON j.id = r.job WHERE 1");
+	buf_adds(&b,
+		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
+		"r.outcome,"
+		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, "
+		"r.memory_source, r.samples,"
+		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
+		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
+		" r.vendor, r.instance_type, r.region, r.zone, r.allocation"
+		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
 	if (query->run_id)
@@ -116,6 +132,13 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->memory_limit_bytes = sql_double(q);
 	r->input_bytes = sql_double(q);
 	r->attempt = sql_double(q);
+	r->network_source = keep(arena, sql_text(q));
+	r->architecture = architecture_of(sql_text(q));
+	r->vendor_id = keep(arena, sql_text(q));
+	r->instance_type = keep(arena, sql_text(q));
+	r->region = keep(arena, sql_text(q));
+	r->zone = keep(arena, sql_text(q));
+	r->allocation = keep(arena, sql_text(q));
 	return f;
 }
 
@@ -296,12 +319,29 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 
 /* ---- open runs ---- */
 
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code > 0) {
+		sql_int(&q);
+		*ret = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
 /* In the order of STATEMENT_OPEN_RUNS. */
 static struct open_run take_open_run(struct sql *q, struct arena *arena)
 {
 	struct open_run r = {0};
 
-	q->column++; /* id */
+	r.id = sql_int(q);
 	r.run_id = keep(arena, sql_text(q));
 	r.job_name = keep(arena, sql_text(q));
 	r.started_at = sql_double(q);
@@ -315,6 +355,8 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 
 	snprintf(r.root.boot_id, sizeof r.root.boot_id, "%s", boot_id ? boot_id : "");
 	r.owner_pid = (pid_t)sql_int(q);
+	r.owner_start_ticks = (uint64_t)sql_int(q);
+	r.last_sample_at = r.started_at;
 	return r;
 }
 
@@ -332,7 +374,11 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(run, n, room);
-		run[n++] = take_open_run(&q, arena);
+		run[n] = take_open_run(&q, arena);
+		code = history_last_sample_at(h, run[n].id, &run[n].last_sample_at, e);
+		if (code < 0)
+			break;
+		n++;
 	}
 	if (code)
 		return code;

@@ -50,6 +50,15 @@ static int run_with_text(struct history *h, enum history_statement id, const cha
 	return sql_run(&q, e);
 }
 
+static void put_server(struct sql *q, const struct run_server *s)
+{
+	sql_put_text(q, s->vendor_id);
+	sql_put_text(q, s->instance_type);
+	sql_put_text(q, s->region);
+	sql_put_text(q, s->zone);
+	sql_put_text(q, s->allocation);
+}
+
 static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
@@ -74,7 +83,21 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_double(&q, b->attempt);
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	put_server(&q, &b->server);
 	sql_put_text(&q, b->job_name);
+	return sql_run(&q, e);
+}
+
+static int take_over(struct history *h, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_TAKE_OVER, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, b->owner_pid);
+	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	sql_put_text(&q, b->run_id);
 	return sql_run(&q, e);
 }
 
@@ -85,8 +108,8 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 	if (code == 0)
 		code = add_run(h, b, e);
 	if (code == 0 && sqlite3_changes(h->db) == 1)
-		code = run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
-	return code;
+		return run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
+	return code ? code : take_over(h, b, e);
 }
 
 static int add_sample(struct history *h, const struct sample *s, struct err *e)
@@ -138,16 +161,12 @@ static int add_stats(struct history *h, int64_t run, const struct column_stats *
 	return sql_run(&q, e);
 }
 
-static int keep_stats(struct history *h, int64_t run, struct err *e)
+static int replace_stats(struct history *h, int64_t run, const struct column_stats *stats, size_t n,
+	struct err *e)
 {
-	AUTO(arena_done) struct arena arena = {0};
 	AUTO(sql_done) struct sql drop = {0};
-	struct column_stats *stats;
-	size_t n = 0;
-	int code = history_stats(h, run, &arena, &stats, &n, e);
+	int code = sql_use(&drop, h, STATEMENT_DROP_STATS, e);
 
-	if (code == 0)
-		code = sql_use(&drop, h, STATEMENT_DROP_STATS, e);
 	if (code)
 		return code;
 	sql_put_int(&drop, run);
@@ -155,6 +174,16 @@ static int keep_stats(struct history *h, int64_t run, struct err *e)
 	for (size_t i = 0; i < n && code == 0; i++)
 		code = add_stats(h, run, &stats[i], e);
 	return code;
+}
+
+static int keep_stats(struct history *h, int64_t run, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct column_stats *stats;
+	size_t n = 0;
+	int code = history_stats(h, run, &arena, &stats, &n, e);
+
+	return code ? code : replace_stats(h, run, stats, n, e);
 }
 
 static int count_outcome(struct history *h, enum history_statement id, int64_t job,
@@ -196,14 +225,12 @@ static int find_run(struct history *h, const char *run_id, struct found_run *ret
 	return 1;
 }
 
-static int end_run(struct history *h, int64_t run, const struct run_finish *f, struct err *e)
+static int end_run(struct history *h, int64_t run, const struct run_finish *f,
+	struct sample_count count, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
-	struct sample_count count;
-	int code = history_count(h, run, &count, e);
+	int code = sql_use(&q, h, STATEMENT_END_RUN, e);
 
-	if (code == 0)
-		code = sql_use(&q, h, STATEMENT_END_RUN, e);
 	if (code)
 		return code;
 	sql_put_double(&q, f->ended_at);
@@ -215,28 +242,100 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f, s
 	sql_put_double(&q, f->cpu_missed_seconds);
 	sql_put_text(&q, f->memory_source);
 	sql_put_int(&q, (int64_t)count.samples);
+	sql_put_text(&q, f->network_source);
+	sql_put_text(&q, f->architecture);
+	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
+}
+
+/* Another exporter gave the run up too early, and here is how it really ended. */
+static bool is_correction(const struct found_run *r, enum outcome outcome)
+{
+	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
+}
+
+static int recount(struct history *h, const struct found_run *r, enum outcome outcome,
+	struct err *e)
+{
+	int code = 0;
+
+	if (r->outcome != OUTCOME_RUNNING)
+		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r->job, r->outcome, e);
+	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r->job, outcome, e);
 }
 
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
 {
 	struct found_run r = {0};
+	struct sample_count count;
 	int code = find_run(h, f->run_id, &r, e);
 
-	if (code <= 0)
-		return code;
-	/* Another exporter gave the run up too early, and here is how it really ended. */
-	bool again = r.outcome == OUTCOME_INTERRUPTED && f->outcome != OUTCOME_INTERRUPTED;
-
-	if (r.outcome != OUTCOME_RUNNING && !again)
-		return 0;
-	code = end_run(h, r.run, f, e);
+	if (code <= 0 || (r.outcome != OUTCOME_RUNNING && !is_correction(&r, f->outcome)))
+		return code < 0 ? code : 0;
+	code = history_count(h, r.run, &count, e);
+	if (code == 0)
+		code = end_run(h, r.run, f, count, e);
 	if (code == 0)
 		code = keep_stats(h, r.run, e);
-	if (code == 0 && again)
-		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r.job, r.outcome, e);
-	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r.job, f->outcome, e);
+	return code ? code : recount(h, &r, f->outcome, e);
+}
+
+/* ---- runs that other exporters recorded ---- */
+
+static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
+	struct err *e)
+{
+	/* Where it ran is no place of this machine: without a boot id nobody looks for its process. */
+	const struct run_begin b = {
+		.run_id = r->run_id,
+		.job_name = r->job_name,
+		.host = r->host,
+		.started_at = r->started_at,
+		.interval_seconds = r->interval_seconds,
+		.requested_cpu_cores = r->requested_cpu_cores,
+		.requested_memory_bytes = r->requested_memory_bytes,
+		.memory_limit_bytes = r->memory_limit_bytes,
+		.input_bytes = r->input_bytes,
+		.attempt = r->attempt,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
+	};
+	int code = history_run_begin(h, &b, e);
+
+	return code ? code : find_run(h, r->run_id, ret, e);
+}
+
+int history_run_add(struct history *h, const struct run *r, struct err *e)
+{
+	const struct run_finish f = {
+		.run_id = r->run_id,
+		.ended_at = r->ended_at,
+		.duration_seconds = r->duration_seconds,
+		.outcome = r->outcome,
+		.exit_code = r->exit_code,
+		.exit_signal = r->exit_signal,
+		.cpu_source = r->cpu_source,
+		.memory_source = r->memory_source,
+		.network_source = r->network_source,
+		.architecture = r->architecture ? architecture_name[r->architecture] : NULL,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
+		.cpu_missed_seconds = r->cpu_missed_seconds,
+	};
+	struct found_run found = {0};
+	int code = find_run(h, r->run_id, &found, e);
+
+	if (code > 0 && !is_correction(&found, r->outcome))
+		return 0;
+	if (code == 0)
+		code = begin_as_told(h, r, &found, e);
+	if (code > 0)
+		code = end_run(h, found.run, &f,
+			(struct sample_count){r->samples, r->duration_seconds}, e);
+	if (code == 0)
+		code = replace_stats(h, found.run, r->stats, r->n_stats, e);
+	if (code == 0)
+		code = recount(h, &found, r->outcome, e);
+	return code < 0 ? code : 1;
 }
 
 /* ---- orphans ---- */
@@ -251,8 +350,8 @@ struct recorder { /* of an open run */
 	const char *run_id, *boot_id;
 	double started_at, interval;
 	uint64_t pid_namespace;
-	pid_t owner_pid;
-	uint64_t owner_start_ticks;
+	pid_t pid, reaper_pid, owner_pid;
+	uint64_t start_ticks, owner_start_ticks;
 };
 
 /* In the order of STATEMENT_OPEN_RUNS. */
@@ -264,7 +363,10 @@ static struct recorder read_recorder(struct sql *q)
 	q->column++; /* job */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);
-	q->column += 4; /* where the job is rooted */
+	r.pid = (pid_t)sql_int(q);
+	r.start_ticks = (uint64_t)sql_int(q);
+	r.reaper_pid = (pid_t)sql_int(q);
+	q->column++; /* when that started */
 	r.pid_namespace = (uint64_t)sql_int(q);
 	r.boot_id = sql_text(q);
 	r.owner_pid = (pid_t)sql_int(q);
@@ -274,21 +376,10 @@ static struct recorder read_recorder(struct sql *q)
 	return r;
 }
 
-static int last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+/* A job that goes on without its exporter: the next one that finds it continues the run. */
+static bool may_be_continued(const struct recorder *r, const struct orphan_rule *rule)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
-
-	if (code)
-		return code;
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	code = sql_row(&q, e);
-	if (code > 0) {
-		sql_int(&q);
-		*ret = sql_double(&q);
-	}
-	return code < 0 ? code : 0;
+	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
 }
 
 static bool owner_is_gone(const struct recorder *r, double last, const struct orphan_rule *rule)
@@ -299,7 +390,8 @@ static bool owner_is_gone(const struct recorder *r, double last, const struct or
 		return true;
 	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
 		r->pid_namespace == rule->here->pid_namespace)
-		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks);
+		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
+		       !may_be_continued(r, rule);
 	if (r->interval * STALE_INTERVALS > patience)
 		patience = r->interval * STALE_INTERVALS;
 	return last < rule->now - patience;
@@ -317,7 +409,7 @@ static int find_orphans(struct history *h, const struct orphan_rule *rule, struc
 		struct recorder r = read_recorder(&q);
 		double last = r.started_at;
 
-		code = last_sample_at(h, r.run, &last, e);
+		code = history_last_sample_at(h, r.run, &last, e);
 		if (code < 0)
 			return code;
 		if (owner_is_gone(&r, last, rule))

@@ -4,18 +4,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/http_count.h"
 #include "exporter/listen.h"
+#include "exporter/live.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
+#include "exporter/web.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
+#define STREAM_BLOCK 4096u
 
 /*
  * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
@@ -30,6 +38,9 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
+/* Of a body nobody wants. */
+#define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
+
 struct server {
 	struct MHD_Daemon *daemon;
 	char address[LISTEN_TEXT_MAX];
@@ -38,15 +49,23 @@ struct server {
 struct http {
 	struct site *site;
 	struct app *app;
+	struct web *web;
 	size_t n;
-	struct server server[HTTP_ADDRESSES_MAX];
+	const char *unix_socket;                      /* to be removed at the end; NULL = none */
+	struct server server[HTTP_ADDRESSES_MAX + 1]; /* and the Unix socket */
 };
 
 /* One request on its way through libmicrohttpd. */
 struct exchange {
 	char *target;
-	bool headers_seen;
+	bool headers_seen, asked; /* asked: whether it may come in, once at least */
+	bool decided;             /* entry holds; nobody is to be asked again */
+	enum web_entry entry;
+	struct MHD_Connection *connection;
 	uint64_t scraped;
+	bool keeps_body;
+	struct buf body;
+	uint64_t received; /* bytes of a body */
 };
 
 /*
@@ -58,8 +77,9 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 	struct exchange *x = xcalloc(1, sizeof *x);
 
 	(void)context;
-	(void)connection;
+	x->connection = connection;
 	x->target = xstrdup(uri);
+	x->body = BUF_MAX(CHANGE_BODY_MAX);
 	return x;
 }
 
@@ -74,6 +94,7 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 		return;
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
+	buf_done(&x->body);
 	free(x->target);
 	free(x);
 	*state = NULL;
@@ -84,30 +105,117 @@ static void drop_body(void *body)
 	shared_drop(&((struct body *)body)->shared);
 }
 
+/* What the configuration says wins over what we say ourselves. */
+static void add_configured(struct MHD_Response *response, const struct answer *a,
+	const struct web_config *c)
+{
+	bool sniff_said = false, policy_said = false;
+
+	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
+		if (!c->header[i])
+			continue;
+		MHD_add_response_header(response, web_headers[i], c->header[i]);
+		sniff_said |= strcmp(web_headers[i], "X-Content-Type-Options") == 0;
+		policy_said |= strcmp(web_headers[i], "Content-Security-Policy") == 0;
+	}
+	if (a->policy && !policy_said)
+		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
+	if (!sniff_said)
+		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+}
+
 static void add_headers(struct MHD_Response *response, const struct answer *a)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+		a->etag ? "no-cache" : "no-store");
+	if (a->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic");
+	if (a->status == MHD_HTTP_TOO_MANY_REQUESTS || a->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	if (a->body->gzip)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (a->negotiated)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+	if (a->etag)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, a->etag);
 	if (a->allow)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a)
+/* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
+
+struct streaming {
+	struct live_stream *stream;
+	struct MHD_Connection *connection;
+};
+
+static void pause_stream(void *streaming)
+{
+	MHD_suspend_connection(((struct streaming *)streaming)->connection);
+}
+
+static void resume_stream(void *streaming)
+{
+	MHD_resume_connection(((struct streaming *)streaming)->connection);
+}
+
+static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t room)
+{
+	struct streaming *s = streaming;
+	struct live_reader reader = {pause_stream, resume_stream, s};
+	ssize_t n = live_read(s->stream, out, room, &reader);
+
+	(void)position;
+	return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
+}
+
+static void close_stream(void *streaming)
+{
+	live_close(((struct streaming *)streaming)->stream);
+	free(streaming);
+}
+
+static struct MHD_Response *stream_response(struct MHD_Connection *connection,
+	struct live_stream *stream)
+{
+	struct streaming *s = xcalloc(1, sizeof *s);
+
+	*s = (struct streaming){stream, connection};
+	struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
+		STREAM_BLOCK, read_stream, s, close_stream);
+
+	if (!response)
+		close_stream(s);
+	return response;
+}
+
+static struct MHD_Response *body_response(struct body *body)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer_with_free_callback_cls(a->body->len, a->body->data,
-			drop_body, a->body);
+		MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
+			drop_body, body);
+
+	if (!response)
+		drop_body(body);
+	return response;
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a,
+	const struct web_config *config)
+{
+	struct MHD_Response *response =
+		a->stream ? stream_response(connection, a->stream) : body_response(a->body);
 
 	if (!response) {
-		drop_body(a->body);
+		if (a->stream)
+			drop_body(a->body);
 		return MHD_NO;
 	}
 	add_headers(response, a);
+	if (a->stream)
+		drop_body(a->body);
+	add_configured(response, a, config);
 	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
 
 	MHD_destroy_response(response);
@@ -115,72 +223,254 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const stru
 	return queued;
 }
 
+static void drop_version(struct web_version **v)
+{
+	web_drop(*v);
+}
+
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
-	const char *method, struct exchange *x)
+/* ---- who may come in ---- */
+
+/* Of the client's address, without the half of an IPv6 address that a client chooses. */
+static uint64_t address_number(struct MHD_Connection *connection)
 {
-	struct request r = {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = info ? info->client_addr : NULL;
+	uint64_t ret = 0;
+
+	if (a && a->sa_family == AF_INET) {
+		uint32_t v4 = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
+
+		ret = v4;
+	} else if (a && a->sa_family == AF_INET6) {
+		memcpy(&ret, &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+			sizeof ret);
+	}
+	return ret;
+}
+
+static void resume(void *context)
+{
+	MHD_resume_connection(context);
+}
+
+static enum web_entry ask(struct http *h, struct web_version *v, struct exchange *x, bool wait)
+{
+	char *password = NULL, *name = NULL;
+
+	if (v && web_config_of(v)->n_users)
+		name = MHD_basic_auth_get_username_password(x->connection, &password);
+	struct web_question q = {.name = name,
+		.password = password,
+		.address = address_number(x->connection),
+		.resume = wait ? resume : NULL,
+		.context = x->connection};
+	enum web_entry ret = web_enter(h->web, v, &q, x->asked);
+
+	x->asked = true;
+	if (password)
+		explicit_bzero(password, strlen(password));
+	MHD_free(password);
+	MHD_free(name);
+	return ret;
+}
+
+/*
+ * Sets the connection aside until the password is known, before the question is put: the answer may come at once. Then
+ * libmicrohttpd calls on_request again.
+ */
+static void wait_for_verdict(struct http *h, struct web_version *v, struct exchange *x)
+{
+	MHD_suspend_connection(x->connection);
+	enum web_entry entry = ask(h, v, x, true);
+
+	if (entry == WEB_WAIT)
+		return;
+	x->decided = true;
+	x->entry = entry;
+	MHD_resume_connection(x->connection);
+}
+
+static const struct refusal {
+	int status;
+	const char *code, *message;
+} refusals[] = {
+	[WEB_NO_CONFIG] = {500, "bad_web_config",
+		"the web configuration is bad; the log says where"},
+	[WEB_TOO_MANY] = {429, "too_many_requests", "more requests than rate_limit allows"},
+	[WEB_UNAUTHORIZED] = {401, "unauthorized",
+		"a user of basic_auth_users and the right password are needed"},
+	[WEB_OVERLOADED] = {503, "overloaded",
+		"other passwords are being checked; try again in a second"},
+};
+
+/* Who is at the other end of a Unix socket, as the kernel says. */
+static struct peer peer_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	int domain = AF_UNSPEC, fd = info ? info->connect_fd : -1;
+	socklen_t len = sizeof domain, peer_len = sizeof(struct ucred);
+	struct ucred peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) < 0)
+		return (struct peer){0};
+	return (struct peer){.local = true, .uid = peer.uid, .pid = peer.pid};
+}
+
+static struct request request_of(struct MHD_Connection *connection, const char *method,
+	const struct exchange *x)
+{
+	return (struct request){
 		.method = method,
 		.target = x->target,
 		.accept = header(connection, MHD_HTTP_HEADER_ACCEPT),
 		.accept_encoding = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.scrape_timeout = header(connection, "X-Prometheus-Scrape-Timeout-Seconds"),
+		.if_none_match = header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header(connection, "Last-Event-ID"),
+		.host = header(connection, MHD_HTTP_HEADER_HOST),
+		.origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
+		.fetch_site = header(connection, "Sec-Fetch-Site"),
+		.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+		.content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.peer = peer_of(connection),
+		.body = {x->body.data, x->body.len},
+		.body_too_large = x->body.full,
 	};
+}
+
+static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x, const struct web_config *config)
+{
+	struct request r = request_of(connection, method, x);
 	struct answer a;
 
 	site_answer(h->site, &r, &a);
 	x->scraped = a.scraped;
-	return send_answer(connection, &a);
+	return send_answer(connection, &a, config);
+}
+
+static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	const struct web_config *config = v ? web_config_of(v) : NULL;
+	/* Who may connect to the Unix socket needs no password. */
+	enum web_entry entry = peer_of(connection).local ? WEB_ENTER :
+			       x->decided                ? x->entry :
+							   ask(h, v, x, false);
+	struct answer a;
+
+	if (entry == WEB_ENTER)
+		return respond(h, connection, method, x, config);
+	if (entry == WEB_WAIT) {
+		wait_for_verdict(h, v, x);
+		return MHD_YES;
+	}
+	site_refusal(&a, refusals[entry].status, refusals[entry].code, refusals[entry].message);
+	return send_answer(connection, &a, config);
+}
+
+/* A TLS session gets the newest configuration before its handshake, and holds it. */
+static void on_connection(void *context, struct MHD_Connection *connection, void **held,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		web_drop(*held);
+		*held = NULL;
+		return;
+	}
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	*held = web_hold(h->web);
+	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
+	if (*held && info && info->tls_session && !web_attach(*held, info->tls_session))
+		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
 /*
- * Called when the headers are there, for each piece of a body, and at the end. Methods that may
+ * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
  * have a body are answered at once, which ends the connection; the body of a GET, which means
- * nothing, is read and dropped.
+ * nothing, is read and dropped. The body of a change is kept up to its cap, and read on a little, so that
+ * the client gets to the answer; then the connection is cut.
  */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
 	struct exchange *x = *state;
+	struct http *h = context;
 	bool first = x && !x->headers_seen;
 
 	(void)url;
 	(void)version;
-	(void)body;
 	if (!x)
 		return MHD_NO;
 	x->headers_seen = true;
 	if (first)
 		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
-	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0))
+	if (first) {
+		struct request r = request_of(connection, method, x);
+
+		x->keeps_body = site_takes_body(h->site, &r);
+	}
+	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || x->keeps_body))
 		return MHD_YES;
 	if (*body_len) {
+		x->received += *body_len;
+		if (x->keeps_body)
+			buf_add(&x->body, body, *body_len);
 		*body_len = 0;
-		return MHD_YES;
+		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
-	return respond(context, connection, method, x);
+	return respond_if_allowed(context, connection, method, x);
 }
 
-static int serve(struct http *h, const char *address, struct err *e)
+/* libmicrohttpd wants a certificate, or a way to get one, at its start; ours come with each connection. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
+	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
+	unsigned int *n_certificates, gnutls_privkey_t *key)
+{
+	(void)session;
+	(void)authorities;
+	(void)n;
+	(void)algorithms;
+	(void)n_algorithms;
+	(void)certificates;
+	(void)n_certificates;
+	(void)key;
+	return -1;
+}
+
+static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
 	struct server *s = &h->server[h->n];
 	uint64_t connections = h->app->options->max_connections;
-	int fd, code = listen_open(&fd, address, s->address, e);
+	unsigned tls = with_tls ? MHD_USE_TLS : 0;
+	struct MHD_OptionItem tls_options[] = {
+		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
+		{MHD_OPTION_END, 0, NULL},
+	};
 
-	if (code)
-		return code;
-	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
-		on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK, MHD_OPTION_CONNECTION_LIMIT,
+	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
+		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
+		MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(connections < THREADS ? THREADS : connections),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
-		exchange_end, h, MHD_OPTION_END);
+		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
+		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
 	/*
 	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
 	 * anyway.
@@ -189,6 +479,24 @@ static int serve(struct http *h, const char *address, struct err *e)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	h->n++;
 	return 0;
+}
+
+static int serve_address(struct http *h, const char *address, struct err *e)
+{
+	int fd, code = listen_open(&fd, address, h->server[h->n].address, e);
+
+	return code ? code : serve(h, fd, address, web_with_tls(h->web), e);
+}
+
+static int serve_unix(struct http *h, const char *path, struct err *e)
+{
+	int fd, code = path ? listen_unix(&fd, path, e) : 0;
+
+	if (code || !path)
+		return code;
+	snprintf(h->server[h->n].address, LISTEN_TEXT_MAX, "unix:%s", path);
+	h->unix_socket = path;
+	return serve(h, fd, path, false, e);
 }
 
 int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
@@ -203,13 +511,15 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 
 	h->app = app;
 	h->site = site_new(app);
-	for (size_t i = 0; i < wanted.n; i++) {
-		int code = serve(h, wanted.text[i], e);
+	int code = web_open(&h->web, app->options->web_config_file, e);
 
-		if (code) {
-			http_stop(h);
-			return code;
-		}
+	for (size_t i = 0; code == 0 && i < wanted.n; i++)
+		code = serve_address(h, wanted.text[i], e);
+	if (code == 0)
+		code = serve_unix(h, app->options->unix_socket, e);
+	if (code) {
+		http_stop(h);
+		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
 		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
@@ -226,8 +536,15 @@ void http_stop(struct http *h)
 {
 	if (!h)
 		return;
+	/* libmicrohttpd does not stop while connections are put aside. */
+	site_stop(h->site);
+	if (h->web)
+		web_stop(h->web);
 	for (size_t i = 0; i < h->n; i++)
 		MHD_stop_daemon(h->server[i].daemon);
+	if (h->unix_socket)
+		unlink(h->unix_socket);
+	web_close(h->web);
 	site_free(h->site);
 	free(h);
 }

@@ -58,7 +58,7 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 		return reply_no_history(app, reply);
 	if (code)
 		return code;
-	struct run_query query = {.job_name = job_name, .limit = limit};
+	struct run_query query = {.job_name = job_name, .limit = limit, .open_stats = true};
 
 	code = history_runs(h, &query, arena, ret, e);
 	if (code)

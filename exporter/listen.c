@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -105,6 +107,45 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 				return code;
 		}
 	return code;
+}
+
+/* Does somebody answer at this socket? -ECONNREFUSED: it is left over. */
+static int try_unix(const struct sockaddr_un *at)
+{
+	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	return connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 ? 0 : -errno;
+}
+
+int listen_unix(int *ret, const char *path, struct err *e)
+{
+	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	if (fd < 0)
+		return err_system(e, -errno, "make a Unix socket");
+	if (strlen(path) >= sizeof at.sun_path)
+		return err_set(e, -ENAMETOOLONG,
+			"--web.unix-socket=%.100s: a path may have at most %zu bytes", path,
+			sizeof at.sun_path - 1);
+	text_copy(path, at.sun_path, sizeof at.sun_path);
+	if (try_unix(&at) == -ECONNREFUSED)
+		unlink(path);
+	/* On Linux connecting needs the right to write to it, so nobody else gets in while it is made. */
+	mode_t before = umask(0177);
+	int code =
+		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?
+			0 :
+			-errno;
+
+	umask(before);
+	if (code)
+		return err_system(e, code, "listen on the Unix socket %s", path);
+	*ret = fd;
+	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): so that it stays open */
+	return 0;
 }
 
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e)

@@ -17,4 +17,10 @@
  */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
+/*
+ * The same for a Unix socket at path, which only our own user and root may connect to. One that is left over from a
+ * program that is gone is replaced; anything else at that path is an error.
+ */
+int listen_unix(int *ret, const char *path, struct err *e);
+
 #endif

@@ -10,15 +10,23 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/app.h"
+#include "exporter/catalogue_command.h"
+#include "exporter/costs.h"
+#include "exporter/ending.h"
 #include "exporter/follower.h"
+#include "exporter/forwarder.h"
 #include "exporter/historian.h"
 #include "exporter/http.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/manual.h"
+#include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
+#include "exporter/rules_command.h"
+#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/wrapper.h"
 
@@ -60,40 +68,70 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return code ? code : historian_start(&app->historian, &c, e);
 }
 
-/* ---- serve ---- */
-
-static int wait_for_signal(const sigset_t *set)
+/* Without --forward.url there is none. */
+static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
 {
-	int signal_number = 0;
+	const struct options *o = app->options;
+	const struct forwarder_options f = {
+		.url = o->forward_url,
+		.token_file = o->forward_token_file,
+		.ca_file = o->forward_ca_file,
+		.history_path = app->history_path,
+		.historian = app->historian,
+	};
 
-	while (sigwait(set, &signal_number) != 0 || signal_number == SIGHUP)
-		;
-	return signal_number;
+	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
+
+/* What ended at the end is on disk before the forwarder looks for the last time. */
+static void stop_forwarder(struct forwarder *f, struct app *app)
+{
+	if (!f)
+		return;
+	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
+	forwarder_stop(f, app->options->forward_timeout);
+}
+
+/* ---- serve ---- */
 
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
 	struct err *e)
 {
 	struct follower *follower = NULL;
+	struct forwarder *forwarder = NULL;
+	struct costs *costs = NULL;
 	struct http *http = NULL;
 
-	int code = start_historian(app, self, e);
+	int code = machine_start(&app->machine, app->options, e);
 
 	if (code == 0)
+		code = start_historian(app, self, e);
+	if (code == 0)
+		code = outlooks_start(&app->outlooks, app, e);
+	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
+	if (code == 0)
+		code = rules_use(app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
 		code = follower_start(&follower, app, self, e);
+	if (code == 0)
+		code = start_forwarder(&forwarder, app, e);
+	if (code == 0)
+		code = costs_start(&costs, app, e);
 	if (code == 0) {
-		int n = wait_for_signal(set);
-
-		log_line(LOG_LEVEL_INFO, "stopping", "signal", sigabbrev_np(n), NULL);
+		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
+		ending_linger(app, set);
 	}
+	costs_stop(costs);
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	return code;
 }
 
@@ -122,6 +160,8 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	identity_read(&self);
 	app.options = &o;
+	app.self = &self;
+	app.refreshes_catalogue = true;
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;
@@ -152,6 +192,11 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
+	if (code == 0 && app->options->listen_addresses.n &&
+		outlooks_start(&app->outlooks, app, e) < 0)
+		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -164,6 +209,7 @@ static int run_job(struct app *app, char **command)
 {
 	struct identity self;
 	struct http *http = NULL;
+	struct forwarder *forwarder = NULL;
 	struct err e = {0};
 	int code;
 
@@ -176,10 +222,15 @@ static int run_job(struct app *app, char **command)
 		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
 		return wrapper_become(command);
 	}
+	if (start_forwarder(&forwarder, app, &e))
+		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }
@@ -277,8 +328,12 @@ int main(int argc, char **argv)
 		return manual_main(argc, argv);
 	if (route)
 		return query(route, argc - 2, argv + 2);
+	if (strcmp(word, "catalogue") == 0)
+		return catalogue_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
+	if (strcmp(word, "rules") == 0)
+		return rules_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)
 		return serve_main(argc - 2, argv + 2);
 	return serve_main(argc - 1, argv + 1);

@@ -7,11 +7,16 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/catalogue_command.h"
+#include "exporter/costs.h"
 #include "exporter/options.h"
+#include "exporter/outlook.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/self.h"
 #include "exporter/version.h"
+#include "recommender/fields.h"
+#include "recommender/recommend.h"
 
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
@@ -22,12 +27,17 @@ static const struct {
 } commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
 		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
-		"/stats and /recommend",
+		"/stats, /recommend and /servers",
 		COMMAND_SERVE},
 	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
 		"Runs a command, records it as a run of the job, and ends with its exit code and a "
 		"short summary",
 		COMMAND_RUN},
+	{"rules", "rightsize-exporter rules test|check|capture [OPTION...]",
+		"Shows which rule takes which process, and why; checks a file of rules; or "
+		"captures "
+		"the processes of this machine for a test elsewhere",
+		COMMAND_RULES},
 };
 
 bool manual_wanted(int argc, char **argv)
@@ -52,6 +62,7 @@ static void help_of_all(struct buf *out)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
+	catalogue_help(out);
 	buf_adds(out,
 		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
 		"can also be\n"
@@ -67,6 +78,12 @@ static void help_of_word(struct buf *out, const char *word)
 			continue;
 		buf_addf(out, "%s\n%s.\n\n", commands[i].synopsis, commands[i].help);
 		options_help(out, commands[i].bits);
+		return;
+	}
+	if (strcmp(word, "catalogue") == 0) {
+		catalogue_help(out);
+		buf_addc(out, '\n');
+		options_help(out, COMMAND_QUERY);
 		return;
 	}
 	if (!route) {
@@ -112,20 +129,40 @@ static void metrics_markdown(struct buf *out)
 	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
 	for (size_t i = 0; all_collectors[i]; i++)
 		metrics_of(out, all_collectors[i]);
+	metrics_of(out, &collector_costs);
+	metrics_of(out, &collector_outlook);
 	metrics_of(out, &collector_self);
+}
+
+static void route_markdown(struct buf *out, const char *method, const struct route *r)
+{
+	buf_addf(out, "| `%s%s` | | %s |\n", method, r->path, r->help);
+	for (const struct parameter *p = r->parameters; p && p->name; p++)
+		buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
+			p->fallback ? p->fallback : "", p->help);
 }
 
 static void routes_markdown(struct buf *out)
 {
 	buf_adds(out, "| route | parameter | what it does |\n|---|---|---|\n");
-	for (size_t i = 0; all_routes[i]; i++) {
-		const struct route *r = all_routes[i];
+	for (size_t i = 0; all_routes[i]; i++)
+		route_markdown(out, "", all_routes[i]);
+	for (size_t i = 0; all_changes[i]; i++)
+		route_markdown(out, "POST ", all_changes[i]);
+}
 
-		buf_addf(out, "| `%s` | | %s |\n", r->path, r->help);
-		for (const struct parameter *p = r->parameters; p && p->name; p++)
-			buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
-				p->fallback ? p->fallback : "", p->help);
-	}
+static void strategies_markdown(struct buf *out)
+{
+	buf_adds(out, "| strategy | formula, source, parameters |\n|---|---|\n");
+	for (const struct strategy *s = strategies; s->name; s++)
+		buf_addf(out, "| `%s` | %s |\n", s->name, s->help);
+}
+
+static void formats_markdown(struct buf *out)
+{
+	buf_adds(out, "| format | content type | what it is |\n|---|---|---|\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
 }
 
 static const struct {
@@ -135,6 +172,9 @@ static const struct {
 	{"metrics", metrics_markdown},
 	{"options", options_markdown},
 	{"routes", routes_markdown},
+	{"columns", fields_markdown},
+	{"strategies", strategies_markdown},
+	{"formats", formats_markdown},
 };
 
 static int print_table(struct buf *out, const char *word)
@@ -144,7 +184,10 @@ static int print_table(struct buf *out, const char *word)
 			tables[i].print(out);
 			return EXIT_SUCCESS;
 		}
-	fputs("rightsize-exporter manual: accepted is metrics, options or routes\n", stderr);
+	fputs("rightsize-exporter manual: accepted is", stderr);
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", tables[i].word);
+	fputc('\n', stderr);
 	return EXIT_USAGE;
 }
 

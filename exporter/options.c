@@ -10,10 +10,20 @@
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
 
-enum kind { KIND_TEXT, KIND_TEXTS, KIND_FLAG, KIND_COUNT, KIND_DURATION, KIND_BYTES, KIND_CHOICE };
+enum kind {
+	KIND_TEXT,
+	KIND_TEXTS,
+	KIND_FLAG,
+	KIND_COUNT,
+	KIND_DURATION,
+	KIND_BYTES,
+	KIND_NUMBER,
+	KIND_CHOICE
+};
 
 const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL
 #define LEAST_TEXTS(least)    0, NULL
@@ -21,6 +31,7 @@ const char *const log_format_names[] = {"logfmt", "json", NULL};
 #define LEAST_COUNT(least)    least, NULL
 #define LEAST_DURATION(least) least, NULL
 #define LEAST_BYTES(least)    least, NULL
+#define LEAST_NUMBER(least)   least, NULL
 #define LEAST_CHOICE(least)   0, least
 
 struct option_row {
@@ -85,6 +96,9 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 		buf_addf(&accepted, "bytes such as 1048576, 512M or 1G, from %.0f to %.0f",
 			row->least, row->most);
 		break;
+	case KIND_NUMBER:
+		buf_addf(&accepted, "a number from %g to %g", row->least, row->most);
+		break;
 	case KIND_FLAG:
 		buf_adds(&accepted, "true or false");
 		break;
@@ -108,12 +122,15 @@ static bool set_number(void *field, const struct option_row *row, const char *va
 		if (!scan_u64(&s, &whole) || !scan_end(&s))
 			return false;
 		v = (double)whole;
+	} else if (row->kind == KIND_NUMBER) {
+		if (!scan_double(&s, &v) || !scan_end(&s))
+			return false;
 	} else if (!number_with_suffix(value, row->kind == KIND_BYTES, &v)) {
 		return false;
 	}
 	if (!(v >= row->least && v <= row->most))
 		return false;
-	if (row->kind == KIND_DURATION)
+	if (row->kind == KIND_DURATION || row->kind == KIND_NUMBER)
 		*(double *)field = v;
 	else
 		*(uint64_t *)field = (uint64_t)v;
@@ -160,6 +177,7 @@ static int set(struct options *o, const struct option_row *row, const char *valu
 	case KIND_COUNT:
 	case KIND_DURATION:
 	case KIND_BYTES:
+	case KIND_NUMBER:
 		ok = set_number(field, row, value);
 		break;
 	case KIND_CHOICE:
@@ -371,7 +389,8 @@ void options_markdown(struct buf *out)
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"}};
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
 
 	buf_adds(out, "| option | default | for | what it does |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

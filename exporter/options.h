@@ -6,7 +6,8 @@
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
  * kinds: TEXT, TEXTS (repeatable), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
- * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), CHOICE (least is a NULL-terminated list).
+ * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
+ * NULL-terminated list). A number without a default is 0 when it was not given.
  */
 #ifndef EXPORTER_OPTIONS_H
 #define EXPORTER_OPTIONS_H
@@ -23,19 +24,26 @@ enum command_bits {
 	COMMAND_RUN = 2,
 	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
-	COMMAND_ALL = 7,
+	COMMAND_RULES = 8,
+	COMMAND_ALL = 15,
 };
 
 /* clang-format off */
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
   "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again when it changes") \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
   "Most HTTP connections at the same time") \
 X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
   "Never answer with gzip") \
+X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \
+  "How long to stay up at the end until the final values were scraped once") \
+X(FLAG, exit_with_job, "exit-with-job", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "End when a run was seen and none has been active for 5 s, so that a pod with this as a sidecar can complete") \
 X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
   "Time between samples for the history, 100ms to 1h") \
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
@@ -48,16 +56,80 @@ X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATC
   "Largest size of the history; the samples of the oldest runs go first, then the runs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
+X(TEXT, forward_url, "forward.url", NULL, 0, 0, COMMAND_WATCH, "URL", \
+  "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
+X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
+X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
+  "How long to go on at the end with runs that could not be handed on yet; what is left waits in the history") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Servers and prices, CSV or JSON, instead of the built-in catalogue") \
+  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", 0, 0, COMMAND_ALL, "URL", \
+  "The Spare Cores Keeper whose catalogue is fetched") \
+X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
+  "Age at which the catalogue is fetched again") \
+X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
+  "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
+  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
-X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
+  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
+  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
+  "Instance type of this server as its vendor calls it, for example m7i.large") \
+X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Region of this server as its vendor calls it, for example us-east-1") \
+X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+  "How this server is rented: ondemand, spot or unknown") \
+X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
+  "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
+X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "Let everybody who reaches an address announce runs and end them") \
+X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
+X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
+  "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
+X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Find runs by the environment and command line of their processes") \
+X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
+  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day") \
+X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
+X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
+X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
+  "One process, with what each rule says of it") \
+X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
+  "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "Size of what this run works on, announced for recommendations: peaks often follow it") \
+X(NUMBER, run_request_cpu, "request-cpu", NULL, 0.001, 1e6, COMMAND_RUN, "CORES", \
+  "What the run was given, where it is known: cores, such as 2.5") \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "What the run was given, where it is known: memory") \
+X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
+  "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
@@ -80,6 +152,7 @@ struct texts {
 #define OPTION_TYPE_COUNT              uint64_t
 #define OPTION_TYPE_DURATION           double
 #define OPTION_TYPE_BYTES              uint64_t
+#define OPTION_TYPE_NUMBER             double
 #define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 
@@ -90,7 +163,8 @@ struct options {
 	int n_rest;
 };
 
-extern const char *const log_level_names[], *const log_format_names[];
+extern const char *const log_level_names[], *const log_format_names[],
+	*const server_allocation_names[];
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and

@@ -35,4 +35,6 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 		finish->memory_source = note->memory_source;
 	finish->cpu_source = note->cpu_source;
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
+	finish->network_source = note->network_source;
+	finish->architecture = note->architecture;
 }

@@ -12,10 +12,19 @@
 
 #define PATH_TEXT_MAX 4096
 
-int history_default_path(char **ret, const char *given, struct err *e)
+/* Where a file is, by who says so: systemd's variable, the system's place for root, XDG's variable, below home. */
+struct place {
+	const char *systemd, *system, *xdg, *home, *name, *what, *option;
+};
+
+static const struct place history_place = {"STATE_DIRECTORY", "/var/lib", "XDG_STATE_HOME",
+	".local/state", "history.db", "history", "--history.path"};
+static const struct place cache_place = {"CACHE_DIRECTORY", "/var/cache", "XDG_CACHE_HOME",
+	".cache", "catalogue.db", "cache of the catalogue", "--catalogue.cache"};
+
+static int default_path(char **ret, const struct place *p, const char *given, struct err *e)
 {
-	const char *systemd = getenv("STATE_DIRECTORY"), *xdg = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
+	const char *systemd = getenv(p->systemd), *xdg = getenv(p->xdg), *home = getenv("HOME");
 	struct buf b = BUF_MAX(PATH_TEXT_MAX);
 
 	if (given) {
@@ -23,20 +32,29 @@ int history_default_path(char **ret, const char *given, struct err *e)
 		return 0;
 	}
 	if (systemd && systemd[0] == '/')
-		buf_addf(&b, "%.*s/history.db", (int)strcspn(systemd, ":"), systemd);
+		buf_addf(&b, "%.*s/%s", (int)strcspn(systemd, ":"), systemd, p->name);
 	else if (geteuid() == 0)
-		buf_adds(&b, "/var/lib/rightsize-exporter/history.db");
+		buf_addf(&b, "%s/rightsize-exporter/%s", p->system, p->name);
 	else if (xdg && xdg[0] == '/')
-		buf_addf(&b, "%s/rightsize-exporter/history.db", xdg);
+		buf_addf(&b, "%s/rightsize-exporter/%s", xdg, p->name);
 	else if (home && home[0] == '/')
-		buf_addf(&b, "%s/.local/state/rightsize-exporter/history.db", home);
+		buf_addf(&b, "%s/%s/rightsize-exporter/%s", home, p->home, p->name);
 	else
 		return err_set(e, -ENOENT,
-			"no place for the history: neither STATE_DIRECTORY, XDG_STATE_HOME nor "
-			"HOME is set; "
-			"give --history.path");
+			"no place for the %s: neither %s, %s nor HOME is set; give %s", p->what,
+			p->systemd, p->xdg, p->option);
 	*ret = buf_take(&b);
 	return 0;
+}
+
+int history_default_path(char **ret, const char *given, struct err *e)
+{
+	return default_path(ret, &history_place, given, e);
+}
+
+int cache_default_path(char **ret, const char *given, struct err *e)
+{
+	return default_path(ret, &cache_place, given, e);
 }
 
 int make_folder_of(const char *path, struct err *e)

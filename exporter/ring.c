@@ -32,16 +32,36 @@ static struct event *event_new(enum event_kind kind, size_t more)
 	return e;
 }
 
+static size_t server_size(const struct run_server *s)
+{
+	return text_size(s->vendor_id) + text_size(s->instance_type) + text_size(s->region) +
+	       text_size(s->zone) + text_size(s->allocation);
+}
+
+static struct run_server put_server(char **at, const struct run_server *s)
+{
+	struct run_server copy;
+
+	copy.vendor_id = put_text(at, s->vendor_id);
+	copy.instance_type = put_text(at, s->instance_type);
+	copy.region = put_text(at, s->region);
+	copy.zone = put_text(at, s->zone);
+	copy.allocation = put_text(at, s->allocation);
+	return copy;
+}
+
 struct event *event_of_begin(const struct run_begin *b)
 {
-	struct event *e = event_new(EVENT_BEGIN,
-		text_size(b->run_id) + text_size(b->job_name) + text_size(b->host));
+	struct event *e =
+		event_new(EVENT_BEGIN, text_size(b->run_id) + text_size(b->job_name) +
+					       text_size(b->host) + server_size(&b->server));
 	char *at = (char *)(e + 1);
 
 	e->begin = *b;
 	e->begin.run_id = put_text(&at, b->run_id);
 	e->begin.job_name = put_text(&at, b->job_name);
 	e->begin.host = put_text(&at, b->host);
+	e->begin.server = put_server(&at, &b->server);
 	return e;
 }
 
@@ -59,13 +79,18 @@ struct event *event_of_sample(const struct sample *s, size_t n_columns)
 struct event *event_of_finish(const struct run_finish *f)
 {
 	struct event *e = event_new(EVENT_FINISH,
-		text_size(f->run_id) + text_size(f->cpu_source) + text_size(f->memory_source));
+		text_size(f->run_id) + text_size(f->cpu_source) + text_size(f->memory_source) +
+			text_size(f->network_source) + text_size(f->architecture) +
+			server_size(&f->server));
 	char *at = (char *)(e + 1);
 
 	e->finish = *f;
 	e->finish.run_id = put_text(&at, f->run_id);
 	e->finish.cpu_source = put_text(&at, f->cpu_source);
 	e->finish.memory_source = put_text(&at, f->memory_source);
+	e->finish.network_source = put_text(&at, f->network_source);
+	e->finish.architecture = put_text(&at, f->architecture);
+	e->finish.server = put_server(&at, &f->server);
 	return e;
 }
 

@@ -14,9 +14,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
+#include "collectors/base/scan.h"
 
 struct app; /* exporter/app.h */
 
@@ -24,12 +26,13 @@ enum parameter_kind {
 	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
-	PARAMETER_CHOICE, /* one of what choice gives */
+	PARAMETER_CHOICE, /* one of what choice gives, in any case; kept as choice spells it */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
 
 struct parameter {
-	const char *name; /* query key; the flag is --name with - for _ */
+	const char *name;    /* query key; the flag is --name with - for _ */
+	const char *also[2]; /* other names for the same; NULL = none */
 	enum parameter_kind kind;
 	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
 	const char *fallback;   /* value when absent; NULL = absent */
@@ -38,14 +41,23 @@ struct parameter {
 	const char *help;                /* one sentence without a full stop */
 };
 
-#define PARAMETERS_MAX       32 /* rows of one route */
+#define PARAMETERS_MAX       64 /* rows of one route */
 #define PARAMETER_VALUES_MAX 64 /* values of one repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
+
+/* Who asks: known of those that come by a Unix socket only. */
+struct peer {
+	bool local;
+	uid_t uid;
+	pid_t pid; /* in our PID namespace; 0 = not in it */
+};
 
 /* Checked values of one request. Texts live as long as the request. */
 struct arguments {
 	const struct parameter *parameters; /* name NULL ends */
-	bool flags; /* sentences call the parameters --job-name, not job_name */
+	bool flags;        /* sentences call the parameters --job-name, not job_name */
+	struct slice body; /* of a change; valid until it is answered */
+	struct peer peer;
 	struct {
 		size_t n;
 		const char *text[PARAMETER_VALUES_MAX];
@@ -104,8 +116,19 @@ struct route {
 	 * 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
 	 */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
+	/* What --help says after the parameters; NULL = nothing. */
+	void (*explain)(struct buf *out);
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */
+
+/*
+ * What changes something: exporter/post_NAME.c, ending in route_post_NAME, asked by POST with a JSON body of at
+ * most CHANGE_BODY_MAX bytes, and only by who may (exporter/site_change.h). Its path may hold {name} between
+ * slashes, which fills the parameter of that name; command is NULL. answer may come from several threads.
+ */
+extern const struct route *const all_changes[];
+
+#define CHANGE_BODY_MAX ((size_t)256 * 1024)
 
 #endif

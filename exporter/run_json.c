@@ -24,6 +24,9 @@ const struct headline headlines[] = {
 	{"io_pressure_seconds", "io_pressure_seconds", HEADLINE_TOTAL},
 	{"disk_read_bytes", "disk_read_bytes", HEADLINE_TOTAL},
 	{"disk_written_bytes", "disk_written_bytes", HEADLINE_TOTAL},
+	{"disk_grown_bytes", "disk_grown_bytes", HEADLINE_PEAK},
+	{"network_received_bytes", "network_received_bytes", HEADLINE_TOTAL},
+	{"network_sent_bytes", "network_sent_bytes", HEADLINE_TOTAL},
 	{"read_chars", "read_chars", HEADLINE_TOTAL},
 	{"written_chars", "written_chars", HEADLINE_TOTAL},
 	{"processes_max", "processes", HEADLINE_PEAK},
@@ -55,6 +58,18 @@ static void put_given(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
+/* Where it ran is known in a cloud, or when somebody said so. */
+static void put_server(json_t *o, const struct run *r)
+{
+	if (!r->vendor_id && !r->instance_type)
+		return;
+	json_put(o, "vendor_id", json_text(r->vendor_id));
+	json_put(o, "instance_type", json_text(r->instance_type));
+	json_put(o, "region", json_text(r->region));
+	json_put(o, "zone", json_text(r->zone));
+	json_put(o, "allocation", json_text(r->allocation));
+}
+
 json_t *run_json(const struct run *r)
 {
 	json_t *o = json_object();
@@ -79,6 +94,10 @@ json_t *run_json(const struct run *r)
 	json_put(o, "cpu_source", json_text(r->cpu_source));
 	json_put(o, "cpu_missed_seconds", json_num(r->cpu_missed_seconds));
 	json_put(o, "memory_source", json_text(r->memory_source));
+	json_put(o, "network_source", json_text(r->network_source));
+	json_put(o, "architecture",
+		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
+	put_server(o, r);
 	return o;
 }
 

@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
+#include "exporter/finder.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/outcome.h"
+#include "exporter/outlook.h"
 
 #define STACK_SIZE (256 * 1024)
 
@@ -35,7 +39,9 @@ struct sampler {
 	struct snapshot_pool *pool;
 	struct latest latest;
 	struct fold *fold;
+	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
+	uint64_t samples_missed;
 	size_t n_ended;            /* runs that linger */
 	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
 	struct mono ended_at;
@@ -103,16 +109,38 @@ static void note_ended(struct sampler *s, const struct snapshot *snapshot)
 	s->ended_at = snapshot->at.mono;
 }
 
+static void note_cloud(struct sampler *s)
+{
+	struct host_cloud *c = &s->host.cloud;
+	struct machine m;
+
+	if (!machine_now(s->app, &m))
+		return;
+	const char *allocation = machine_allocation_name(m.allocation);
+
+	text_copy(m.vendor_id, c->vendor, sizeof c->vendor);
+	text_copy(m.instance_type, c->instance_type, sizeof c->instance_type);
+	text_copy(m.region, c->region, sizeof c->region);
+	text_copy(m.zone, c->zone, sizeof c->zone);
+	text_copy(allocation ? allocation : "", c->allocation, sizeof c->allocation);
+}
+
 /* A snapshot of now, which stays valid until the next tick. */
 static const struct snapshot *tick(struct sampler *s)
 {
 	struct snapshot *snapshot = snapshot_take(s->pool);
 
 	s->host.now = snapshot->at = now_read();
+	note_cloud(s);
 	drop_ended(s);
+	if (s->finder)
+		finder_look(s->finder, &s->host);
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
+	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
+	if (s->finder)
+		finder_settle(s->finder, &s->host, snapshot);
 	publish(s, snapshot);
 	return snapshot;
 }
@@ -141,8 +169,10 @@ static void row_tick(struct sampler *s)
 	int64_t now = now_read().mono.ns;
 
 	s->next_row.ns += interval;
-	if (s->next_row.ns <= now)
+	if (s->next_row.ns <= now) {
+		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval) + 1;
 		s->next_row.ns = now + interval;
+	}
 	write_rows(s, tick(s), NULL);
 }
 
@@ -224,6 +254,7 @@ static void *sampler_loop(void *context)
 
 static void sampler_free(struct sampler *s)
 {
+	finder_free(s->finder);
 	active_stop(s->active);
 	latest_done(&s->latest);
 	snapshot_pool_free(s->pool);
@@ -270,8 +301,10 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	if (code == 0) {
 		s->host.jobs = jobs_new();
 		s->active = active_start(app->options, &s->host);
+		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));
 		s->fold = fold_new(&app->columns);
+		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
 		code = start_thread(s, e);
 	}
@@ -331,6 +364,15 @@ void sampler_scraped(struct sampler *s, uint64_t generation)
 	pthread_mutex_unlock(&s->lock);
 }
 
+bool sampler_was_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	bool scraped = s->scraped_generation >= generation;
+
+	pthread_mutex_unlock(&s->lock);
+	return scraped;
+}
+
 static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),
 	void *context)
 {
@@ -372,6 +414,10 @@ static void do_follow(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
+	struct machine machine;
+
+	machine_now(s->app, &machine);
+	begin.server = machine_of_run(&machine);
 	fold_begin(s->fold, f->spec->run_id, snapshot);
 	historian_run_begin(s->app->historian, &begin);
 }
@@ -412,6 +458,10 @@ static void do_conclude(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
 		outcome_note(&finish, &note);
+	struct machine machine;
+
+	machine_now(s->app, &machine);
+	finish.server = machine_of_run(&machine);
 	historian_run_finish(s->app->historian, &finish);
 }
 
@@ -421,6 +471,30 @@ void sampler_conclude(struct sampler *s, const char *run_id, const double final[
 	struct conclusion c = {run_id, final, kind, finish};
 
 	do_on_sampler(s, do_conclude, &c);
+}
+
+struct find {
+	void (*function)(struct finder *f, const struct host *host, void *context);
+	void *context;
+};
+
+static void do_find(struct sampler *s, void *context)
+{
+	const struct find *f = context;
+
+	s->host.now = now_read();
+	f->function(s->finder, &s->host, f->context);
+	tick(s);
+}
+
+bool sampler_find(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
+{
+	struct find f = {function, context};
+
+	if (s->finder)
+		do_on_sampler(s, do_find, &f);
+	return s->finder != NULL;
 }
 
 struct call {

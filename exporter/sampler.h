@@ -16,6 +16,7 @@
 #include "exporter/app.h"
 
 struct sampler;
+struct finder; /* exporter/finder.h */
 
 /* A run that has ended stays at /metrics until it was scraped once, at most this long. */
 #define LINGER_SECONDS 300
@@ -39,6 +40,9 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds,
  */
 void sampler_scraped(struct sampler *s, uint64_t generation);
 
+/* A snapshot of that generation or a later one reached a scraper. Any thread. */
+bool sampler_was_scraped(struct sampler *s, uint64_t generation);
+
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
 
@@ -57,6 +61,13 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
  */
 void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish);
+
+/*
+ * Calls function on the sampler thread with what finds runs, and then takes a tick, so that what it began or ended is
+ * seen and recorded. False when runs are not found here: function was not called.
+ */
+bool sampler_find(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context);
 
 /* Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. */
 void sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),

@@ -10,6 +10,9 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "exporter/found_count.h"
+#include "exporter/forwarder.h"
+#include "exporter/historian.h"
 #include "exporter/http_count.h"
 #include "exporter/version.h"
 
@@ -21,8 +24,35 @@ X(BUILD, .name = "rightsize_build", \
 X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(FOUND_PROBLEM, .name = "rightsize_job_search_problems", \
+  .help = "What went wrong when runs of jobs were looked for: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
+  .labels = {"problem"}, .type = METRIC_COUNTER) \
+X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
+  .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
+  .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
+X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
+  .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
+X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
+  .help = "Samples that were due but not taken, because a reading took longer than --sample.interval", \
+  .type = METRIC_COUNTER) \
+X(SAMPLES_WRITTEN, .name = "rightsize_history_samples_written", \
+  .help = "Samples of runs that this exporter wrote to the history", .type = METRIC_COUNTER) \
+X(SAMPLES_DROPPED, .name = "rightsize_history_samples_dropped", \
+  .help = "Samples of runs that were lost: the history refused them, or could not be written for too long", \
+  .type = METRIC_COUNTER) \
+X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
+  .help = "Samples of runs that wait to be written to the history", .type = METRIC_GAUGE) \
+X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
+  .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
+  .type = METRIC_COUNTER) \
+X(HISTORY_BYTES, .name = "rightsize_history_size_bytes", .unit = "bytes", \
+  .help = "Size of the history's files", .type = METRIC_GAUGE) \
+X(COMMIT_SECONDS, .name = "rightsize_history_commit_seconds", .unit = "seconds", \
+  .help = "Time that the latest commit to the history took", .type = METRIC_GAUGE) \
 X(CPU, .name = "process_cpu_seconds", .unit = "seconds", \
   .help = "CPU time of the exporter itself, user and system", .type = METRIC_COUNTER) \
 X(RESIDENT, .name = "process_resident_memory_bytes", .unit = "bytes", \
@@ -46,6 +76,7 @@ static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
 
 struct self {
 	double start_time; /* NaN: unknown */
+	struct self_sources sources;
 };
 
 /*
@@ -102,6 +133,13 @@ static void self_stop(void *state)
 	free(state);
 }
 
+void self_watch(void *state, const struct self_sources *sources)
+{
+	struct self *self = state;
+
+	self->sources = *sources;
+}
+
 static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
@@ -155,6 +193,34 @@ static void add_requests(void *context, const char *handler, const char *code, u
 	POINT(out, HTTP_REQUESTS, (double)n, handler, code);
 }
 
+static void add_history(const struct self_sources *s, struct block *out)
+{
+	if (s->samples_missed)
+		POINT(out, SAMPLES_MISSED, (double)*s->samples_missed);
+	if (!s->historian)
+		return;
+	struct historian_health h = historian_health(s->historian);
+
+	POINT(out, SAMPLES_WRITTEN, (double)h.samples_written);
+	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
+	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
+	POINT(out, HISTORY_ERRORS, (double)h.errors);
+	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
+	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
+}
+
+static void add_forward(struct block *out)
+{
+	struct forward_counts c = forward_counts();
+
+	if (!c.active)
+		return;
+	POINT(out, FORWARD_RUNS, (double)c.delivered, "delivered");
+	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
+	POINT(out, FORWARD_FAILURES, (double)c.failures);
+	POINT(out, FORWARD_WAITING, (double)c.waiting);
+}
+
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	const struct self *self = state;
@@ -164,9 +230,14 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
 	http_count_each(add_requests, out);
+	for (unsigned i = 0; i < FOUND_PROBLEMS; i++)
+		POINT(out, FOUND_PROBLEM, (double)found_counted((enum found_problem)i),
+			found_problem_name((enum found_problem)i));
+	add_forward(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
+	add_history(&self->sources, out);
 	add_memory(host, out);
 	add_limits(out);
 	POINT(out, OPEN_FDS, open_fds(host->proc));

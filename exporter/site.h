@@ -9,24 +9,33 @@
 #include <stdint.h>
 
 #include "exporter/app.h"
+#include "exporter/route.h"
 #include "exporter/scrape.h"
 
 struct request {
 	const char *method;
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
-	const char *accept, *accept_encoding, *scrape_timeout;
+	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
+	const char *host, *origin, *fetch_site, *content_type, *authorization;
+	struct peer peer;
+	struct slice body; /* of a POST */
+	bool body_too_large;
 };
 
 struct answer {
 	int status;
 	const char *handler; /* the path that answered; one of a few, lives as long as the site */
 	char content_type[128];
-	const char *allow; /* of a 405, else NULL */
-	bool negotiated;   /* depends on Accept and Accept-Encoding */
+	const char *allow;  /* of a 405, else NULL */
+	bool negotiated;    /* depends on Accept and Accept-Encoding */
+	const char *etag;   /* NULL: not to be kept by anybody */
+	const char *policy; /* Content-Security-Policy, or NULL */
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */
+	/* NULL, or what comes in place of the body, bit by bit; the caller's to close. */
+	struct live_stream *stream;
 };
 
 /* Most age in seconds of the values at /metrics. */
@@ -34,7 +43,14 @@ struct answer {
 
 struct site;
 struct site *site_new(struct app *app);
+void site_stop(struct site *s); /* ends all streams; they are closed before site_free */
 void site_free(struct site *s);
+
+/* The answer to a request that may not come in: a JSON error (reply_error). */
+void site_refusal(struct answer *ret, int status, const char *code, const char *message);
+
+/* Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. */
+bool site_takes_body(const struct site *s, const struct request *r);
 
 /* Fills all of ret, whatever the request. */
 void site_answer(struct site *s, const struct request *r, struct answer *ret);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exporter/run_json.h"
+#include "recommender/waits.h"
 
 #define MIB 1048576.0
 #define GB  1e9
@@ -178,6 +179,20 @@ static json_t *over_runs(const struct window *w)
 	return o;
 }
 
+/* Too few cores, or nothing to do? Each number is in recommender/waits.h. */
+static json_t *waits_json(const struct window *w)
+{
+	struct waits all = waits_of(w->run, w->n);
+	json_t *o = json_object();
+
+	json_put(o, "for", json_text(wait_verdict_name(all.verdict)));
+	json_put(o, "cpu_share", json_num(all.cpu_share));
+	json_put(o, "memory_share", json_num(all.memory_share));
+	json_put(o, "storage_share", json_num(all.storage_share));
+	json_put(o, "idle_share", json_num(all.idle_share));
+	return o;
+}
+
 json_t *stats_json(const char *job_name, const struct window *w, double now)
 {
 	json_t *o = json_object(), *runs = json_array();
@@ -189,6 +204,7 @@ json_t *stats_json(const char *job_name, const struct window *w, double now)
 	json_put(o, "first_started_at", json_time(w->run[w->n - 1]->started_at));
 	json_put(o, "last_started_at", json_time(w->run[0]->started_at));
 	json_put(o, "over_runs", over_runs(w));
+	json_put(o, "waits", waits_json(w));
 	for (size_t i = 0; i < w->n; i++)
 		json_push(runs, run_stats(w->run[i]));
 	json_put(o, "runs", runs);

@@ -11,7 +11,7 @@
 #include "recommender/recommend.h"
 
 #define SUMMARY_MAX  8192
-#define RUNS_TO_READ 50
+#define RUNS_TO_READ 200
 
 static void add_bytes(struct buf *b, double bytes)
 {
@@ -67,21 +67,12 @@ static void add_run(struct buf *b, const struct run *r)
 
 static void add_advice(struct buf *b, const struct runs *runs, struct arena *arena)
 {
-	struct sizing_options options = {.runs = 5};
+	static const struct sizing_options defaults;
 	struct sizing s = {0};
 	struct err e = {0};
+	int code = strategies[0].size(runs, &defaults, arena, &s, &e);
 
-	if (strategies[0].size(runs, &options, arena, &s, &e) < 0) {
-		buf_addf(b, "  next    %s\n", e.text);
-		return;
-	}
-	buf_addf(b, "  next    ask for %llu CPU%s and %llu MiB of memory",
-		(unsigned long long)s.resources.cpu, s.resources.cpu == 1 ? "" : "s",
-		(unsigned long long)s.resources.memory);
-	if (s.resources.gpu)
-		buf_addf(b, ", %llu GPU%s with %llu MiB", (unsigned long long)s.resources.gpu,
-			s.resources.gpu == 1 ? "" : "s", (unsigned long long)s.resources.vram);
-	buf_addf(b, " (from %zu successful run%s)\n", s.runs, s.runs == 1 ? "" : "s");
+	buf_addf(b, "  next    %s\n", code < 0 ? e.text : s.summary);
 }
 
 static int build(struct app *app, const char *run_id, struct buf *b, struct err *e)

@@ -159,6 +159,12 @@ static int start(struct job *job, char *const command[])
 	return 0;
 }
 
+/* An option that was not given says nothing. */
+static double given(double v)
+{
+	return v > 0 ? v : (double)NAN;
+}
+
 static void follow(struct app *app, const struct identity *self, struct job *job)
 {
 	const struct options *o = app->options;
@@ -183,11 +189,11 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.started_at = wall_seconds(job->started.wall),
 		.interval_seconds = o->sample_interval,
 		.root = self->here,
-		.requested_cpu_cores = NAN,
-		.requested_memory_bytes = NAN,
+		.requested_cpu_cores = given(o->run_request_cpu),
+		.requested_memory_bytes = given((double)o->run_request_memory),
 		.memory_limit_bytes = NAN,
-		.input_bytes = NAN,
-		.attempt = NAN,
+		.input_bytes = given((double)o->run_input_bytes),
+		.attempt = given((double)o->run_attempt),
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};

@@ -192,6 +192,35 @@ int writer_write(struct writer *w, struct ring *batch, struct written *ret, stru
 	return 0;
 }
 
+static int attempt(struct writer *w,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	int code = writer_open(w, e);
+
+	if (code == 0)
+		code = history_transaction(w->history, e);
+	if (code)
+		return code;
+	code = function(w->history, context, e);
+	if (code < 0) {
+		history_rollback(w->history);
+		return code;
+	}
+	return history_commit(w->history, e);
+}
+
+int writer_do(struct writer *w,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	int code = attempt(w, function, context, e);
+
+	if (code < 0 && !is_refusal(code))
+		writer_recover(w, e);
+	return code;
+}
+
 /* ---- upkeep ---- */
 
 static int close_orphans(struct writer *w, double now, struct err *e)

@@ -36,6 +36,14 @@ struct written {
 /* In one transaction; on success the batch is empty, on failure unchanged. */
 int writer_write(struct writer *w, struct ring *batch, struct written *ret, struct err *e);
 
+/*
+ * One attempt of function in a transaction, which is committed when it returns 0 or more; after a failure of
+ * the file, what helps before the next attempt was done.
+ */
+int writer_do(struct writer *w,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e);
+
 /* One short step of what w->upkeep says; UPKEEP_NONE afterwards: done. */
 int writer_upkeep(struct writer *w, struct err *e);
 

@@ -9,6 +9,12 @@
 
 #include "recommender/strategy.h"
 
+/*
+ * Less disk than this is not asked for: whoever asks for little gets little, where the default would have been
+ * gigabytes, and logs and the like need room that no run shows.
+ */
+#define DISK_LEAST (1024 * MIB)
+
 #define TEXT "text/plain; charset=utf-8"
 #define YAML "application/yaml"
 
@@ -175,7 +181,7 @@ struct ask ask_of(const struct sizing *s)
 		.cpus = s->resources.cpu,
 		.mib = s->resources.memory,
 		.gpus = s->resources.gpu,
-		.disk_mib = d->disk_bytes > 0 ? round_up_memory(d->disk_bytes) : 0,
+		.disk_mib = d->disk_bytes >= DISK_LEAST ? round_up_memory(d->disk_bytes) : 0,
 	};
 
 	if (s->cpu_cores_limit > 0)

@@ -38,7 +38,8 @@ static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena
 		(unsigned long long)s->resources.cpu, cores.n, cores.mean, cores.min, cores.max);
 }
 
-static void baseline_memory(struct sizing *s, const struct runs *used, struct arena *arena)
+static void baseline_memory(struct sizing *s, const struct runs *used, size_t attempt,
+	struct arena *arena)
 {
 	struct summary peaks = runs_summary(used, run_memory_peak);
 	char peak[WORDS_MAX], with_margin[WORDS_MAX];
@@ -56,6 +57,13 @@ static void baseline_memory(struct sizing *s, const struct runs *used, struct ar
 		"%s, rounded up",
 		(unsigned long long)s->resources.memory, peaks.n, words_bytes(peak, peaks.max),
 		words_bytes(with_margin, s->demand.memory_bytes));
+	if (attempt < 2)
+		return;
+	s->demand.memory_bytes =
+		fmin(ldexp(s->demand.memory_bytes, (int)attempt - 1), ALLOCATION_MAX);
+	s->resources.memory = round_memory(s->demand.memory_bytes);
+	sizing_explain(s, arena, "memory %llu MiB: this is attempt %zu, and each doubles",
+		(unsigned long long)s->resources.memory, attempt);
 }
 
 static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena *arena)
@@ -150,11 +158,16 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	if (r < 0)
 		return r;
 	baseline_cpu(&s, &used, arena);
-	baseline_memory(&s, &used, arena);
+	baseline_memory(&s, &used, options->attempt, arena);
 	baseline_gpu(&s, &used, arena);
 	baseline_duration(&s, &used, arena);
+	size_disk_by_most(&s, &used, arena);
+	explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
 	judge(&s, runs, &used, options);
+	if (options->attempt > 1)
+		s.memory_too_small = s.memory_expected_waste = NAN;
+	size_summary(&s, options, arena);
 	*ret = s;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
 	const char *name)
@@ -32,6 +33,16 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 		if (strcmp(c->currency[i].code, code) == 0)
 			return &c->currency[i];
 	return NULL;
+}
+
+void catalogue_set_usd(struct catalogue *c, const char *currency, double usd)
+{
+	struct currency *all = (struct currency *)(uintptr_t)c->currency;
+
+	/* [0] is USD itself. */
+	for (size_t i = 1; i < c->n_currencies; i++)
+		if (strcasecmp(all[i].code, currency) == 0)
+			all[i].usd = usd;
 }
 
 double currency_rate(const struct currency *from, const struct currency *to)

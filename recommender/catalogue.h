@@ -16,16 +16,8 @@
 #include "collectors/base/err.h"
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
+#include "recommender/architecture.h"
 
-enum architecture {
-	ARCHITECTURE_UNKNOWN,
-	ARCHITECTURE_X86_64,
-	ARCHITECTURE_ARM64,
-	ARCHITECTURE_I386,
-	ARCHITECTURE_X86_64_MAC,
-	ARCHITECTURE_ARM64_MAC,
-	ARCHITECTURE_COUNT,
-};
 enum cpu_allocation {
 	CPU_ALLOCATION_UNKNOWN,
 	CPU_SHARED,
@@ -41,12 +33,8 @@ enum allocation {
 };
 
 /* As Keeper spells them; [UNKNOWN] is "". */
-extern const char *const architecture_name[ARCHITECTURE_COUNT];
 extern const char *const cpu_allocation_name[CPU_ALLOCATION_COUNT];
 extern const char *const allocation_name[ALLOCATION_COUNT];
-
-/* The index of text in names[n], ignoring case; false when it is none of them. */
-bool name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 struct vendor {
 	const char *vendor_id, *name, *country_id;
@@ -165,6 +153,12 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 /* NULL when there is none of that name. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
+
+/*
+ * US dollars for one unit of a currency, in place of what the catalogue says; a currency that it has no price in does
+ * nothing. Only while nobody else holds it.
+ */
+void catalogue_set_usd(struct catalogue *c, const char *currency, double usd);
 
 /* Units of currency to for one of currency from; NaN when that is not known. */
 double currency_rate(const struct currency *from, const struct currency *to);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "recommender/prices.h"
+
 #define HOUR            3600.0
 #define HOURS_PER_MONTH 730.0 /* as Keeper counts them */
 #define GB              1e9
@@ -184,4 +186,17 @@ struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 	cost.low = hour * paid_seconds(c, s, price, f->low, terms) / HOUR + beside;
 	cost.high = hour * paid_seconds(c, s, price, f->high, terms) / HOUR + beside;
 	return cost;
+}
+
+double share_of_server(const struct server *s, double cores, double memory_bytes)
+{
+	double all = s->vcpus + s->memory_amount / 1024 * GIB_IN_CORES, part = 0;
+
+	if ((isnan(cores) && isnan(memory_bytes)) || !(all > 0))
+		return NAN;
+	if (!isnan(cores))
+		part += cores;
+	if (!isnan(memory_bytes))
+		part += memory_bytes / 1073741824 * GIB_IN_CORES;
+	return fmin(part / all, 1);
 }

@@ -91,4 +91,10 @@ struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct profile *p, const struct cost_terms *terms);
 
+/*
+ * Which part of a server so many cores and so much memory are, by what clouds take for each; at most 1. An unknown
+ * amount is none; NaN when both are, or when the server's size is unknown.
+ */
+double share_of_server(const struct server *s, double cores, double memory_bytes);
+
 #endif

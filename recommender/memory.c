@@ -1,16 +1,15 @@
-/* Memory and GPU memory of the next run, how good the number is, and why. */
+/* Memory of the next run, how good the number is, and why. */
 #include <math.h>
 
 #include "recommender/auto.h"
 #include "recommender/strategy.h"
 
-static const struct rule *rule_of(const struct method *m, enum risk risk)
+const struct rule *rule_of(const struct method *m, enum risk risk)
 {
 	return m->rule ? m->rule : &auto_rules[risk];
 }
 
-static struct rule_options rule_options_of(const struct rule *rule,
-	const struct sizing_options *options)
+struct rule_options rule_options_of(const struct rule *rule, const struct sizing_options *options)
 {
 	struct rule_options o = rule->defaults;
 
@@ -84,6 +83,7 @@ static void explain_kill(struct sizing *s, const struct fed *f, struct arena *ar
 	char limit[WORDS_MAX], asked[WORDS_MAX];
 
 	s->memory_too_small = s->memory_expected_waste = NAN;
+	s->memory_killed_at = f->killed_at;
 	sizing_explain(s, arena,
 		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
 		"until a "
@@ -198,40 +198,5 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);
-	fed_done(&f);
-}
-
-/* GPU memory: no failed attempt is as dear as one that held a GPU, so auto is safe here. */
-void size_vram(struct sizing *s, const struct method *m, const struct runs *runs,
-	const struct runs *used, const struct sizing_options *options, struct arena *arena)
-{
-	const struct rule *rule = rule_of(m, RISK_SAFE);
-	struct rule_options rule_options = rule_options_of(rule, options);
-	struct summary gpus = runs_summary(used, run_gpus),
-		       vram = runs_summary(used, run_vram_peak);
-	char n[WORDS_MAX], peak[WORDS_MAX];
-	struct fed f;
-
-	if (!gpus.n && !vram.n) {
-		sizing_explain(s, arena, "gpu 0: no GPU use was recorded");
-		return;
-	}
-	if (gpus.n) {
-		s->demand.gpus = gpus.max;
-		s->resources.gpu = (uint64_t)ceil(gpus.max);
-		sizing_explain(s, arena, "gpu %llu: the most GPUs in use at once in %s",
-			(unsigned long long)s->resources.gpu, words_runs(n, gpus.n));
-	}
-	if (!vram.n)
-		return;
-	s->demand.vram_bytes = 0;
-	if (!(vram.max > 0))
-		return;
-	feed(&f, rule, &rule_options, runs, used, run_vram_peak);
-	s->demand.vram_bytes = fmax(rule->allocate(f.state, input_of_next(options)), vram.max);
-	s->resources.vram = round_up_memory(s->demand.vram_bytes);
-	sizing_explain(s, arena, "vram %llu MiB: sized like memory, from %s that held %s at most",
-		(unsigned long long)s->resources.vram, words_runs(n, vram.n),
-		words_bytes(peak, vram.max));
 	fed_done(&f);
 }

@@ -62,9 +62,11 @@ struct pick_options {
 	struct words vendors, compliance;
 	/* Each word a server_id, api_reference, display_name or family, or "vendor~" and one of them. */
 	struct words include, exclude;
-	unsigned architectures;       /* bits 1 << enum architecture; 0 = any */
-	unsigned cpu_allocations;     /* bits 1 << enum cpu_allocation; 0 = any */
-	double vcpus_max, memory_max; /* MiB; not above 0 = no limit */
+	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
+	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
+	/* Of the server as it is sold, whatever the demand; memory in MiB. Not above 0 = no limit. */
+	double vcpus_min, vcpus_max, memory_min, memory_max;
+	double gpus_min, gpu_memory_total; /* of all GPUs, MiB */
 	struct words gpu_manufacturers, gpu_families, gpu_models;
 	double gpu_memory_min; /* MiB of each GPU; not above 0 = any */
 	double storage_size;   /* GB, local; not above 0 = any */
@@ -77,6 +79,9 @@ struct pick_options {
 	double spot_interruptions_per_hour; /* not above 0 = none */
 	bool ipv4;                          /* a public address is part of the cost */
 };
+
+/* Does a word of include or exclude name any server of the catalogue, or a family? */
+bool pick_names(const struct catalogue *c, const char *name);
 
 /*
  * What is right for the job when nobody says otherwise. A job that keeps its CPUs busy would be slowed down by
@@ -115,6 +120,7 @@ struct objective {
 		const struct pick_options *o);
 	enum exclusion lacking; /* what is counted then */
 	bool by_forecast;       /* an assumed speed makes it unsure */
+	bool by_benchmark;      /* needs pick_options.benchmark */
 	const char *unit;       /* of what is compared, in words: "per hour", ... */
 };
 

@@ -110,6 +110,14 @@ static bool is_named(const struct server *s, const char *name)
 		       strcasecmp(s->display_name, name) == 0 || strcasecmp(s->family, name) == 0);
 }
 
+bool pick_names(const struct catalogue *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (is_named(&c->server[i], name))
+			return true;
+	return false;
+}
+
 static bool named_in(const struct words *w, const struct server *s)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -151,12 +159,19 @@ static bool cpu_allocation_passes(const struct ask *a, const struct server *s)
 
 static bool vcpus_asked(const struct ask *a)
 {
-	return a->d->cpu_cores > 0;
+	return a->d->cpu_cores > 0 || a->o->vcpus_min > 0;
+}
+
+/* Nothing is asked, or what there is is enough; unknown is not. */
+static bool enough(double asked, double there)
+{
+	return !(asked > 0) || there >= asked;
 }
 
 static bool vcpus_pass(const struct ask *a, const struct server *s)
 {
-	return (a->o->reserve ? a->o->reserve->cpus(s) : s->vcpus) >= a->d->cpu_cores;
+	return enough(a->d->cpu_cores, a->o->reserve ? a->o->reserve->cpus(s) : s->vcpus) &&
+	       enough(a->o->vcpus_min, s->vcpus);
 }
 
 static bool vcpus_max_asked(const struct ask *a)
@@ -171,14 +186,15 @@ static bool vcpus_max_passes(const struct ask *a, const struct server *s)
 
 static bool memory_asked(const struct ask *a)
 {
-	return a->d->memory_bytes > 0;
+	return a->d->memory_bytes > 0 || a->o->memory_min > 0;
 }
 
 static bool memory_passes(const struct ask *a, const struct server *s)
 {
 	const struct reserve *r = a->o->reserve ? a->o->reserve : reserve_find("none");
 
-	return r->memory(s) * MIB >= a->d->memory_bytes;
+	return enough(a->d->memory_bytes, r->memory(s) * MIB) &&
+	       enough(a->o->memory_min, s->memory_amount);
 }
 
 static bool memory_max_asked(const struct ask *a)
@@ -193,22 +209,23 @@ static bool memory_max_passes(const struct ask *a, const struct server *s)
 
 static bool gpus_asked(const struct ask *a)
 {
-	return a->d->gpus > 0;
+	return a->d->gpus > 0 || a->o->gpus_min > 0;
 }
 
 static bool gpus_pass(const struct ask *a, const struct server *s)
 {
-	return s->gpu_count >= a->d->gpus;
+	return enough(a->d->gpus, s->gpu_count) && enough(a->o->gpus_min, s->gpu_count);
 }
 
 static bool vram_asked(const struct ask *a)
 {
-	return a->d->vram_bytes > 0;
+	return a->d->vram_bytes > 0 || a->o->gpu_memory_total > 0;
 }
 
 static bool vram_passes(const struct ask *a, const struct server *s)
 {
-	return s->gpu_memory_total * MIB >= a->d->vram_bytes;
+	return enough(a->d->vram_bytes, s->gpu_memory_total * MIB) &&
+	       enough(a->o->gpu_memory_total, s->gpu_memory_total);
 }
 
 static bool gpu_asked(const struct ask *a)

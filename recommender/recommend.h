@@ -72,8 +72,12 @@ struct sizing {
 		memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
 	double memory_at_risk[RISK_COUNT]; /* what the risk levels of auto would ask for, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy's, and the seeds' rule's */
-	bool split_label; /* the name seems to cover different jobs; a sentence says which */
+	const char
+		*memory_source; /* what measured the peaks: "vmhwm", ...; "mixed", NULL = unknown */
+	double memory_killed_at; /* the limit that the newest run met, when that decided; else NaN */
+	bool split_label;        /* the name seems to cover different jobs; a sentence says which */
 
+	const char *summary; /* the one sentence: what, how sure, how good so far; in the arena */
 	size_t n_explain;
 	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
 };
@@ -91,8 +95,14 @@ struct sizing_options {
 	size_t attempt;     /* of the next run: 2 = the first one was too small; 0 is 1 */
 };
 
+/* Options that only some strategies read. */
+enum sizing_use { USES_RISK = 1, USES_PERCENTILE = 2, USES_MARGIN = 4 };
+
+#define STRATEGIES_MAX 16
+
 struct strategy {
 	const char *name, *help; /* help: formula, source and parameters in a few sentences */
+	unsigned uses;           /* enum sizing_use */
 	/* runs: newest first, all outcomes. -ENODATA with a sentence when nothing can be said. */
 	int (*size)(const struct runs *runs, const struct sizing_options *options,
 		struct arena *arena, struct sizing *ret, struct err *e);

@@ -66,3 +66,14 @@ double run_mean(const struct run *r, const char *column)
 
 	return d ? d->mean : NAN;
 }
+
+enum architecture runs_architecture(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++) {
+		enum architecture a = runs->run[i].architecture;
+
+		if (a != ARCHITECTURE_UNKNOWN)
+			return a == ARCHITECTURE_I386 ? ARCHITECTURE_X86_64 : a;
+	}
+	return ARCHITECTURE_UNKNOWN;
+}

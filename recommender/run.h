@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recommender/architecture.h"
+
 enum outcome {
 	OUTCOME_RUNNING,
 	OUTCOME_SUCCEEDED,   /* exit code 0 */
@@ -60,6 +62,11 @@ struct run {
 	double cpu_missed_seconds; /* what the CPU time may lack at most */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
+	/* Whose network namespace the network bytes are of: "own", or "shared" with other runs; NULL = unknown. */
+	const char *network_source;
+	enum architecture architecture; /* that its programs were built for */
+	/* The server it ran on, as the vendor calls these; NULL = unknown. */
+	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 };
 
 /*
@@ -78,6 +85,12 @@ const struct distribution *run_column(const struct run *r, const char *column);
 double run_total(const struct run *r, const char *column); /* sum */
 double run_peak(const struct run *r, const char *column);  /* max */
 double run_mean(const struct run *r, const char *column);
+
+/*
+ * The architecture of servers on which a job's programs run: as of its newest run of which that is known; i386 runs on
+ * x86_64.
+ */
+enum architecture runs_architecture(const struct runs *runs);
 
 /*
  * Derived columns: not measured but computed from measured ones, and kept in stats like them: cpu_cores =

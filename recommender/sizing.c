@@ -143,6 +143,21 @@ static enum confidence confidence_of(const struct runs *used)
 	return peaks.n >= 5 && peaks.max <= 1.2 * peaks.min ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
+/* What measured the peaks of these runs. */
+static const char *memory_source_of(const struct runs *used)
+{
+	const char *source = NULL;
+
+	for (size_t i = 0; i < used->n; i++) {
+		const char *other = used->run[i].memory_source;
+
+		if (source && other && strcmp(source, other) != 0)
+			return "mixed";
+		source = source ? source : other;
+	}
+	return source;
+}
+
 /* Why no run can be used, with what was there instead. */
 static int nothing_to_go_by(const struct runs *runs, struct err *e)
 {
@@ -176,6 +191,7 @@ static struct sizing sizing_unknown(void)
 		.memory_expected_waste = NAN,
 		.memory_low = NAN,
 		.memory_high = NAN,
+		.memory_killed_at = NAN,
 		.hindsight.waste = NAN,
 		.hindsight_baseline.waste = NAN,
 	};
@@ -215,6 +231,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 		return nothing_to_go_by(runs, e);
 	*used = (struct runs){.n = s.runs, .run = run};
 	s.confidence = confidence_of(used);
+	s.memory_source = memory_source_of(used);
 	*ret = s;
 	return 0;
 }
@@ -243,11 +260,14 @@ int size_by(const struct method *m, const struct runs *runs, const struct sizing
 		return r;
 	size_memory(&s, m, runs, &used, options, arena);
 	if (used.n) {
-		size_vram(&s, m, runs, &used, options, arena);
+		size_gpus(&s, m, runs, &used, options, arena);
+		size_disk(&s, m, runs, &used, options, arena);
 		size_duration(&s, runs, &used, options, arena);
 		size_cpu(&s, m, &used, options, arena);
+		explain_waits(&s, &used, arena);
 		advise_split(&s, &used, !isnan(input_of_next(options)), arena);
 	}
+	size_summary(&s, options, arena);
 	*ret = s;
 	return 0;
 }

@@ -66,6 +66,7 @@ const struct strategy strategies[] = {
 			"cores "
 			"with the least (cores + memory in GiB / 8 + 25 per GPU) x time. "
 			"Parameters: risk, input_bytes, runs (all, at most 200).",
+		.uses = USES_RISK,
 		.size = auto_size,
 	},
 	{
@@ -81,6 +82,7 @@ const struct strategy strategies[] = {
 		.help = "Memory: the largest peak x (1 + margin). CPU: the most cores in use at "
 			"any "
 			"time. Parameters: margin (0.2), runs (200).",
+		.uses = USES_MARGIN,
 		.size = max_size,
 	},
 	{
@@ -90,6 +92,7 @@ const struct strategy strategies[] = {
 			"share "
 			"of the time of the widest run. Parameters: percentile (0.95), margin (0), "
 			"runs (200).",
+		.uses = USES_PERCENTILE | USES_MARGIN,
 		.size = percentile_size,
 	},
 	{
@@ -99,6 +102,7 @@ const struct strategy strategies[] = {
 			"largest limit that was too small + 25 %. CPU: the 95th percentile over "
 			"time of "
 			"the widest run. Parameters: margin (0.15).",
+		.uses = USES_MARGIN,
 		.size = krr_size,
 	},
 	{
@@ -108,6 +112,7 @@ const struct strategy strategies[] = {
 			"after an OOM kill the larger of + 20 % and + 100 MiB joins the histogram. "
 			"CPU "
 			"likewise over time. Parameters: percentile (0.9), margin (0.15).",
+		.uses = USES_PERCENTILE | USES_MARGIN,
 		.size = vpa_size,
 	},
 	{

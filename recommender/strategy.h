@@ -76,16 +76,34 @@ struct method {
 int size_by(const struct method *m, const struct runs *runs, const struct sizing_options *options,
 	struct arena *arena, struct sizing *ret, struct err *e);
 
+/* The rule of a method at this risk, and what the options make of its defaults. */
+const struct rule *rule_of(const struct method *m, enum risk risk);
+struct rule_options rule_options_of(const struct rule *rule, const struct sizing_options *options);
+
 /* ---- parts of size_by; each fills its numbers of s and says why ---- */
 
 void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
-void size_vram(struct sizing *s, const struct method *m, const struct runs *runs,
+void size_gpus(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena);
+void size_disk(struct sizing *s, const struct method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
+
+/* The one sentence; after everything else. */
+void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
+
+/* Bytes of disk that a run needed; NaN when unknown. */
+double disk_need(const struct run *r);
+
+/* Disk space by the most that one run needed, and a fifth more. */
+void size_disk_by_most(struct sizing *s, const struct runs *used, struct arena *arena);
+
+/* What the runs waited for. */
+void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Says so when the name seems to cover different jobs. */
 void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena);

@@ -63,6 +63,14 @@ static ssize_t directory_read(struct tree *t, const char *path, char *buf, size_
 	return fd < 0 ? fd : read_all(fd, buf, size);
 }
 
+static ssize_t directory_head(struct tree *t, const char *path, char *buf, size_t size)
+{
+	AUTO(closep) int fd = open_below(t, path, O_RDONLY | O_NONBLOCK);
+	ssize_t n = fd < 0 ? fd : pread(fd, buf, size, 0);
+
+	return fd >= 0 && n < 0 ? -errno : n;
+}
+
 static int directory_list(struct tree *t, const char *path,
 	int (*each)(void *context, const char *name), void *context)
 {
@@ -163,6 +171,7 @@ static void directory_free(struct tree *t)
 
 static const struct tree_ops directory_ops = {
 	.read = directory_read,
+	.head = directory_head,
 	.list = directory_list,
 	.link = directory_link,
 	.device = directory_device,
@@ -195,6 +204,11 @@ void tree_free(struct tree *t)
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size)
 {
 	return t->ops->read(t, path, buf, size);
+}
+
+ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return t->ops->head(t, path, buf, size);
 }
 
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

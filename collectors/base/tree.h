@@ -25,6 +25,7 @@ struct tree_space { /* of the file system that holds a path; bytes and inodes */
 struct tree_ops {
 	/* Each has the contract of the function of the same name below. */
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
+	ssize_t (*head)(struct tree *, const char *path, char *buf, size_t size);
 	int (*list)(struct tree *, const char *path, int (*each)(void *context, const char *name),
 		void *context);
 	ssize_t (*link)(struct tree *, const char *path, char *buf, size_t size);
@@ -48,6 +49,9 @@ void tree_free(struct tree *t); /* NULL does nothing */
  * fit is -EFBIG, never cut.
  */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
+
+/* The first bytes of a file, at most size of them and without a NUL; returns how many. */
+ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
 
 /* Names in a directory, without "." and "..", in no order; stops when each returns non-zero, and returns it. */
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

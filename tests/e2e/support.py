@@ -45,7 +45,9 @@ def clean_environment(**more):
     """The caller's environment without settings of the exporter."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("RIGHTSIZE_") and k not in ("STATE_DIRECTORY", "XDG_STATE_HOME")}
-    return {**kept, **more}
+    # Nobody asks the network, and what this machine has cached answers nothing.
+    own = {"RIGHTSIZE_CATALOGUE_REFRESH": "false", "RIGHTSIZE_CATALOGUE_CACHE": "/nonexistent/catalogue.db"}
+    return {**kept, **own, **more}
 
 
 def python_job(code, *arguments):
@@ -138,10 +140,10 @@ class Process:
         self.host, self.port = match[1].strip("[]"), int(match[2])
         return self.host, self.port
 
-    def get(self, path, method="GET", **headers):
+    def get(self, path, method="GET", body=None, **headers):
         """Header names are given with _ for -."""
         with contextlib.closing(http.client.HTTPConnection(self.host, self.port, timeout=DEADLINE)) as connection:
-            connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            connection.request(method, path, body, headers={k.replace("_", "-"): v for k, v in headers.items()})
             response = connection.getresponse()
             return Answer(response, response.read())
 
@@ -170,9 +172,12 @@ class Case(unittest.TestCase):
 
     def start(self, *arguments, **options):
         """The exporter in the background; ending it well is part of every test."""
+        return self.start_program([EXPORTER, *arguments], **options)
+
+    def start_program(self, command, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("env", self.environment)
-        process = Process([EXPORTER, *arguments], **options)
+        process = Process(command, **options)
         self.addCleanup(self._end, process)
         return process
 
@@ -185,8 +190,10 @@ class Case(unittest.TestCase):
             self.fail("".join(process.log))
 
     def serve(self, *flags, interval="200ms", address="127.0.0.1:0"):
+        """Looks for jobs only when told to: whatever else this machine runs is not the test's."""
+        recognise = () if "--jobs.recognise" in flags else ("--no-jobs.recognise",)
         server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
-                            f"--sample.interval={interval}", *flags, stdout=subprocess.DEVNULL)
+                            f"--sample.interval={interval}", *recognise, *flags, stdout=subprocess.DEVNULL)
         server.wait_address()
         return server
 

@@ -23,6 +23,8 @@ class Answers(Case):
         ("stats", {"job_name": "etl/load", "format": "resource-tracker"}),
         ("recommend", {"job_name": "etl/load"}), ("recommend", {"job_name": "etl/load", "runs": "2"}),
         ("recommend", {"job_name": "etl/load", "strategy": "baseline"}),
+        ("recommend", {"job_name": "etl/load", "strategy": "percentile", "percentile": "0.5", "margin": "0.1"}),
+        ("recommend", {"job_name": "etl/load", "risk": "safe", "input_bytes": "1e9", "attempt": "2"}),
     ]
 
     def setUp(self):
@@ -56,7 +58,15 @@ class Answers(Case):
         self.assertEqual(set(answer["resources"]), {"cpu", "memory", "gpu", "vram"})
         self.assertEqual({k: type(v) for k, v in answer["resources"].items()}, dict.fromkeys(answer["resources"], int))
         self.assertEqual(answer["resources"]["cpu"], 1)
-        self.assertEqual(answer["resources"]["memory"], 128)
+        self.assertEqual(answer["strategy"], "auto")
+        self.assertGreaterEqual(answer["resources"]["memory"], 16)
+        self.assertLess(answer["resources"]["memory"], 128)
+        self.assertTrue(answer["summary"].startswith("Ask for 1 CPU and "), answer["summary"])
+        self.assertEqual(answer["based_on"]["memory_source"], "vmhwm")
+        self.assertGreaterEqual(answer["limits"]["memory_bytes"], answer["demand"]["memory_bytes"])
+        self.assertLess(0, answer["memory"]["too_small_probability"])
+        self.assertEqual([row["cores"] for row in answer["cpu"]["at_cores"]], [1, 2, 4, 8, 16])
+        self.assertEqual(answer["hindsight"]["this"]["runs"], 2)
         self.assertEqual((answer["based_on"]["runs"], answer["based_on"]["excluded"]), (3, 1))
         self.assertTrue(answer["explain"])
         self.assertGreater(answer["catalogue"]["servers"], 100)
@@ -104,6 +114,10 @@ class WrongUse(Case):
         (["stats"], ["job-name"]),
         (["stats", "--job-name=job", "--runs=many"], ["runs", "many"]),
         (["recommend", "--job-name=job", "--colour=red"], ["colour"]),
+        (["recommend", "--job-name=job", "--risk=none"], ["--risk", "none", "balanced, economy or safe"]),
+        (["recommend", "--job-name=job", "--percentile=95"], ["--percentile", "95", "0.01 to 1"]),
+        (["recommend", "--job-name=job", "--attempt=0"], ["--attempt", "1 to 10"]),
+        (["recommend", "--job-name=job", "--input-bytes=much"], ["--input-bytes", "much", "a number"]),
         (["manual", "nothing"], ["metrics", "options"]),
     ]
 

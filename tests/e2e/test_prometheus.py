@@ -1,15 +1,9 @@
 """A real Prometheus scrapes the server every second, and its query API returns what the job used."""
 import subprocess
-import urllib.parse
 
-from support import Case, Process, main, python_job, wait_until
+from monitoring import Monitored
+from support import main, python_job, wait_until
 
-CONFIGURATION = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
-scrape_configs:
-- job_name: rightsize
-  static_configs: [{{targets: ['{host}:{port}']}}]
-"""
 # Half a core and 100 MiB until the end of input.
 HALF_BUSY = python_job("""
 import select, sys, time
@@ -21,25 +15,7 @@ while not select.select([sys.stdin], [], [], 0.05)[0]:
 SCRAPES = 5
 
 
-class Prometheus(Case):
-    def start_prometheus(self, server):
-        file = self.folder / "prometheus.yml"
-        file.write_text(CONFIGURATION.format(host=server.host, port=server.port))
-        prometheus = Process(["prometheus", f"--config.file={file}", f"--storage.tsdb.path={self.folder / 'tsdb'}",
-                              "--web.listen-address=127.0.0.1:0"], stdin=subprocess.DEVNULL, cwd=self.folder)
-        self.addCleanup(prometheus.stop)
-        prometheus.wait_address('"Listening on"')
-        wait_until(lambda: prometheus.said("ready to receive web requests"), "Prometheus to be ready")
-        return prometheus
-
-    def ask(self, prometheus, query):
-        """The value of a query with one result, or None."""
-        answer = prometheus.get("/api/v1/query?query=" + urllib.parse.quote(query)).json
-        self.assertEqual(answer["status"], "success", answer)
-        result = answer["data"]["result"]
-        self.assertLessEqual(len(result), 1, result)
-        return float(result[0]["value"][1]) if result else None
-
+class Prometheus(Monitored):
     def test_returns_cpu_and_memory_of_the_job(self):
         server = self.serve()
         prometheus = self.start_prometheus(server)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 README = pathlib.Path(__file__).parents[2] / "README.md"
-TABLES = ("metrics", "options", "routes")
+TABLES = ("metrics", "options", "routes", "strategies", "formats")
 
 
 def made_by_program(name):

@@ -4,7 +4,7 @@ import pty
 import signal
 import subprocess
 
-from support import EXPORTER, Case, children_of, main, python_job, wait_until
+from support import EXPORTER, Case, children_of, clean_environment, main, python_job, wait_until
 
 # Prints the name of the first signal that comes, and ends with 7.
 REPORT_SIGNAL = python_job("""
@@ -145,6 +145,42 @@ for line in sys.stdin:
             output += os.read(terminal, 1000)
         os.write(terminal, b"end\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
+
+
+class Announced(Case):
+    """What is known of a run before it starts goes with its record."""
+
+    def test_by_flags(self):
+        self.run_job(["true"], flags=["--input-bytes=3G", "--request-cpu=2.5", "--request-memory=512M", "--attempt=2"])
+        run = self.only_run()
+        self.assertEqual({key: run[key] for key in ("input_bytes", "requested_cpu_cores", "requested_memory_bytes",
+                                                    "attempt")},
+                         {"input_bytes": 3 << 30, "requested_cpu_cores": 2.5, "requested_memory_bytes": 512 << 20,
+                          "attempt": 2})
+
+    def test_by_the_environment_and_the_flag_wins(self):
+        self.environment = clean_environment(RIGHTSIZE_INPUT_BYTES="1000")
+        self.run_job(["true"])
+        self.run_job(["true"], flags=["--input-bytes=2000"])
+        self.assertEqual([run["input_bytes"] for run in self.runs()], [2000, 1000])
+
+    def test_what_was_not_said_is_not_there(self):
+        self.run_job(["true"])
+        self.assertNotIn("input_bytes", self.only_run())
+
+    def test_a_size_that_is_none_is_refused(self):
+        result = self.run_job(["true"], flags=["--input-bytes=large"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"--input-bytes=large", result.stderr)
+
+    def test_predictions_follow_it(self):
+        code = "import sys; b = bytearray(int(sys.argv[1]) << 20)"
+        for mib in (20, 300, 60, 180, 100, 240, 40, 140, 280, 20, 200, 80):
+            self.run_job([*python_job(code), str(mib)], flags=[f"--input-bytes={mib}M"])
+        asked = [self.query("recommend", "--job-name=job", f"--input-bytes={mib << 20}")["demand"]["memory_bytes"]
+                 for mib in (20, 100, 300)]
+        self.assertEqual(asked, sorted(asked))
+        self.assertGreater(asked[2], 2 * asked[0])
 
 
 class Record(Case):

@@ -28,6 +28,7 @@ static int echo(struct app *app, const struct arguments *a, struct reply *r, str
 
 static const struct route route_echo = {"/echo", NULL, "Says it again", parameters, echo};
 const struct route *const all_routes[] = {&route_echo, NULL};
+const struct route *const all_changes[] = {NULL};
 
 static struct options options = {.telemetry_path = "/metrics", .sample_interval = 1};
 static struct app app;

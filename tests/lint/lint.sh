@@ -35,7 +35,10 @@ example)
 		gcc -x c -std=gnu17 -D_GNU_SOURCE -I. -include collectors/base/banned.h -Wall -Wextra -Werror -fsyntax-only -
 	;;
 prometheus)
-	promtool check config --syntax-only dashboards/prometheus/prometheus.yml
+	promtool check config dashboards/prometheus/prometheus.yml
+	promtool check rules dashboards/prometheus/rules.yml
+	promtool test rules tests/prometheus/rules_test.yml tests/prometheus/rules_week_test.yml
+	amtool check-config dashboards/prometheus/alertmanager.yml
 	;;
 *)
 	printf 'usage: lint.sh format|tidy BUILD-FOLDER|cppcheck|shell|example|prometheus\n' >&2

@@ -1,6 +1,6 @@
 /*
- * The recommender as far as its answers need it: one strategy, two formats, two servers. Its headers are the contract;
- * a test that links the real one instead must find the same.
+ * Sizing as far as answers need it: one strategy, two formats. Its headers are the contract; a test that links the
+ * real one instead must find the same. Servers are picked by the real one.
  */
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "recommender/changes.h"
+#include "recommender/phases.h"
 #include "recommender/recommend.h"
+#include "recommender/running.h"
 
 static int size(const struct runs *runs, const struct sizing_options *options, struct arena *arena,
 	struct sizing *ret, struct err *e)
@@ -16,7 +19,7 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 	struct sizing s = {.demand = {1, 1e8, 0, 0, NAN, 60}, .resources = {1, 128, 0, 0}};
 
 	(void)arena;
-	for (size_t i = 0; i < runs->n && s.runs < options->runs; i++)
+	for (size_t i = 0; i < runs->n && (!options->runs || s.runs < options->runs); i++)
 		s.runs += runs->run[i].outcome == OUTCOME_SUCCEEDED;
 	if (s.runs == 0)
 		return err_set(e, -ENODATA, "no run succeeded");
@@ -25,11 +28,20 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 }
 
 const struct strategy strategies[] = {
-	{.name = "baseline", .help = "The seeds' rule", .size = size}, {0}};
+	{.name = "auto", .help = "Ours", .uses = USES_RISK, .size = size},
+	{.name = "percentile",
+		.help = "A percentile",
+		.uses = USES_PERCENTILE | USES_MARGIN,
+		.size = size},
+	{0},
+};
 
 const struct strategy *strategy_find(const char *name)
 {
-	return strcmp(name, strategies[0].name) == 0 ? &strategies[0] : NULL;
+	for (const struct strategy *s = strategies; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
 }
 
 static void write_metaflow(struct buf *out, const struct sizing *s)
@@ -47,60 +59,53 @@ const struct advice_format advice_formats[] = {
 	{0},
 };
 
-const char *confidence_name(enum confidence c)
+const struct advice_format *advice_format_find(const char *name)
 {
-	static const char *const names[] = {"none", "low", "medium", "high"};
-
-	return names[c];
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
 }
 
-const char *const exclusion_name[EXCLUSION_COUNT] = {
-	[EXCLUDED_TOO_FEW_VCPUS] = "too_few_vcpus",
-	[EXCLUDED_TOO_LITTLE_MEMORY] = "too_little_memory",
-};
+const char *const change_kind_name[CHANGE_KINDS] = {"shift", "trend", "new_peak", "anomaly"};
 
-void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
-	struct arena *arena, struct picks *ret)
+size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
+	struct change **ret)
 {
-	*ret = (struct picks){
-		.pick = arena_alloc(arena, c->n * sizeof *ret->pick), .fitting = c->n};
-	for (size_t i = 0; i < c->n && ret->n < o->limit; i++)
-		ret->pick[ret->n++] = (struct pick){
-			.server = &c->server[i],
-			.price = c->server[i].min_price_ondemand,
-			.forecast_duration_seconds = d->duration_seconds,
-		};
+	static struct change change = {
+		CHANGE_SHIFT, "memory_peak_bytes", NULL, 1, 2, NAN, "It grew"};
+
+	(void)runs;
+	(void)requested_bytes;
+	(void)arena;
+	*ret = &change;
+	return 1;
 }
 
-int catalogue_built_in(struct catalogue **ret, struct err *e)
+void prospect_of(const struct runs *history, double input, struct prospect *ret)
 {
-	static const struct server servers[] = {
-		{.vendor_id = "aws", .server_id = "t4g.nano", .min_price_ondemand = 0.0042},
-		{.vendor_id = "hcloud", .server_id = "cx22", .min_price_ondemand = 0.006},
-	};
-	struct catalogue *c = xcalloc(1, sizeof *c);
-
-	(void)e;
-	*c = (struct catalogue){
-		.source = "built-in", .as_of = "2026-11", .n = 2, .server = servers};
-	*ret = c;
-	return 0;
+	(void)history;
+	(void)input;
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		ret->peak[i] = ret->duration[i] = (double)(i + 1);
 }
 
-int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
-	struct err *e)
+void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
 {
-	(void)text;
-	return len ? catalogue_built_in(ret, e) : err_set(e, -EINVAL, "%s: no header", source);
+	*ret = (struct running){.oom_risk = p->peak[0] / PROSPECT_POINTS,
+		.expected_duration_seconds = now->seconds};
 }
 
-int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
-	struct err *e)
+void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
 {
-	return catalogue_from_csv(ret, text, len, source, e);
+	*ret = (struct phases){1, arena_alloc(arena, sizeof *ret->phase), (double)s->n};
 }
 
-void catalogue_free(struct catalogue *c)
+bool phases_split(const struct phases *run, size_t n, struct arena *arena, struct split *ret)
 {
-	free(c);
+	(void)run;
+	(void)n;
+	(void)arena;
+	(void)ret;
+	return false;
 }

@@ -14,8 +14,12 @@ struct world *world_new(void)
 	struct world *w = xcalloc(1, sizeof *w);
 
 	w->proc = memory_tree();
+	w->sys = memory_tree();
+	w->root = memory_tree();
 	w->host = (struct host){
 		.proc = w->proc,
+		.sys = w->sys,
+		.root = w->root,
 		.ticks_per_second = 100,
 		.page_size = 4096,
 		.scratch = xmalloc(HOST_SCRATCH_SIZE),
@@ -31,6 +35,8 @@ void world_free(struct world *w)
 	free(w->host.scratch);
 	arena_done(&w->snapshot.arena);
 	tree_free(w->proc);
+	tree_free(w->sys);
+	tree_free(w->root);
 	free(w);
 }
 

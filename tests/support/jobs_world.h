@@ -6,7 +6,7 @@
 #include "tests/support/test_tree.h"
 
 struct world {
-	struct tree *proc;
+	struct tree *proc, *sys, *root;
 	struct host host;
 	struct snapshot snapshot;
 };

@@ -44,7 +44,8 @@ static struct run runs[] = {
 	{"0000000000002", "etl/load", 1795250700, 1795250710.5, 10.5, OUTCOME_SUCCEEDED, 0, NAN,
 		"node-1", "rusage", "proc", 10, 1, .requested_cpu_cores = 2,
 		.requested_memory_bytes = 512 * MIB, .memory_limit_bytes = NAN, .input_bytes = 1e6,
-		.attempt = NAN, .cpu_missed_seconds = 0.125, ARRAY_LEN(full), full},
+		.attempt = NAN, .cpu_missed_seconds = 0.125, ARRAY_LEN(full), full, "own",
+		ARCHITECTURE_X86_64, "aws", "m7i.large", "us-east-1", "us-east-1b", "spot"},
 	{"0000000000001", "etl/load", 1795250600.125, 1795250604.125, 4, OUTCOME_SUCCEEDED, 0, NAN,
 		NULL, "proc", NULL, 4, 1, UNKNOWN_FACTS, ARRAY_LEN(partial), partial},
 };

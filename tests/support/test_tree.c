@@ -69,6 +69,20 @@ static ssize_t memory_read(struct tree *t, const char *path, char *buf, size_t s
 	return (ssize_t)f->len;
 }
 
+static ssize_t memory_head(struct tree *t, const char *path, char *buf, size_t size)
+{
+	const struct entry *f = find(t, path);
+
+	if (f && f->refuse)
+		return f->refuse;
+	if (!f || !f->data)
+		return is_directory(t, path) ? -EISDIR : -ENOENT;
+	size_t n = f->len < size ? f->len : size;
+
+	memcpy(buf, f->data, n);
+	return (ssize_t)n;
+}
+
 /* Has an earlier entry already given this first name below the directory? */
 static bool seen_before(const struct memory *m, size_t upto, const char *directory,
 	const char *name, size_t len)
@@ -190,6 +204,7 @@ static void memory_free(struct tree *t)
 
 static const struct tree_ops memory_ops = {
 	.read = memory_read,
+	.head = memory_head,
 	.list = memory_list,
 	.link = memory_link,
 	.device = memory_device,
@@ -299,6 +314,13 @@ static ssize_t failing_read(struct tree *t, const char *path, char *buf, size_t 
 	return code ? code : tree_read(failing_of(t)->inner, path, buf, size);
 }
 
+static ssize_t failing_head(struct tree *t, const char *path, char *buf, size_t size)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_head(failing_of(t)->inner, path, buf, size);
+}
+
 static int failing_list(struct tree *t, const char *path,
 	int (*each)(void *context, const char *name), void *context)
 {
@@ -349,6 +371,7 @@ static void failing_free(struct tree *t)
 
 static const struct tree_ops failing_ops = {
 	.read = failing_read,
+	.head = failing_head,
 	.list = failing_list,
 	.link = failing_link,
 	.device = failing_device,

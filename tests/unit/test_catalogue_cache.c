@@ -154,7 +154,7 @@ static void a_saved_catalogue_comes_back(void **state)
 	for (size_t i = 0; i < 3;
 		i++) { /* the first again at last: what was there before is gone */
 		struct catalogue *before = all[i % 2], *after = NULL;
-		struct cache_origin o = {"https://keeper.example", "abc",
+		struct cache_origin o = {"https://keeper.example", "abc", "us-east-1",
 					    {1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S}},
 				    back;
 
@@ -165,6 +165,7 @@ static void a_saved_catalogue_comes_back(void **state)
 		assert_string_equal(after->source, "https://keeper.example");
 		assert_true(back.at.ns == o.at.ns);
 		assert_string_equal(back.hash, "abc");
+		assert_string_equal(back.asked, "us-east-1");
 		assert_same(before, after);
 		catalogue_free(after);
 		o.at.ns += NS_PER_S;
@@ -245,7 +246,7 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	struct catalogue *c = rich(), *after = NULL;
 	struct catalogue_cache *k = opened();
 	static char junk[4096];
-	struct cache_origin o = {"s", "", {1}}, at;
+	struct cache_origin o = {"s", "", "", {1}}, at;
 	struct err e = {0};
 
 	(void)state;

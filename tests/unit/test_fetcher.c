@@ -49,13 +49,14 @@ static int silent_server(char url[64])
 	return fd;
 }
 
-static void save_built_in(struct wall at)
+static void save_built_in(const char *source, struct wall at)
 {
-	struct cache_origin origin = {"http://keeper.test", "h", at};
+	struct cache_origin origin = {.hash = "h", .at = at};
 	struct catalogue_cache *cache = NULL;
 	struct catalogue *c = NULL;
 	struct err e = {0};
 
+	snprintf(origin.source, sizeof origin.source, "%s", source);
 	assert_int_equal(catalogue_built_in(&c, &e), 0);
 	assert_int_equal(catalogue_cache_open(&cache, path, &e), 0);
 	assert_int_equal(catalogue_cache_save(cache, c, &origin, &e), 0);
@@ -63,55 +64,73 @@ static void save_built_in(struct wall at)
 	catalogue_free(c);
 }
 
-static void *read_a_lot(void *context)
+/* The first state of which the condition holds, after ten seconds at most. */
+static struct fetcher_state wait_until(struct fetcher *f,
+	bool (*condition)(const struct fetcher_state *s))
 {
-	struct fetcher *f = context;
+	struct fetcher_state now = {0};
+	struct pause pause;
 
-	for (int i = 0; i < 1000; i++) {
-		struct catalogue *c = fetcher_catalogue(f);
-		struct fetcher_state state;
-
-		fetcher_state(f, &state);
-		if (!c || c->n < 100 || !state.fetched_at.ns)
-			return f; /* wrong */
-		catalogue_free(c);
+	pause_init(&pause);
+	for (int i = 0; i < 1000 && !condition(&now); i++) {
+		pause_wait(&pause, 0.01);
+		fetcher_state(f, &now);
 	}
-	return NULL;
+	pause_done(&pause);
+	return now;
 }
 
-static void what_is_cached_is_answered_at_once(void **state)
+static bool is_waiting(const struct fetcher_state *s)
+{
+	return s->next_at.ns > 0;
+}
+
+static bool has_failed(const struct fetcher_state *s)
+{
+	return s->failures > 0;
+}
+
+static void what_is_fresh_or_imported_is_not_fetched(void **state)
+{
+	static const char *const sources[] = {"http://127.0.0.1:1", "/srv/own.csv"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		struct fetcher_options o = {
+			.source = {.url = "http://127.0.0.1:1/", .cache_path = path},
+			.refresh_seconds = 3600};
+		struct fetcher *f = NULL;
+		struct err e = {0};
+
+		unlink(path);
+		/* What was imported stays, however old. */
+		save_built_in(sources[i], i ? (struct wall){.ns = NS_PER_S} : now_read().wall);
+		assert_int_equal(fetcher_start(&f, &o, &e), 0);
+		struct fetcher_state now = wait_until(f, is_waiting);
+
+		assert_true(now.next_at.ns > 0);
+		assert_int_equal(now.fetches, 0);
+		assert_null(fetcher_catalogue(f)); /* it is in the cache, not in memory */
+		fetcher_stop(f);
+	}
+}
+
+static void stopping_does_not_wait_for_the_keeper(void **state)
 {
 	char url[64];
 	int server = silent_server(url);
-	struct wall long_ago = {.ns = 1000 * NS_PER_S};
 	struct fetcher_options o = {
 		.source = {.url = url, .cache_path = path}, .refresh_seconds = 3600};
 	struct fetcher *f = NULL;
 	struct err e = {0};
-	pthread_t reader[4];
 
 	(void)state;
-	save_built_in(long_ago);
+	save_built_in(url, (struct wall){.ns = 1000 * NS_PER_S});
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
-	for (size_t i = 0; i < ARRAY_LEN(reader); i++)
-		assert_int_equal(pthread_create(&reader[i], NULL, read_a_lot, f), 0);
-	for (size_t i = 0; i < ARRAY_LEN(reader); i++) {
-		void *wrong;
-
-		pthread_join(reader[i], &wrong);
-		assert_null(wrong);
-	}
-	struct catalogue *held = fetcher_catalogue(f);
-	struct fetcher_state now;
-
-	fetcher_state(f, &now);
-	assert_true(now.fetched_at.ns == long_ago.ns);
 	struct mono start = now_read().mono;
 
 	fetcher_stop(f);
 	assert_true(mono_seconds_between(start, now_read().mono) < 10);
-	assert_string_equal(held->source, "http://keeper.test"); /* outlives the fetcher */
-	catalogue_free(held);
 	close(server);
 }
 
@@ -146,59 +165,29 @@ static void a_failure_is_said_once(void **state)
 	struct fetcher_options o = {.source = {.url = "ftp://nowhere", .cache_path = path},
 		.refresh_seconds = 3600,
 		.say = say};
-	struct fetcher_state now = {0};
 	struct fetcher *f = NULL;
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
-	struct pause pause;
+	struct fetcher_state now = wait_until(f, has_failed);
 
-	pause_init(&pause);
-	for (int i = 0; i < 1000 && !now.failures; i++) {
-		pause_wait(&pause, 0.01);
-		fetcher_state(f, &now);
-	}
 	assert_int_equal(now.failures, 1);
 	assert_non_null(strstr(now.error, "ftp://nowhere"));
 	fetcher_stop(f);
 	assert_int_equal(atomic_load(&said), 1);
-	pause_done(&pause);
-}
-
-static void a_fresh_cache_is_not_fetched_again(void **state)
-{
-	struct fetcher_options o = {.source = {.url = "ftp://nowhere", .cache_path = path},
-		.refresh_seconds = 3600,
-		.say = say};
-	struct fetcher_state now;
-	struct fetcher *f = NULL;
-	struct err e = {0};
-
-	(void)state;
-	save_built_in(now_read().wall);
-	assert_int_equal(fetcher_start(&f, &o, &e), 0);
-	fetcher_stop(f);
-	assert_int_equal(fetcher_start(&f, &o, &e), 0);
-	struct catalogue *c = fetcher_catalogue(f);
-
-	assert_non_null(c);
-	catalogue_free(c);
-	fetcher_state(f, &now);
-	assert_int_equal(now.fetches, 0);
-	fetcher_stop(f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_cached_is_answered_at_once, new_path,
+		cmocka_unit_test_setup_teardown(what_is_fresh_or_imported_is_not_fetched, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(stopping_does_not_wait_for_the_keeper, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(without_a_cache_there_is_none_yet, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_failure_is_said_once, new_path, remove_path),
-		cmocka_unit_test_setup_teardown(a_fresh_cache_is_not_fetched_again, new_path,
-			remove_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,9 @@ static void another_programs_database_is_left_alone(void **state)
 	assert_memory_equal(before, after, n);
 }
 
+/* The number of migrations in exporter/history_schema.c. */
+#define TEST_SCHEMA_VERSION "3"
+
 static void a_newer_schema_is_left_alone(void **state)
 {
 	struct test_folder *f = *state;
@@ -174,10 +177,38 @@ static void a_newer_schema_is_left_alone(void **state)
 		assert_non_null(strstr(e.text, "newer"));
 		assert_non_null(strstr(e.text, "99"));
 	}
-	test_run_sql(f->file, "PRAGMA user_version = 1");
+	test_run_sql(f->file, "PRAGMA user_version = " TEST_SCHEMA_VERSION);
 	struct history *h = test_history(f->file);
 
 	assert_int_equal(test_count_runs(h, NULL), 40);
+	history_close(h);
+}
+
+static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
+{
+	static const char *const since[] = {"network_source", "architecture", "vendor",
+		"instance_type", "region", "zone", "allocation", "forwarded_at"};
+	struct test_folder *f = *state;
+	struct arena arena = {0};
+
+	test_make_history(f->file);
+	test_run_sql(f->file, "DROP INDEX run_unforwarded");
+	for (size_t i = 0; i < ARRAY_LEN(since); i++) {
+		char sql[80];
+
+		snprintf(sql, sizeof sql, "ALTER TABLE run DROP COLUMN %s", since[i]);
+		test_run_sql(f->file, sql);
+	}
+	test_run_sql(f->file, "PRAGMA user_version = 1");
+	struct history *h = test_history(f->file);
+	const struct run_query newest = {.limit = 1};
+	struct runs runs;
+
+	assert_int_equal(test_count_runs(h, NULL), 40);
+	assert_int_equal(history_runs(h, &newest, &arena, &runs, NULL), 0);
+	assert_null(runs.run[0].vendor_id);
+	assert_int_equal(runs.run[0].architecture, ARCHITECTURE_UNKNOWN);
+	arena_done(&arena);
 	history_close(h);
 }
 
@@ -363,6 +394,7 @@ int main(void)
 		TEST(illegal_column_names_are_refused),
 		TEST(another_programs_database_is_left_alone),
 		TEST(a_newer_schema_is_left_alone),
+		TEST(a_file_of_the_first_version_is_brought_up_to_date),
 		TEST(an_empty_file_becomes_a_history),
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),

@@ -22,6 +22,7 @@
 
 /* Nothing here is about routes. */
 const struct route *const all_routes[] = {NULL};
+const struct route *const all_changes[] = {NULL};
 
 /* ---- a server and its clients ---- */
 

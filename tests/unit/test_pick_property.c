@@ -135,7 +135,11 @@ static void random_question(const struct catalogue *c, struct question *q)
 		.exclude = {next(12) ? 0 : 1 + next(3), names + next(4)},
 		.architectures = next(3) ? 0 : next(8),
 		.cpu_allocations = next(6) ? 0 : next(16),
+		.vcpus_min = next(12) ? 0 : next(40),
 		.vcpus_max = next(12) ? 0 : next(64),
+		.memory_min = next(12) ? 0 : next(40000),
+		.gpus_min = next(16) ? 0 : next(5) / 2.0,
+		.gpu_memory_total = next(16) ? 0 : next(60000),
 		.memory_max = next(12) ? 0 : next(60000),
 		.gpu_models = {next(16) ? 0 : 1, models + 1},
 		.gpu_memory_min = next(16) ? 0 : next(30000),
@@ -187,7 +191,11 @@ static bool fits(const struct catalogue *c, const struct server *s, const struct
 	       ASKED(o->architectures, o->architectures >> s->cpu_architecture & 1) &&
 	       ASKED(o->cpu_allocations, o->cpu_allocations >> s->cpu_allocation & 1) &&
 	       ASKED(q->d.cpu_cores, cpus >= q->d.cpu_cores) &&
+	       ASKED(o->vcpus_min, s->vcpus >= o->vcpus_min) &&
 	       ASKED(o->vcpus_max, s->vcpus <= o->vcpus_max) &&
+	       ASKED(o->memory_min, s->memory_amount >= o->memory_min) &&
+	       ASKED(o->gpus_min, s->gpu_count >= o->gpus_min) &&
+	       ASKED(o->gpu_memory_total, s->gpu_memory_total >= o->gpu_memory_total) &&
 	       ASKED(q->d.memory_bytes, r->memory(s) * MIB >= q->d.memory_bytes) &&
 	       ASKED(o->memory_max, s->memory_amount <= o->memory_max) &&
 	       ASKED(q->d.gpus, s->gpu_count >= q->d.gpus) &&

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/historian.h"
 #include "exporter/http_count.h"
 #include "exporter/self.h"
 #include "exporter/version.h"
@@ -14,8 +15,9 @@
 
 static const struct collector *const collectors[] = {&collector_self, NULL};
 
-/* Reads once through proc; the caller drops the snapshot and frees the pool. */
-static struct snapshot *collect(struct tree *proc, struct snapshot_pool **pool)
+/* Reads once through proc, with sources unless that is NULL; the caller drops the snapshot and frees the pool. */
+static struct snapshot *collect_from(struct tree *proc, const struct self_sources *sources,
+	struct snapshot_pool **pool)
 {
 	static char scratch[HOST_SCRATCH_SIZE];
 	struct host host = {
@@ -32,9 +34,16 @@ static struct snapshot *collect(struct tree *proc, struct snapshot_pool **pool)
 	struct snapshot *s = snapshot_take(*pool);
 
 	assert_int_equal(collector_self.start(&self, &host, NULL), 0);
+	if (sources)
+		self_watch(self, sources);
 	assert_int_equal(collector_self.collect(self, &host, &s->blocks[0], NULL), 0);
 	collector_self.stop(self);
 	return s;
+}
+
+static struct snapshot *collect(struct tree *proc, struct snapshot_pool **pool)
+{
+	return collect_from(proc, NULL, pool);
 }
 
 static const struct point *first_point(const struct snapshot *s, const char *name)
@@ -188,6 +197,40 @@ static void requests_are_counted_by_path_and_code(void **state)
 	tree_free(proc);
 }
 
+static void the_history_is_reported_where_there_is_one(void **state)
+{
+	static const char *const of_history[] = {"rightsize_history_samples_written",
+		"rightsize_history_samples_dropped", "rightsize_history_samples_waiting",
+		"rightsize_history_errors"};
+	struct columns columns;
+	struct historian_config config = {.path = ":memory:", .columns = &columns};
+	uint64_t missed = 7;
+	struct tree *proc = memory_tree();
+	struct historian *h;
+
+	(void)state;
+	columns_build(&columns);
+	assert_int_equal(historian_start(&h, &config, NULL), 0);
+	for (int with = 0; with < 2; with++) {
+		struct snapshot_pool *pool;
+		struct self_sources sources = {with ? h : NULL, &missed};
+		struct snapshot *s = collect_from(proc, &sources, &pool);
+
+		assert_true(value(s, "rightsize_history_samples_missed") == 7);
+		for (size_t i = 0; i < ARRAY_LEN(of_history); i++) {
+			double v = value(s, of_history[i]);
+
+			assert_true(with ? v == 0 : isnan(v));
+		}
+		assert_int_equal(isnan(value(s, "rightsize_history_size_bytes")), !with);
+		shared_drop(&s->shared);
+		snapshot_pool_free(pool);
+	}
+	historian_stop(h);
+	columns_done(&columns);
+	tree_free(proc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +239,7 @@ int main(void)
 		cmocka_unit_test(reads_that_fail_harm_nothing),
 		cmocka_unit_test(build_info_is_complete),
 		cmocka_unit_test(requests_are_counted_by_path_and_code),
+		cmocka_unit_test(the_history_is_reported_where_there_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

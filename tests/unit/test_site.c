@@ -60,6 +60,7 @@ static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, b
 static const struct route route_flood = {
 	"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
 const struct route *const all_routes[] = {&route_echo, &route_fail, &route_flood, NULL};
+const struct route *const all_changes[] = {NULL};
 
 /* ---- a site with a fake sampler ---- */
 
@@ -126,7 +127,7 @@ static void paths_lead_to_their_pages(void **state)
 		int status;
 		const char *handler, *content_type, *holds;
 	} table[] = {
-		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "<a href=\"/metrics\">"},
+		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "<a href=\"metrics\">"},
 		{{.target = "/"}, 200, "/", "text/html; charset=utf-8",
 			"too much &#38; &#60;more&#62;"},
 		{{.target = "/?x=1"}, 200, "/", "text/html; charset=utf-8", "rightsize-exporter"},

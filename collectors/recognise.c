@@ -1,0 +1,246 @@
+/* Reading the table of systems against one process. */
+#include "collectors/recognise.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/recognise_private.h"
+#include "collectors/steady_name.h"
+
+#define MEBIBYTE 1048576.0
+/* Where the name of a Nextflow process is, below the folder that its task runs in. */
+#define NEXTFLOW_FILE ".command.run"
+#define NEXTFLOW_CALL ".command.sh"
+
+/* ---- what they say ---- */
+
+static struct slice up_to(struct slice s, const char *stops)
+{
+	struct slice all = s;
+
+	for (size_t i = 0; i < s.len; i++)
+		if (s.data[i] && strchr(stops, s.data[i])) {
+			s.len = i;
+			break;
+		}
+	while (s.len && s.data[s.len - 1] == ' ')
+		s.len--;
+	return s.len ? s : all;
+}
+
+static bool is_of_total(char c)
+{
+	return (c >= '0' && c <= '9') || c == '/' || c == ' ';
+}
+
+static struct slice trimmed(struct slice s, enum trim trim)
+{
+	size_t n = s.len;
+
+	switch (trim) {
+	case TRIM_NOTHING:
+		return steady_name(s);
+	case TRIM_GENERATED:
+		return without_generated(s);
+	case TRIM_REPLICA:
+		return without_replica(s);
+	case TRIM_BRACKETS:
+		return steady_name(up_to(s, "[("));
+	case TRIM_COLON:
+		return steady_name(up_to(s, ":"));
+	case TRIM_OF_TOTAL:
+		if (ends_in(s, "]"))
+			return up_to(s, "[:");
+		while (n && is_of_total(s.data[n - 1]))
+			n--;
+		return n && memchr(s.data + n, '/', s.len - n) ? (struct slice){s.data, n} : s;
+	}
+	return s;
+}
+
+/* Text that may be shown. */
+static void clean(struct slice s, char *out, size_t size)
+{
+	utf8_clean(s.data, s.len, out, size);
+	for (char *c = out; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '_';
+}
+
+static void add_to_name(char *name, size_t size, const char *word)
+{
+	size_t n = strlen(name);
+
+	snprintf(name + n, size - n, "%s%s", n ? "/" : "", word);
+}
+
+static double number(struct slice s)
+{
+	struct scan text = SCAN(s.data, s.len);
+	uint64_t v;
+
+	return scan_u64(&text, &v) && scan_end(&text) ? (double)v : (double)NAN;
+}
+
+static void take_word(const struct word *word, struct slice value, struct recognised *r, char *name,
+	size_t size)
+{
+	char text[JOB_WORD_MAX];
+
+	if (word->is & WORD_NAME) {
+		clean(trimmed(value, word->trim), text, sizeof text);
+		add_to_name(name, size, text);
+	} else {
+		clean(value, text, sizeof text);
+	}
+	if (word->is & WORD_RUN)
+		memcpy(r->run, text, sizeof text);
+	if (word->is & WORD_TASK)
+		memcpy(r->task, text, sizeof text);
+	if (word->is & (WORD_ATTEMPT | WORD_RETRY))
+		r->attempt = number(value) + (word->is & WORD_RETRY ? 1 : 0);
+	if (word->is & WORD_CPU)
+		r->cpu_cores = number(value);
+	if (word->is & WORD_MEBIBYTES)
+		r->memory_bytes = number(value) * MEBIBYTE;
+	if (word->label && r->n_labels < JOB_LABELS_MAX) {
+		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
+		memcpy(r->label[r->n_labels++].value, text, sizeof text);
+	}
+}
+
+#define RECOGNISED_NONE                                                                            \
+	((struct recognised){                                                                      \
+		.attempt = NAN, .cpu_cores = NAN, .memory_bytes = NAN, .input_bytes = NAN})
+
+static bool take_system(const struct words *w, const struct job_system *s, struct recognised *ret)
+{
+	char name[WORDS_MAX * JOB_WORD_MAX] = "";
+	struct slice value[WORDS_MAX];
+
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		value[i] = words_read(w, &s->words[i]);
+		if (!value[i].data && s->words[i].is & WORD_NEEDED)
+			return false;
+	}
+	*ret = RECOGNISED_NONE;
+	ret->system = s->name;
+	ret->grace_seconds = s->grace_seconds;
+	for (size_t i = 0; i < WORDS_MAX; i++)
+		if (value[i].data)
+			take_word(&s->words[i], value[i], ret, name, sizeof name);
+	clean((struct slice){name, strlen(name)}, ret->job_name, sizeof ret->job_name);
+	return true;
+}
+
+static bool find_system(const struct words *w, struct recognised *ret)
+{
+	for (const struct job_system *s = job_systems; s->name; s++)
+		if (take_system(w, s, ret))
+			return true;
+	return false;
+}
+
+static struct slice words_own_name(const struct words *w)
+{
+	static const struct word own = {NULL, 0,
+		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
+			{.kind = FROM_POD, .text = "rightsize/job-name"}},
+		TRIM_NOTHING};
+
+	return words_read(w, &own);
+}
+
+/* What whoever started it says in our own variables, or on its pod. */
+static void take_own(const struct words *w, struct recognised *r)
+{
+	struct slice name = words_own_name(w);
+	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
+	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
+	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
+
+	r->own_name = name.data != NULL;
+	if (name.data)
+		clean(name, r->job_name, sizeof r->job_name);
+	if (run.data)
+		clean(run, r->run, sizeof r->run);
+	if (attempt.data)
+		r->attempt = number(attempt);
+	if (input.data)
+		r->input_bytes = number(input);
+}
+
+bool recognise(const struct process_text *text, struct recognised *ret)
+{
+	struct recognised r = RECOGNISED_NONE;
+	struct words w;
+
+	words_take_apart(text, &w);
+	if (!find_system(&w, &r)) {
+		if (!words_own_name(&w).data)
+			return false;
+		r = RECOGNISED_NONE;
+		r.system = "environment";
+	}
+	take_own(&w, &r);
+	*ret = r;
+	return true;
+}
+
+bool recognise_file(const struct process_text *text, char *path, size_t size)
+{
+	struct words w;
+
+	words_take_apart(text, &w);
+	for (size_t i = 0; i < w.n_arguments; i++) {
+		struct slice a = w.argument[i], name = last_part(a, '/');
+		size_t folder = a.len - name.len;
+
+		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
+			continue;
+		/* What begins with a slash is below its root, the rest in the folder that it is in. */
+		int n = snprintf(path, size, "%s%.*s" NEXTFLOW_FILE,
+			folder && a.data[0] == '/' ? "root" : "cwd/", (int)folder, a.data);
+
+		return n > 0 && (size_t)n < size && !memmem(a.data, folder, "..", 2);
+	}
+	return false;
+}
+
+static bool agree(const char *a, const char *b)
+{
+	return !*a || !*b || strcmp(a, b) == 0;
+}
+
+bool recognised_same(const struct recognised *a, const struct recognised *b)
+{
+	return strcmp(a->system, b->system) == 0 && strcmp(a->job_name, b->job_name) == 0 &&
+	       agree(a->run, b->run) && agree(a->task, b->task) &&
+	       (isnan(a->attempt) || isnan(b->attempt) || a->attempt == b->attempt);
+}
+
+bool is_exporter_command(struct slice command_line)
+{
+	struct scan s = SCAN(command_line.data, command_line.len);
+	struct slice program;
+
+	return command_line.data && next_string(&s, &program) &&
+	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_recognised_variable(struct slice name)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		if (slice_is(name, variable_names[i]))
+			return true;
+	return false;
+}
+
+const char *recognise_system(size_t i)
+{
+	return job_systems[i].name;
+}

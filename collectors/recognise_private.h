@@ -1,0 +1,126 @@
+/* The table of systems, as collectors/recognise.c reads it. Nobody else includes this. */
+#ifndef COLLECTORS_RECOGNISE_PRIVATE_H
+#define COLLECTORS_RECOGNISE_PRIVATE_H
+
+#include "collectors/recognise.h"
+
+/* Every variable that is looked at, sorted. */
+#define RECOGNISED_VARIABLES(X)                                                                                                            \
+	X(AIRFLOW_CTX_DAG_ID)                                                                                                              \
+	X(AIRFLOW_CTX_DAG_RUN_ID)                                                                                                          \
+	X(AIRFLOW_CTX_TASK_ID)                                                                                                             \
+	X(AIRFLOW_CTX_TRY_NUMBER)                                                                                                          \
+	X(ARGO_NODE_ID) X(ARGO_TEMPLATE) X(ARGO_WORKFLOW_NAME) X(AWS_BATCH_CE_NAME) X(AWS_BATCH_JOB_ARRAY_INDEX) X(                        \
+		AWS_BATCH_JOB_ATTEMPT) X(AWS_BATCH_JOB_ID) X(AWS_BATCH_JQ_NAME) X(BUILDKITE_BUILD_ID) X(BUILDKITE_JOB_ID)                  \
+		X(BUILDKITE_LABEL) X(BUILDKITE_ORGANIZATION_SLUG) X(BUILDKITE_PIPELINE_SLUG) X(                                            \
+			BUILDKITE_RETRY_COUNT) X(BUILDKITE_STEP_KEY) X(BUILD_NUMBER) X(BUILD_TAG) X(CI_JOB_ID)                             \
+			X(CI_JOB_NAME) X(CI_JOB_STAGE) X(CI_PIPELINE_ID) X(CI_PROJECT_PATH) X(DAGSTER_RUN_ID) X(                           \
+				DAGSTER_RUN_JOB_NAME) X(DAGSTER_RUN_STEP_KEY) X(FLYTE_ATTEMPT_NUMBER) X(FLYTE_INTERNAL_EXECUTION_DOMAIN)   \
+				X(FLYTE_INTERNAL_EXECUTION_ID) X(FLYTE_INTERNAL_EXECUTION_PROJECT) X(FLYTE_INTERNAL_EXECUTION_WORKFLOW) X( \
+					FLYTE_INTERNAL_TASK_NAME) X(GITHUB_JOB) X(GITHUB_REPOSITORY) X(GITHUB_RUN_ATTEMPT)                 \
+					X(GITHUB_RUN_ID) X(GITHUB_WORKFLOW) X(GITLAB_CI) X(JOB_NAME) X(                                    \
+						KFP_RUN_NAME) X(METAFLOW_FLOW_NAME) X(METAFLOW_RETRY_COUNT)                                \
+						X(METAFLOW_RUN_ID) X(METAFLOW_STEP_NAME) X(METAFLOW_TASK_ID) X(                            \
+							MF_ATTEMPT) X(MF_PATHSPEC) X(NXF_TASK_WORKDIR) X(PREFECT__DEPLOYMENT_NAME)         \
+							X(PREFECT__FLOW_NAME) X(PREFECT__FLOW_RUN_ID) X(                                   \
+								RAY_JOB_ID) X(RIGHTSIZE_ATTEMPT) X(RIGHTSIZE_INPUT_BYTES)                  \
+								X(RIGHTSIZE_JOB_NAME) X(RIGHTSIZE_RUN_ID) X(                               \
+									RUNNER_TRACKING_ID) X(SLURM_ARRAY_JOB_ID)                          \
+									X(SLURM_ARRAY_TASK_ID) X(                                          \
+										SLURM_CLUSTER_NAME) X(SLURM_CPUS_PER_TASK)                 \
+										X(SLURM_JOB_ID) X(                                         \
+											SLURM_JOB_NAME) X(SLURM_JOB_PARTITION)             \
+											X(SLURM_MEM_PER_NODE) X(                           \
+												SLURM_RESTART_COUNT)                       \
+												X(STAGE_NAME) X(                           \
+													TRAINING_JOB_ARN)                  \
+													X(TRAINING_JOB_NAME)
+
+#define VARIABLE_ID(name) VARIABLE_##name,
+enum variable { RECOGNISED_VARIABLES(VARIABLE_ID) VARIABLE_COUNT };
+
+extern const char *const variable_names[VARIABLE_COUNT];
+
+enum from_kind {
+	FROM_NOTHING,
+	FROM_ENVIRONMENT, /* the value of variable */
+	FROM_PART,        /* its part number index between slashes, from 0 */
+	FROM_LAST_PART,   /* what follows its last colon */
+	FROM_JSON_NAME,   /* the value of "name" at the top of it */
+	FROM_OPTION,      /* of the command line: text VALUE or text=VALUE */
+	FROM_ARGUMENT, /* the index-th argument after text, which may be several arguments; 0 = its last */
+	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending */
+	FROM_TITLE, /* the rest of a command line that begins with text: the index-th word, or all for -1 */
+	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
+	FROM_FILE, /* the rest of the line of the file that begins with text */
+	FROM_POD,  /* the annotation or label text of the pod */
+	FROM_TEXT, /* text itself */
+};
+
+struct from {
+	enum from_kind kind;
+	enum variable variable;
+	const char *text;
+	int index;
+};
+
+enum word_is {
+	WORD_NAME = 1,   /* a part of the job's name */
+	WORD_NEEDED = 2, /* without it nothing is recognised */
+	WORD_RUN = 4,
+	WORD_TASK = 8,
+	WORD_ATTEMPT = 16,    /* counted from 1 */
+	WORD_RETRY = 32,      /* counted from 0 */
+	WORD_CPU = 64,        /* cores asked for */
+	WORD_MEBIBYTES = 128, /* memory asked for */
+	WORD_HIDDEN = 256,    /* no label */
+};
+
+enum trim {
+	TRIM_NOTHING,
+	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
+	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
+	TRIM_REPLICA, /* what replica sets, jobs and the like add to a prefix */
+	TRIM_COLON,   /* from the first colon on: "align:sample=A" */
+	TRIM_OF_TOTAL, /* "3/5" at the end, as of parallel jobs, and lists in brackets: "test: [a, b]" */
+};
+
+#define SOURCES_MAX 5
+#define WORDS_MAX   9
+
+struct word {
+	const char *label;
+	unsigned is;                   /* of enum word_is */
+	struct from from[SOURCES_MAX]; /* the first that is there */
+	enum trim trim;
+};
+
+struct job_system {
+	const char *name;
+	double grace_seconds;
+	struct word words[WORDS_MAX];
+};
+
+extern const struct job_system job_systems[]; /* name NULL ends; the first that has all it needs */
+
+/* Arguments further back say nothing about which job it is. */
+#define ARGUMENTS_MAX 256
+
+/* What one process says, taken apart once. */
+struct words {
+	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
+	size_t n_arguments;
+	struct slice argument[ARGUMENTS_MAX];
+	struct slice command_line, file, pod;
+};
+
+/* ---- collectors/recognise_words.c ---- */
+void words_take_apart(const struct process_text *text, struct words *ret);
+/* From the first source that has something; data NULL when none has. */
+struct slice words_read(const struct words *w, const struct word *word);
+
+bool next_string(struct scan *s, struct slice *ret); /* up to a NUL or the end; false at the end */
+struct slice last_part(struct slice s, char separator); /* all of it without one */
+bool ends_in(struct slice s, const char *ending);       /* and is longer */
+
+#endif

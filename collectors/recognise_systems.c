@@ -1,0 +1,202 @@
+/*
+ * What each system leaves behind, as its documentation or source says. Those that say most about a step come first;
+ * what only says on which machine or build it runs (CI, batch queues) comes last, because steps of others run there.
+ */
+#include "collectors/recognise_private.h"
+
+#define VARIABLE_NAME(name) #name,
+const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
+
+#define ENV(name)                                                                                  \
+	{                                                                                          \
+		.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name                              \
+	}
+#define PART(name, number)                                                                         \
+	{                                                                                          \
+		.kind = FROM_PART, .variable = VARIABLE_##name, .index = (number)                  \
+	}
+#define LAST(name)                                                                                 \
+	{                                                                                          \
+		.kind = FROM_LAST_PART, .variable = VARIABLE_##name                                \
+	}
+#define JSON_NAME(name_)                                                                           \
+	{                                                                                          \
+		.kind = FROM_JSON_NAME, .variable = VARIABLE_##name_                               \
+	}
+#define OPTION(text_)                                                                              \
+	{                                                                                          \
+		.kind = FROM_OPTION, .text = (text_)                                               \
+	}
+#define ARGUMENT(text_, n)                                                                         \
+	{                                                                                          \
+		.kind = FROM_ARGUMENT, .text = (text_), .index = (n)                               \
+	}
+#define SCRIPT(ending)                                                                             \
+	{                                                                                          \
+		.kind = FROM_SCRIPT, .text = (ending)                                              \
+	}
+#define TITLE(text_, n)                                                                            \
+	{                                                                                          \
+		.kind = FROM_TITLE, .text = (text_), .index = (n)                                  \
+	}
+#define MIDDLE(text_)                                                                              \
+	{                                                                                          \
+		.kind = FROM_MIDDLE, .text = (text_)                                               \
+	}
+#define FILE_LINE(text_)                                                                           \
+	{                                                                                          \
+		.kind = FROM_FILE, .text = (text_)                                                 \
+	}
+#define POD(text_)                                                                                 \
+	{                                                                                          \
+		.kind = FROM_POD, .text = (text_)                                                  \
+	}
+#define TEXT(text_)                                                                                \
+	{                                                                                          \
+		.kind = FROM_TEXT, .text = (text_)                                                 \
+	}
+
+#define MUST (WORD_NAME | WORD_NEEDED)
+#define SIGN (WORD_NEEDED | WORD_HIDDEN)
+
+/*
+ * CI runners start a process for each step of a script, one after the other, with moments in between in which only
+ * the runner works.
+ */
+#define BETWEEN_STEPS_SECONDS 30
+
+/* clang-format off */
+const struct job_system job_systems[] = {
+	{"metaflow", 0, {
+		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
+		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT("step", 1), POD("metaflow/step_name")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(METAFLOW_RUN_ID), PART(MF_PATHSPEC, 1), OPTION("--run-id"), POD("metaflow/run_id")}, 0},
+		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
+		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
+	}},
+	{"flyte", 0, {
+		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
+		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME), POD("task-name")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(FLYTE_INTERNAL_EXECUTION_ID), POD("execution-id")}, 0},
+		{NULL, WORD_RETRY, {ENV(FLYTE_ATTEMPT_NUMBER)}, 0},
+		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
+		{"domain", 0, {ENV(FLYTE_INTERNAL_EXECUTION_DOMAIN)}, 0},
+	}},
+	{"airflow", 0, {
+		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT("tasks run", 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
+		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT("tasks run", 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT("tasks run", 3), TITLE("airflow task runner: ", 2), POD("run_id")}, 0},
+		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
+	}},
+	{"kubeflow", 0, {
+		{"pipeline", MUST, {OPTION("--pipeline_name"), ENV(KFP_RUN_NAME)}, TRIM_GENERATED},
+		{"component", MUST, {OPTION("--function_to_execute"), JSON_NAME(ARGO_TEMPLATE)}, 0},
+		{NULL, WORD_RUN, {OPTION("--run_id"), ENV(ARGO_WORKFLOW_NAME)}, 0},
+		{NULL, WORD_TASK, {OPTION("--execution_id"), ENV(ARGO_NODE_ID)}, 0},
+	}},
+	{"argo", 0, {
+		{"workflow", MUST, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, TRIM_GENERATED},
+		{"template", MUST, {JSON_NAME(ARGO_TEMPLATE)}, 0},
+		{NULL, WORD_RUN, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, 0},
+		{NULL, WORD_TASK, {ENV(ARGO_NODE_ID)}, 0},
+	}},
+	{"dagster", 0, {
+		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME), POD("dagster/job")}, 0},
+		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_BRACKETS},
+		{NULL, WORD_RUN, {ENV(DAGSTER_RUN_ID), POD("dagster/run-id")}, 0},
+		{NULL, WORD_TASK, {ENV(DAGSTER_RUN_STEP_KEY)}, 0},
+	}},
+	{"prefect", 0, {
+		{"flow", MUST, {ENV(PREFECT__FLOW_NAME), POD("prefect.io/flow-name")}, 0},
+		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME), POD("prefect.io/deployment-name")}, 0},
+		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID), POD("prefect.io/flow-run-id")}, 0},
+	}},
+	{"nextflow", 0, {
+		{"process", MUST, {FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
+		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR), POD("nextflow.io/taskName")}, 0},
+	}},
+	{"snakemake", 0, {
+		{NULL, WORD_NAME, {TEXT("snakemake")}, 0},
+		{"rule", MUST, {OPTION("--target-jobs"), MIDDLE("snakejob.")}, TRIM_COLON},
+	}},
+	{"ray", 0, {
+		{NULL, WORD_NAME, {TEXT("ray")}, 0},
+		{"task", MUST, {TITLE("ray::", -1)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(RAY_JOB_ID)}, 0},
+	}},
+	{"spark", 0, {
+		{NULL, SIGN, {ARGUMENT("org.apache.spark.deploy.SparkSubmit", 0)}, 0},
+		{"application", MUST, {OPTION("--name"), OPTION("--class"), SCRIPT(".py"), SCRIPT(".jar")}, 0},
+	}},
+	{"slurm", 0, {
+		{"job", MUST, {ENV(SLURM_JOB_NAME)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(SLURM_ARRAY_JOB_ID), ENV(SLURM_JOB_ID)}, 0},
+		{NULL, WORD_TASK, {ENV(SLURM_ARRAY_TASK_ID)}, 0},
+		{NULL, WORD_RETRY, {ENV(SLURM_RESTART_COUNT)}, 0},
+		{"partition", 0, {ENV(SLURM_JOB_PARTITION)}, 0},
+		{"cluster", 0, {ENV(SLURM_CLUSTER_NAME)}, 0},
+		{NULL, WORD_CPU, {ENV(SLURM_CPUS_PER_TASK)}, 0},
+		{NULL, WORD_MEBIBYTES, {ENV(SLURM_MEM_PER_NODE)}, 0},
+	}},
+	{"aws-batch", 0, {
+		{"queue", MUST, {ENV(AWS_BATCH_JQ_NAME)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AWS_BATCH_JOB_ID)}, 0},
+		{NULL, WORD_TASK, {ENV(AWS_BATCH_JOB_ARRAY_INDEX)}, 0},
+		{NULL, WORD_ATTEMPT, {ENV(AWS_BATCH_JOB_ATTEMPT)}, 0},
+		{"compute_environment", 0, {ENV(AWS_BATCH_CE_NAME)}, 0},
+	}},
+	{"sagemaker", 0, {
+		{"training_job", MUST, {ENV(TRAINING_JOB_NAME)}, 0},
+		{NULL, SIGN, {ENV(TRAINING_JOB_ARN)}, 0},
+		{NULL, WORD_RUN, {ENV(TRAINING_JOB_NAME)}, 0},
+	}},
+	{"github-actions", BETWEEN_STEPS_SECONDS, {
+		{"repository", MUST, {ENV(GITHUB_REPOSITORY)}, 0},
+		{"workflow", MUST, {ENV(GITHUB_WORKFLOW)}, 0},
+		{"job", MUST, {ENV(GITHUB_JOB)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(GITHUB_RUN_ID)}, 0},
+		{NULL, WORD_TASK, {ENV(RUNNER_TRACKING_ID)}, 0},
+		{NULL, WORD_ATTEMPT, {ENV(GITHUB_RUN_ATTEMPT)}, 0},
+	}},
+	{"gitlab-ci", BETWEEN_STEPS_SECONDS, {
+		{NULL, SIGN, {ENV(GITLAB_CI)}, 0},
+		{"project", MUST, {ENV(CI_PROJECT_PATH)}, 0},
+		{"job", MUST, {ENV(CI_JOB_NAME)}, TRIM_OF_TOTAL},
+		{"stage", 0, {ENV(CI_JOB_STAGE)}, 0},
+		{NULL, WORD_RUN, {ENV(CI_PIPELINE_ID)}, 0},
+		{NULL, WORD_TASK | WORD_NEEDED, {ENV(CI_JOB_ID)}, 0},
+	}},
+	{"buildkite", BETWEEN_STEPS_SECONDS, {
+		{"pipeline", MUST, {ENV(BUILDKITE_PIPELINE_SLUG)}, 0},
+		{"step", WORD_NAME, {ENV(BUILDKITE_STEP_KEY), ENV(BUILDKITE_LABEL)}, 0},
+		{"organization", 0, {ENV(BUILDKITE_ORGANIZATION_SLUG)}, 0},
+		{NULL, WORD_RUN, {ENV(BUILDKITE_BUILD_ID)}, 0},
+		{NULL, WORD_TASK | WORD_NEEDED, {ENV(BUILDKITE_JOB_ID)}, 0},
+		{NULL, WORD_RETRY, {ENV(BUILDKITE_RETRY_COUNT)}, 0},
+	}},
+	{"jenkins", BETWEEN_STEPS_SECONDS, {
+		{"job", MUST, {ENV(JOB_NAME)}, 0},
+		{"stage", WORD_NAME, {ENV(STAGE_NAME)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(BUILD_TAG)}, 0},
+		{NULL, SIGN, {ENV(BUILD_NUMBER)}, 0},
+	}},
+	{"argo", 0, { /* by labels: of a workflow of a template, or of one made from a prefix */
+		{"workflow", MUST, {POD("workflows.argoproj.io/cron-workflow"), POD("workflows.argoproj.io/workflow-template"), POD("workflows.argoproj.io/workflow")}, TRIM_GENERATED},
+		{"template", WORD_NAME, {POD("workflows.argoproj.io/template")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {POD("workflows.argoproj.io/workflow")}, 0},
+		{NULL, WORD_TASK, {POD("workflows.argoproj.io/node-id"), POD("workflows.argoproj.io/node-name"), POD("pod.uid")}, 0},
+	}},
+	{"spark", 0, {
+		{"application", MUST, {POD("spark-app-name")}, TRIM_GENERATED},
+		{"role", WORD_NAME, {POD("spark-role")}, 0},
+		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
+	}},
+	{"kubernetes", 0, {
+		{"app", MUST, {POD("batch.kubernetes.io/job-name"), POD("job-name"), POD("app.kubernetes.io/name"), POD("app"), POD("pod.name")}, TRIM_REPLICA},
+		{"component", WORD_NAME, {POD("app.kubernetes.io/component")}, 0},
+		{"namespace", 0, {POD("pod.namespace")}, 0},
+		{NULL, WORD_RUN, {POD("pod.uid"), POD("pod.name")}, 0},
+	}},
+	{0},
+};
+/* clang-format on */

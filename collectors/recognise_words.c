@@ -1,0 +1,298 @@
+/* What a process says, word by word: variables, arguments, titles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/recognise_private.h"
+
+/* ---- taking apart ---- */
+
+static int compare_name(const void *key, const void *row)
+{
+	const struct slice *name = key;
+	const char *other = *(const char *const *)row;
+	int order = strncmp(name->data, other, name->len);
+
+	return order ? order : (other[name->len] ? -1 : 0);
+}
+
+/* The first of several values of a variable is the one that programs see. */
+static void take_variable(struct words *w, struct slice text)
+{
+	const char *equals = memchr(text.data, '=', text.len);
+	struct slice name = {text.data, equals ? (size_t)(equals - text.data) : 0};
+
+	if (name.len == 0)
+		return;
+	const char *const *row = bsearch(&name, variable_names, VARIABLE_COUNT,
+		sizeof variable_names[0], compare_name);
+
+	if (row && !w->variable[row - variable_names].data && equals + 1 < text.data + text.len)
+		w->variable[row - variable_names] =
+			(struct slice){equals + 1, text.len - name.len - 1};
+}
+
+bool next_string(struct scan *s, struct slice *ret)
+{
+	if (scan_end(s))
+		return false;
+	if (!scan_until(s, '\0', ret)) {
+		*ret = (struct slice){s->at, (size_t)(s->end - s->at)};
+		s->at = s->end;
+	}
+	return true;
+}
+
+void words_take_apart(const struct process_text *text, struct words *w)
+{
+	struct scan environment = SCAN(text->environment.data, text->environment.len);
+	struct scan arguments = SCAN(text->command_line.data, text->command_line.len);
+	struct slice piece;
+
+	memset(w->variable, 0, sizeof w->variable);
+	w->n_arguments = 0;
+	w->command_line = text->command_line;
+	w->file = text->file;
+	w->pod = text->pod;
+	while (text->environment.data && next_string(&environment, &piece))
+		take_variable(w, piece);
+	while (text->command_line.data && w->n_arguments < ARGUMENTS_MAX &&
+		next_string(&arguments, &piece))
+		w->argument[w->n_arguments++] = piece;
+}
+
+/* ---- sources: each gives a slice with data NULL when it has nothing ---- */
+
+static const struct slice nothing = {NULL, 0};
+
+static struct slice after(struct slice s, size_t n)
+{
+	return (struct slice){s.data + n, s.len - n};
+}
+
+static struct slice part(struct slice s, int index)
+{
+	struct scan rest = SCAN(s.data, s.len);
+	struct slice piece = s;
+
+	for (int i = 0; i <= index; i++)
+		if (!scan_until(&rest, '/', &piece)) {
+			piece = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
+			rest.at = rest.end;
+		}
+	return piece.len ? piece : nothing;
+}
+
+struct slice last_part(struct slice s, char separator)
+{
+	const char *at = s.data ? memrchr(s.data, separator, s.len) : NULL;
+
+	return at ? after(s, (size_t)(at + 1 - s.data)) : s;
+}
+
+/* Past a string whose opening quote was read; its text, escapes and all. */
+static bool json_string(struct scan *s, struct slice *ret)
+{
+	const char *begin = s->at;
+
+	while (!scan_end(s) && *s->at != '"')
+		s->at += *s->at == '\\' && s->at + 1 < s->end ? 2 : 1;
+	*ret = (struct slice){begin, (size_t)(s->at - begin)};
+	return scan_char(s, '"');
+}
+
+static void skip_space(struct scan *s)
+{
+	while (!scan_end(s) &&
+		(*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+		s->at++;
+}
+
+/* The text of the member "name" of the outermost object. */
+static struct slice json_name(struct slice json)
+{
+	struct scan s = SCAN(json.data, json.len);
+	struct slice text;
+	int depth = 0;
+
+	while (json.data && !scan_end(&s)) {
+		char c = *s.at++;
+
+		depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+		if (c != '"')
+			continue;
+		if (!json_string(&s, &text))
+			break;
+		skip_space(&s);
+		if (depth != 1 || !slice_is(text, "name") || !scan_char(&s, ':'))
+			continue;
+		skip_space(&s);
+		return scan_char(&s, '"') && json_string(&s, &text) && text.len ? text : nothing;
+	}
+	return nothing;
+}
+
+static struct slice option(const struct words *w, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice a = w->argument[i];
+
+		if (slice_is(a, name))
+			return i + 1 < w->n_arguments ? w->argument[i + 1] : nothing;
+		if (slice_starts(a, name) && a.data[n] == '=')
+			return after(a, n + 1);
+	}
+	return nothing;
+}
+
+/* Where the arguments of sequence ("tasks run") stand: the index of the last one; n_arguments when nowhere. */
+static size_t find_arguments(const struct words *w, const char *sequence)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct scan s = SCAN(sequence, strlen(sequence));
+		struct slice word;
+		size_t k = i;
+
+		while (k < w->n_arguments && scan_word(&s, &word) &&
+			word.len == w->argument[k].len &&
+			memcmp(word.data, w->argument[k].data, word.len) == 0) {
+			if (scan_end(&s))
+				return k;
+			k++;
+		}
+	}
+	return w->n_arguments;
+}
+
+static struct slice argument(const struct words *w, const char *sequence, int index)
+{
+	size_t at = find_arguments(w, sequence) + (size_t)index;
+
+	return at < w->n_arguments ? w->argument[at] : nothing;
+}
+
+bool ends_in(struct slice s, const char *ending)
+{
+	size_t n = strlen(ending);
+
+	return s.len > n && memcmp(s.data + s.len - n, ending, n) == 0;
+}
+
+static struct slice script(const struct words *w, const char *ending)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice name = last_part(w->argument[i], '/');
+
+		if (ends_in(name, ending))
+			return (struct slice){name.data, name.len - strlen(ending)};
+	}
+	return nothing;
+}
+
+/* A title is one string with blanks, padded with NULs, or the first argument alone. */
+static struct slice title(const struct words *w, const char *begin, int index)
+{
+	struct slice line = w->n_arguments ? w->argument[0] : nothing;
+	struct slice word;
+
+	if (!line.data || !slice_starts(line, begin))
+		return nothing;
+	struct slice rest = after(line, strlen(begin));
+	struct scan s = SCAN(rest.data, rest.len);
+
+	for (int i = 0; i <= index; i++)
+		if (!scan_word(&s, &word))
+			return nothing;
+	if (index >= 0)
+		return word;
+	/* Ray's workers without a task. */
+	return rest.len && !slice_is(rest, "IDLE") && !slice_starts(rest, "IDLE_") ? rest : nothing;
+}
+
+/* RULE of "/tmp/snakejob.RULE.12.sh". */
+static struct slice middle(const struct words *w, const char *begin)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice name = last_part(w->argument[i], '/');
+
+		if (!ends_in(name, ".sh"))
+			continue;
+		name.len -= strlen(".sh");
+		if (!slice_starts(name, begin))
+			continue;
+		name = after(name, strlen(begin));
+		const char *dot = memrchr(name.data, '.', name.len);
+
+		return dot && dot > name.data ?
+			       (struct slice){name.data, (size_t)(dot - name.data)} :
+			       nothing;
+	}
+	return nothing;
+}
+
+static struct slice file_line(const struct words *w, const char *begin)
+{
+	struct scan s = SCAN(w->file.data, w->file.len), line;
+
+	while (w->file.data && scan_line(&s, &line))
+		if (scan_literal(&line, begin))
+			return (struct slice){line.at, (size_t)(line.end - line.at)};
+	return nothing;
+}
+
+static struct slice pod_value(const struct words *w, const char *key)
+{
+	struct scan s = SCAN(w->pod.data, w->pod.len);
+	size_t n = strlen(key);
+	struct slice piece;
+
+	while (w->pod.data && next_string(&s, &piece))
+		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
+			return after(piece, n + 1);
+	return nothing;
+}
+
+static struct slice read_from(const struct words *w, const struct from *f)
+{
+	struct slice value = w->variable[f->variable];
+
+	switch (f->kind) {
+	case FROM_NOTHING:
+		return nothing;
+	case FROM_ENVIRONMENT:
+		return value;
+	case FROM_PART:
+		return value.data ? part(value, f->index) : nothing;
+	case FROM_LAST_PART:
+		return last_part(value, ':');
+	case FROM_JSON_NAME:
+		return json_name(value);
+	case FROM_OPTION:
+		return option(w, f->text);
+	case FROM_ARGUMENT:
+		return argument(w, f->text, f->index);
+	case FROM_SCRIPT:
+		return script(w, f->text);
+	case FROM_TITLE:
+		return title(w, f->text, f->index);
+	case FROM_MIDDLE:
+		return middle(w, f->text);
+	case FROM_FILE:
+		return file_line(w, f->text);
+	case FROM_POD:
+		return pod_value(w, f->text);
+	case FROM_TEXT:
+		return (struct slice){f->text, strlen(f->text)};
+	}
+	return nothing;
+}
+
+struct slice words_read(const struct words *w, const struct word *word)
+{
+	struct slice value = nothing;
+
+	for (size_t i = 0; i < SOURCES_MAX && value.len == 0; i++)
+		value = read_from(w, &word->from[i]);
+	return value.len ? value : nothing;
+}

@@ -1,0 +1,35 @@
+/*
+ * Disk space that a run took: how much more is in use on the file systems that it may write to than when it was
+ * first seen, at most. Others write there too, so no more than what the run itself wrote is taken for its own; where
+ * that is not known (processes of another user), nothing is. Network file systems are never asked: they may hang.
+ *
+ * Sampler thread only.
+ */
+#ifndef COLLECTORS_RUN_DISK_H
+#define COLLECTORS_RUN_DISK_H
+
+#include "collectors/host.h"
+
+/* Most file systems that are looked at for one run. */
+#define RUN_DISK_FILESYSTEMS_MAX 16
+
+struct run_disk {   /* zeroed memory: nothing seen yet */
+	bool found; /* its file systems */
+	size_t n;
+	struct run_filesystem {
+		struct tree *tree;
+		char *path;
+		uint64_t size, used_before;
+	} filesystem[RUN_DISK_FILESYSTEMS_MAX];
+	double most; /* bytes */
+};
+
+/*
+ * pid: a living process of the run, 0 = there is none. written: bytes that the run wrote so far, NaN = not known.
+ * The most bytes that it had taken at any look, NaN = not known.
+ */
+double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, double written);
+
+void run_disk_done(struct run_disk *d);
+
+#endif

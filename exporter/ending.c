@@ -1,0 +1,101 @@
+/* The main thread's waits. */
+#include "exporter/ending.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/runs.h"
+#include "collectors/snapshot.h"
+#include "exporter/log.h"
+#include "exporter/rules_use.h"
+#include "exporter/sampler.h"
+
+#define LOOK_SECONDS 0.5
+
+/* A signal number, or 0 after the time. */
+static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
+{
+	int64_t ns = (int64_t)(seconds * 1e9);
+	struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+	int n;
+
+	do
+		n = sigtimedwait(signals, NULL, &t);
+	while (n < 0 && errno == EINTR);
+	if (n == SIGHUP)
+		rules_reload(app);
+	return n > 0 && n != SIGHUP ? n : 0;
+}
+
+static const char *wait_for_signal(struct app *app, const sigset_t *signals)
+{
+	int n = 0;
+
+	while (sigwait(signals, &n) != 0 || n == SIGHUP)
+		if (n == SIGHUP)
+			rules_reload(app);
+	return sigabbrev_np(n);
+}
+
+struct sight {
+	bool seen, active;
+};
+
+static struct sight look(struct app *app)
+{
+	struct snapshot *s = sampler_snapshot(app->sampler, 2 * app->options->sample_interval, 1);
+	struct sight ret = {0};
+
+	for (size_t i = 0; s && i < s->n_runs; i++) {
+		ret.seen = true;
+		ret.active = ret.active || !s->runs[i].ended;
+	}
+	if (s)
+		shared_drop(&s->shared);
+	return ret;
+}
+
+static const char *wait_for_job(struct app *app, const sigset_t *signals)
+{
+	struct mono idle_since = now_read().mono;
+	bool seen = false;
+
+	for (;;) {
+		int n = wait_signal(app, signals, LOOK_SECONDS);
+		struct sight s = look(app);
+		struct mono now = now_read().mono;
+
+		if (n)
+			return sigabbrev_np(n);
+		seen = seen || s.seen;
+		if (s.active || !seen)
+			idle_since = now;
+		if (mono_seconds_between(idle_since, now) >= ENDING_SETTLE_SECONDS)
+			return "job ended";
+	}
+}
+
+const char *ending_wait(struct app *app, const sigset_t *signals)
+{
+	return app->options->exit_with_job ? wait_for_job(app, signals) :
+					     wait_for_signal(app, signals);
+}
+
+void ending_linger(struct app *app, const sigset_t *signals)
+{
+	double most = app->options->linger;
+	struct mono begin = now_read().mono;
+	struct snapshot *s = most > 0 ? sampler_snapshot(app->sampler, 0, 1) : NULL;
+
+	if (!s)
+		return;
+	uint64_t generation = s->generation;
+
+	shared_drop(&s->shared);
+	log_line(LOG_LEVEL_INFO, "waiting for a last scrape", NULL);
+	while (!sampler_was_scraped(app->sampler, generation) &&
+		mono_seconds_between(begin, now_read().mono) < most &&
+		wait_signal(app, signals, LOOK_SECONDS / 5) == 0)
+		;
+}

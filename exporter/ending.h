@@ -1,0 +1,24 @@
+/*
+ * When a server ends, and what it stays for: a signal, or with --exit-with-job the end of the job that it watches;
+ * then, with --web.linger, one more scrape.
+ */
+#ifndef EXPORTER_ENDING_H
+#define EXPORTER_ENDING_H
+
+#include <signal.h>
+
+#include "exporter/app.h"
+
+/* A job that ends may be followed by its next step: so long without any run is the end of all. */
+#define ENDING_SETTLE_SECONDS 5.0
+
+/* Blocks until it is time to end; why, for the log: the name of the signal, or "job ended". Main thread. */
+const char *ending_wait(struct app *app, const sigset_t *signals);
+
+/*
+ * Returns when the values of now were scraped, --web.linger is over, or another signal comes. While HTTP and the
+ * sampler still work.
+ */
+void ending_linger(struct app *app, const sigset_t *signals);
+
+#endif

@@ -1,0 +1,84 @@
+/* Runs that are announced, and ends that are told. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/jobs.h"
+#include "collectors/process.h"
+#include "exporter/finder_private.h"
+
+static const char announced_system[] = "announced";
+
+static struct named *announced_at(const struct finder *f, const char *job_name, pid_t pid,
+	uint64_t start_ticks)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct named *n = f->named[i];
+
+		if (n->open && n->is.system == announced_system && n->root.pid == pid &&
+			n->root.start_ticks == start_ticks && strcmp(n->is.job_name, job_name) == 0)
+			return n;
+	}
+	return NULL;
+}
+
+static struct named *named_by(const struct announcement *a)
+{
+	struct named *n = xcalloc(1, sizeof *n);
+
+	n->is = (struct recognised){
+		.system = announced_system,
+		.attempt = a->attempt,
+		.cpu_cores = a->cpu_cores,
+		.memory_bytes = a->memory_bytes,
+		.input_bytes = a->input_bytes,
+		.n_labels = a->n_labels,
+	};
+	text_copy(a->job_name, n->is.job_name, sizeof n->is.job_name);
+	memcpy(n->is.label, a->label, sizeof n->is.label);
+	return n;
+}
+
+int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
+	struct announced *ret, struct err *e)
+{
+	struct process_stat stat;
+
+	f->host = host;
+	if (process_read_stat(host, a->pid, &stat) < 0)
+		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
+	struct named *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
+	bool known = n != NULL;
+
+	if (!n) {
+		n = named_by(a);
+		int code = finder_begin(f, a->pid, stat.start_ticks, n, e);
+
+		if (code)
+			return code;
+	}
+	text_copy(n->run_id, ret->run_id, sizeof ret->run_id);
+	ret->known = known;
+	return 0;
+}
+
+int finder_finish(struct finder *f, const struct host *host, const char *run_id,
+	enum outcome outcome, double exit_code)
+{
+	double unknown[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		unknown[i] = NAN;
+	for (size_t i = 0; i < f->n; i++) {
+		struct named *n = f->named[i];
+
+		if (!n->open || strcmp(n->run_id, run_id) != 0)
+			continue;
+		n->told_outcome = outcome;
+		n->told_exit_code = exit_code;
+		jobs_conclude(host->jobs, run_id, unknown, FINAL_AT_LEAST);
+		return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,390 @@
+/* Look, post, mark, wait. */
+#include "exporter/forwarder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/download.h"
+#include "exporter/historian.h"
+#include "exporter/json.h"
+#include "exporter/log.h"
+#include "exporter/run_message.h"
+#include "exporter/token.h"
+#include "exporter/version.h"
+
+#define STACK_SIZE      (256 * 1024)
+#define POLL_SECONDS    1.0 /* between looks whether a run has ended */
+#define CONNECT_SECONDS 5.0
+#define POST_SECONDS    15.0
+#define ANSWER_MAX      65536
+#define RUNS_AT_ONCE    64
+
+#define FIRST_DELAY   1.0
+#define LONGEST_DELAY 300.0
+/* While the program ends there is no time to be polite. */
+#define LONGEST_DELAY_AT_STOP 1.0
+
+struct forwarder {
+	struct forwarder_options options;
+	char *url, user_agent[64];
+	struct download_options download_options;
+	struct download *download; /* from the first run on: libcurl costs five megabytes */
+	struct answer answer;
+	struct history *history;
+	int64_t version; /* of the history when nothing was left to do */
+	unsigned failures;
+	struct complaint complaint;
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards stop */
+	pthread_cond_t changed;
+	bool stop;
+	atomic_bool abort; /* of a transfer, too */
+};
+
+static struct {
+	atomic_bool active;
+	atomic_ullong delivered, refused, failures, waiting;
+} counts;
+
+struct forward_counts forward_counts(void)
+{
+	return (struct forward_counts){
+		.active = atomic_load(&counts.active),
+		.delivered = atomic_load(&counts.delivered),
+		.refused = atomic_load(&counts.refused),
+		.failures = atomic_load(&counts.failures),
+		.waiting = atomic_load(&counts.waiting),
+	};
+}
+
+double forward_delay(unsigned failures, double random)
+{
+	double delay = fmin(FIRST_DELAY * exp2(failures > 1 ? failures - 1 : 0), LONGEST_DELAY);
+
+	return delay * (0.5 + 0.5 * random);
+}
+
+static double random_share(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+		bits = (uint32_t)now_read().mono.ns;
+	return bits / 4294967296.0;
+}
+
+/* ---- one run ---- */
+
+static int post(struct forwarder *f, const struct run *r, struct err *e)
+{
+	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
+	char token[TOKEN_MAX] = "";
+	const char *path = f->options.token_file;
+	int code = 0;
+
+	answer_clear(&f->answer);
+	if (path)
+		code = token_read(path, token, e);
+
+	if (code == 0 && !f->download)
+		code = download_open(&f->download, &f->download_options, e);
+	if (code)
+		return code;
+	json_t *message = run_message(r);
+
+	json_write(&body, message);
+	json_decref(message);
+	return download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
+		body.len, &f->answer, e);
+}
+
+struct mark {
+	const char *run_id;
+	double at;
+};
+
+static int mark(struct history *h, void *context, struct err *e)
+{
+	const struct mark *m = context;
+
+	return history_run_forwarded(h, m->run_id, m->at, e);
+}
+
+static int note_handed_on(struct forwarder *f, const struct run *r, struct err *e)
+{
+	struct mark m = {r->run_id, wall_seconds(now_read().wall)};
+
+	return historian_do(f->options.historian, mark, &m, e);
+}
+
+/* The beginning of what the other side says of it. */
+static const char *answer_text(struct forwarder *f)
+{
+	if (f->answer.body.len > 200)
+		f->answer.body.data[200] = '\0';
+	return buf_text(&f->answer.body);
+}
+
+static bool is_refusal(int status)
+{
+	return status == 400 || status == 413 || status == 422;
+}
+
+/* 0: it is settled, whatever that means for the run. */
+static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
+{
+	int code = post(f, r, e), status = f->answer.status;
+
+	if (code)
+		return code;
+	if (is_refusal(status)) {
+		log_line(LOG_LEVEL_ERROR,
+			"a run is refused by the other exporter; it is not sent again", "run_id",
+			r->run_id, "answer", answer_text(f), NULL);
+		atomic_fetch_add(&counts.refused, 1);
+	} else if (status < 200 || status > 299) {
+		return err_set(e, -EIO, "%s answers %d: %s", f->url, status, answer_text(f));
+	} else {
+		atomic_fetch_add(&counts.delivered, 1);
+		log_line(LOG_LEVEL_DEBUG, "run handed on", "run_id", r->run_id, NULL);
+	}
+	return note_handed_on(f, r, e);
+}
+
+/* ---- all that wait ---- */
+
+static bool is_aborted(const struct forwarder *f)
+{
+	return atomic_load(&f->abort);
+}
+
+static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *arena,
+	struct err *e)
+{
+	struct run_query q = {.run_id = run_id, .limit = 1};
+	struct runs runs = {0};
+	int code = history_runs(f->history, &q, arena, &runs, e);
+
+	/* Gone meanwhile: the history has limits. */
+	if (code || runs.n == 0)
+		return code;
+	return hand_on_run(f, &runs.run[0], e);
+}
+
+/* Some of those that wait; 1: there may be more. */
+static int hand_on_some(struct forwarder *f, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	const char **run_id;
+	uint64_t waiting = 0;
+	size_t n = 0;
+	int code = history_unforwarded(f->history, RUNS_AT_ONCE, &arena, &run_id, &n, e);
+
+	for (size_t i = 0; i < n && code == 0 && !is_aborted(f); i++) {
+		code = hand_on_by_id(f, run_id[i], &arena, e);
+		if (code == 0)
+			f->failures = 0;
+	}
+	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
+		atomic_store(&counts.waiting, waiting);
+	return code ? code : n == RUNS_AT_ONCE;
+}
+
+static int hand_on_all(struct forwarder *f, struct err *e)
+{
+	int code = 0;
+
+	if (!f->history)
+		code = history_open(&f->history, f->options.history_path, HISTORY_READ, NULL, NULL,
+			e);
+	if (code)
+		return code == -ENOENT ? 0 : code;
+	int64_t seen = history_version(f->history);
+
+	if (seen >= 0 && seen == f->version)
+		return 0;
+	f->version = -1;
+	while ((code = hand_on_some(f, e)) > 0 && !is_aborted(f))
+		;
+	if (code == 0)
+		f->version = seen;
+	return code;
+}
+
+/* Seconds until the next attempt; *settled: nothing waits. */
+static double attempt(struct forwarder *f, bool *settled)
+{
+	struct err e = {0};
+	int code = hand_on_all(f, &e);
+
+	*settled = code == 0;
+	if (code == 0) {
+		f->failures = 0;
+		if (complaint_over(&f->complaint))
+			log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
+		return POLL_SECONDS;
+	}
+	history_close(TAKE(f->history));
+	f->version = -1;
+	if (is_aborted(f))
+		return 0;
+	f->failures++;
+	atomic_fetch_add(&counts.failures, 1);
+	if (complaint_due(&f->complaint))
+		log_line(LOG_LEVEL_WARN, "runs cannot be handed on; they wait in the history",
+			"err", e.text, NULL);
+	return fmax(forward_delay(f->failures, random_share()),
+		f->answer.retry_after_seconds > 0 ? f->answer.retry_after_seconds : 0);
+}
+
+/* ---- the thread ---- */
+
+/* Until it is time, or the end begins, or it is over; with the lock. */
+static void wait_for(struct forwarder *f, double seconds, bool stopping)
+{
+	int64_t until = now_read().mono.ns + (int64_t)(fmin(seconds, 86400) * 1e9);
+	struct timespec t = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
+	int result = 0;
+
+	while (!is_aborted(f) && f->stop == stopping && result != ETIMEDOUT)
+		result = pthread_cond_timedwait(&f->changed, &f->lock, &t);
+}
+
+static void *forwarder_loop(void *context)
+{
+	struct forwarder *f = context;
+
+	pthread_mutex_lock(&f->lock);
+	for (;;) {
+		bool settled, stopping = f->stop;
+
+		pthread_mutex_unlock(&f->lock);
+		double wait = attempt(f, &settled);
+
+		pthread_mutex_lock(&f->lock);
+		if (is_aborted(f) || (stopping && settled))
+			break;
+		wait_for(f, stopping ? fmin(wait, LONGEST_DELAY_AT_STOP) : wait, stopping);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void forwarder_free(struct forwarder *f)
+{
+	history_close(f->history);
+	download_close(f->download);
+	buf_done(&f->answer.body);
+	pthread_cond_destroy(&f->changed);
+	pthread_mutex_destroy(&f->lock);
+	free(f->url);
+	free(f);
+}
+
+static int check_url(const char *url, struct err *e)
+{
+	size_t scheme = strncasecmp(url, "http://", 7) == 0  ? 7 :
+			strncasecmp(url, "https://", 8) == 0 ? 8 :
+							       0;
+
+	if (!scheme || !url[scheme] || strpbrk(url, "?# \r\n"))
+		return err_set(e, -EINVAL,
+			"--forward.url=%s: accepted is http://HOST:PORT or https://HOST:PORT, also "
+			"with a "
+			"path, of another exporter",
+			url);
+	return 0;
+}
+
+static char *runs_url(const char *url)
+{
+	struct buf b = BUF_MAX(8192);
+	size_t len = strlen(url);
+
+	while (len && url[len - 1] == '/')
+		len--;
+	buf_add(&b, url, len);
+	buf_adds(&b, "/runs");
+	return buf_take(&b);
+}
+
+static void init(struct forwarder *f, const struct forwarder_options *o)
+{
+	pthread_condattr_t monotonic;
+
+	f->options = *o;
+	f->url = runs_url(o->url);
+	f->version = -1;
+	snprintf(f->user_agent, sizeof f->user_agent, "rightsize-exporter/%s", version.version);
+	f->download_options = (struct download_options){
+		.user_agent = f->user_agent,
+		.ca_file = o->ca_file,
+		.connect_seconds = CONNECT_SECONDS,
+		.total_seconds = POST_SECONDS,
+		.max_bytes = ANSWER_MAX,
+		.stop = &f->abort,
+	};
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)
+{
+	int code = check_url(o->url, e);
+	pthread_attr_t attributes;
+
+	if (code)
+		return code;
+	struct forwarder *f = xcalloc(1, sizeof *f);
+
+	init(f, o);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	code = pthread_create(&f->thread, &attributes, forwarder_loop, f);
+	pthread_attr_destroy(&attributes);
+	if (code) {
+		forwarder_free(f);
+		return err_system(e, -code, "start the thread that hands runs on");
+	}
+	atomic_store(&counts.active, true);
+	*ret = f;
+	return 0;
+}
+
+void forwarder_stop(struct forwarder *f, double timeout_seconds)
+{
+	int64_t until = now_read().mono.ns + (int64_t)(timeout_seconds * 1e9);
+	struct timespec t = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
+
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &t) != 0) {
+		pthread_mutex_lock(&f->lock);
+		atomic_store(&f->abort, true);
+		pthread_cond_broadcast(&f->changed);
+		pthread_mutex_unlock(&f->lock);
+		pthread_join(f->thread, NULL);
+	}
+	if (atomic_load(&counts.waiting))
+		log_line(LOG_LEVEL_WARN, "runs are left to be handed on; they wait in the history",
+			NULL);
+	forwarder_free(f);
+}

@@ -1,0 +1,61 @@
+/* From a request to picks. */
+#include "exporter/server_answer.h"
+
+#include <math.h>
+
+#include "exporter/server_parameters.h"
+#include "recommender/job_profile.h"
+
+/* The profile of a job: what its runs say, on the server where they ran. */
+static struct profile profile_of(const struct runs *runs, const struct demand *d,
+	const struct server *reference)
+{
+	struct profile p = profile_of_job(runs);
+
+	if (isnan(p.duration_seconds))
+		p.duration_seconds = d->duration_seconds;
+	p.reference = reference;
+	return p;
+}
+
+static void about_job(struct server_answer *s, const struct machine *m, const struct runs *runs,
+	struct arena *arena)
+{
+	struct habits habits = habits_of_job(runs);
+	struct pick_options options = s->options;
+
+	options.currency = s->picks.currency;
+	today_of(&(struct today_question){s->use.catalogue, m, &s->demand, &options, runs}, arena,
+		&s->today);
+	s->n_related = benchmarks_related(s->use.catalogue, &habits, s->related);
+}
+
+int server_answer(struct app *app, const struct arguments *a, const struct demand *demand,
+	const struct runs *runs, struct arena *arena, struct server_answer *ret, struct reply *r,
+	struct err *e)
+{
+	struct machine m;
+	int code = app_catalogue(app, &ret->use, e);
+
+	if (code)
+		return code;
+	machine_now(app, &m);
+	ret->of_job = runs;
+	ret->demand = *demand;
+	if (runs)
+		ret->profile = profile_of(runs, demand, machine_server(ret->use.catalogue, &m));
+	struct server_job job = {
+		&ret->profile, runs ? runs_architecture(runs) : ARCHITECTURE_UNKNOWN};
+
+	if (!server_options(a, ret->use.catalogue, runs ? &job : NULL, arena, &ret->options, r))
+		return 0;
+	pick_servers(ret->use.catalogue, demand, &ret->options, arena, &ret->picks);
+	if (runs)
+		about_job(ret, &m, runs, arena);
+	return 1;
+}
+
+void server_answer_done(struct server_answer *s)
+{
+	app_catalogue_done(&s->use);
+}

@@ -1,0 +1,13 @@
+/*
+ * What a strategy answers, as JSON: the half of a recommendation that is about the job.
+ */
+#ifndef EXPORTER_SIZING_JSON_H
+#define EXPORTER_SIZING_JSON_H
+
+#include "exporter/json.h"
+#include "recommender/recommend.h"
+
+/* Adds its keys to an object. Unknown numbers are null. */
+void put_sizing(json_t *o, const struct sizing *s);
+
+#endif

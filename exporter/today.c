@@ -1,0 +1,136 @@
+/* What it costs today. */
+#include "exporter/today.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const struct server *machine_server(const struct catalogue *c, const struct machine *m)
+{
+	return *m->vendor_id && *m->instance_type ?
+		       catalogue_find(c, m->vendor_id, m->instance_type) :
+		       NULL;
+}
+
+/* The options under which the current server is priced: its own region, and how it was bought. */
+static struct pick_options own_options(const struct today_question *q, const bool *regions)
+{
+	struct pick_options o = *q->options;
+
+	o.regions = regions;
+	o.allocations =
+		ALLOCATION_BIT(q->machine->allocation == MACHINE_SPOT ? ALLOCATION_SPOT :
+									ALLOCATION_ONDEMAND);
+	o.objective = objectives;
+	o.deadline_seconds = o.max_cost = 0;
+	return o;
+}
+
+static const bool *own_region(const struct today_question *q, struct arena *arena)
+{
+	char name[sizeof q->machine->vendor_id + sizeof q->machine->region + 1];
+	const char *const words[] = {name};
+	const bool *ret = NULL;
+
+	if (!*q->machine->region)
+		return NULL;
+	snprintf(name, sizeof name, "%s~%s", q->machine->vendor_id, q->machine->region);
+	if (places_find(q->catalogue, &(struct places){.regions = {1, words}}, arena, &ret, NULL))
+		return NULL;
+	return ret;
+}
+
+static void price(const struct today_question *q, struct arena *arena, struct today *t)
+{
+	const bool *regions = own_region(q, arena);
+	struct pick_options o = own_options(q, regions);
+
+	t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
+	if (t->why == EXCLUDED_REGION || !regions) {
+		o.regions = NULL;
+		t->elsewhere = true;
+		t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
+	}
+	t->priced = t->why == EXCLUSION_COUNT;
+	t->elsewhere = t->elsewhere && t->priced;
+}
+
+double today_cost(const struct today_question *q, const struct today *t, double seconds)
+{
+	struct forecast f = {seconds, seconds, seconds, FORECAST_SAME};
+	const char *code = q->options->currency ? q->options->currency : "USD";
+	const struct currency *currency = catalogue_currency(q->catalogue, code);
+	struct profile unknown = profile_of_duration(seconds);
+	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
+
+	if (!t->priced || !currency)
+		return NAN;
+	return cost_of_run(q->catalogue, t->server, t->current.priced, &f, q->demand,
+		q->options->profile ? q->options->profile : &unknown, &terms)
+		.amount;
+}
+
+static void past_runs(const struct today_question *q, struct arena *arena, struct today *t)
+{
+	t->run = arena_alloc(arena, (q->runs->n + 1) * sizeof *t->run);
+	for (size_t i = 0; i < q->runs->n; i++) {
+		const struct run *r = &q->runs->run[i];
+
+		if (r->outcome != OUTCOME_RUNNING)
+			t->run[t->n_runs++] =
+				(struct run_cost){r, today_cost(q, t, r->duration_seconds)};
+	}
+}
+
+/* What the newest run was given, where that is known; else the server is the job's own. */
+static void given(const struct today_question *q, struct today *t)
+{
+	for (size_t i = 0; i < q->runs->n; i++) {
+		const struct run *r = &q->runs->run[i];
+
+		if (isnan(r->requested_cpu_cores) && isnan(r->requested_memory_bytes))
+			continue;
+		t->given_cores = r->requested_cpu_cores;
+		t->given_memory_bytes = r->requested_memory_bytes;
+		return;
+	}
+	if (!t->server)
+		return;
+	t->given_all = true;
+	t->given_cores = t->server->vcpus;
+	t->given_memory_bytes = t->server->memory_amount * 1048576;
+}
+
+static double above(double have, double need)
+{
+	return isnan(have) || isnan(need) ? (double)NAN : fmax(have - need, 0);
+}
+
+static void needless(const struct today_question *q, struct today *t)
+{
+	given(q, t);
+	t->needless_cores = above(t->given_cores, q->demand->cpu_cores);
+	t->needless_memory_bytes = above(t->given_memory_bytes, q->demand->memory_bytes);
+	if (!t->server)
+		return;
+	t->needless_share = share_of_server(t->server, t->needless_cores, t->needless_memory_bytes);
+	if (t->priced)
+		t->needless_cost = t->current.cost.amount * t->needless_share;
+}
+
+void today_of(const struct today_question *q, struct arena *arena, struct today *ret)
+{
+	*ret = (struct today){.machine = *q->machine,
+		.server = machine_server(q->catalogue, q->machine),
+		.given_cores = NAN,
+		.given_memory_bytes = NAN,
+		.needless_cores = NAN,
+		.needless_memory_bytes = NAN,
+		.needless_share = NAN,
+		.needless_cost = NAN};
+	if (ret->server)
+		price(q, arena, ret);
+	if (q->runs) {
+		past_runs(q, arena, ret);
+		needless(q, ret);
+	}
+}

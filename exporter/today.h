@@ -1,0 +1,48 @@
+/*
+ * What a job costs where it runs today: the price of the current server, of each past run, and of the part of the
+ * request that is not needed.
+ */
+#ifndef EXPORTER_TODAY_H
+#define EXPORTER_TODAY_H
+
+#include "exporter/machine.h"
+#include "recommender/pick.h"
+#include "recommender/run.h"
+
+struct run_cost {
+	const struct run *run;
+	double amount; /* NaN = unknown */
+};
+
+struct today {
+	struct machine machine;      /* all empty = not known */
+	const struct server *server; /* in the catalogue; NULL = it is not there, or not known */
+	bool priced; /* else current has only its server, and why says what is missing */
+	bool elsewhere; /* its own region has no price in the catalogue: that of the cheapest is taken */
+	struct pick current;
+	enum exclusion why;
+	size_t n_runs;
+	struct run_cost *run; /* those that ended, newest first, in arena */
+	/* What the job was given, and of it what it does not need. NaN = unknown. */
+	double given_cores, given_memory_bytes;
+	bool given_all; /* no request is known: it has the whole server */
+	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* of a run */
+};
+
+struct today_question {
+	const struct catalogue *catalogue;
+	const struct machine *machine;
+	const struct demand *demand;
+	const struct pick_options *options; /* of the picks, with the currency of their answer */
+	const struct runs *runs;            /* NULL = no job is asked about */
+};
+
+void today_of(const struct today_question *q, struct arena *arena, struct today *ret);
+
+/* The price of a run of so many seconds on the current server; NaN = unknown. */
+double today_cost(const struct today_question *q, const struct today *t, double seconds);
+
+/* The server in the catalogue; NULL = not known, or not there. */
+const struct server *machine_server(const struct catalogue *c, const struct machine *m);
+
+#endif

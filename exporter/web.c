@@ -1,0 +1,327 @@
+/* --web.config.file at run time. */
+#include "exporter/web.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/log.h"
+#include "exporter/web_tls.h"
+#include "exporter/yaml.h"
+
+/* The configuration, the certificate, its key, the authority. */
+#define FILES_MAX 4
+
+struct stamp {
+	struct timespec changed, modified;
+	ino_t inode;
+	dev_t device;
+	off_t size;
+	int error;
+};
+
+struct web_version {
+	atomic_uint holders;
+	struct web_config *config;
+	struct web_tls *tls; /* NULL without TLS */
+};
+
+struct web {
+	char *path;
+	bool tls;
+	struct web_users *users;
+	pthread_mutex_t lock; /* guards what follows */
+	struct web_version *last_good;
+	bool bad; /* the file as it is now */
+	size_t n_files;
+	struct {
+		char *path;
+		struct stamp stamp;
+	} file[FILES_MAX];
+	double tokens; /* of the rate limit */
+	struct mono counted;
+};
+
+/* ---- versions ---- */
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) != 0)
+		return (struct stamp){.error = errno};
+	return (struct stamp){.changed = s.st_ctim,
+		.modified = s.st_mtim,
+		.inode = s.st_ino,
+		.device = s.st_dev,
+		.size = s.st_size};
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+	return a->error == b->error && a->inode == b->inode && a->device == b->device &&
+	       a->size == b->size && same_time(a->changed, b->changed) &&
+	       same_time(a->modified, b->modified);
+}
+
+static int read_text(struct buf *ret, const char *path, struct err *e)
+{
+	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char chunk[8192];
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
+		buf_add(ret, chunk, (size_t)n);
+	if (n < 0)
+		return err_system(e, -errno, "read %s", path);
+	return ret->full ?
+		       err_set(e, -EFBIG, "%s is larger than %zu KiB", path, YAML_SIZE_MAX >> 10) :
+		       0;
+}
+
+static void version_free(struct web_version *v)
+{
+	web_tls_free(v->tls);
+	web_config_free(v->config);
+	free(v);
+}
+
+static int version_read(struct web_version **ret, const char *path, struct err *e)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(YAML_SIZE_MAX);
+	int code = read_text(&text, path, e);
+
+	if (code)
+		return code;
+	struct web_version *v = xcalloc(1, sizeof *v);
+
+	v->holders = 1;
+	code = web_config_parse(&v->config, path, buf_text(&text), text.len, e);
+	if (code == 0 && v->config->tls)
+		code = web_tls_load(&v->tls, v->config, e);
+	if (code)
+		version_free(v);
+	else
+		*ret = v;
+	return code;
+}
+
+void web_drop(struct web_version *v)
+{
+	if (v && atomic_fetch_sub(&v->holders, 1) == 1)
+		version_free(v);
+}
+
+const struct web_config *web_config_of(const struct web_version *v)
+{
+	return v->config;
+}
+
+bool web_attach(struct web_version *v, gnutls_session_t session)
+{
+	return v->tls && web_tls_attach(v->tls, session);
+}
+
+/* ---- the newest ---- */
+
+static void watch(struct web *w, const char *path)
+{
+	if (!path)
+		return;
+	w->file[w->n_files].path = xstrdup(path);
+	w->file[w->n_files++].stamp = stamp_of(path);
+}
+
+/*
+ * Stamps are taken before the files are read: a change in between is seen the next time. A bad version names no
+ * files, so the last good one's are watched on.
+ */
+static void watch_all(struct web *w, const struct web_config *c)
+{
+	for (size_t i = 0; i < w->n_files; i++)
+		free(w->file[i].path);
+	w->n_files = 0;
+	watch(w, w->path);
+	watch(w, c->cert.file);
+	watch(w, c->key.file);
+	watch(w, c->client_ca.file);
+}
+
+/* With the lock. */
+static bool changed(struct web *w)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < w->n_files; i++) {
+		struct stamp now = stamp_of(w->file[i].path);
+
+		if (same_stamp(&now, &w->file[i].stamp))
+			continue;
+		w->file[i].stamp = now;
+		ret = true;
+	}
+	return ret;
+}
+
+/* With the lock. */
+static int reload(struct web *w, struct err *e)
+{
+	struct web_version *v;
+	int code = version_read(&v, w->path, e);
+
+	if (code)
+		return code;
+	if (w->last_good && v->config->tls != w->tls) {
+		web_drop(v);
+		return err_set(e, -EINVAL,
+			"%s: TLS cannot be turned %s while the program runs: start it again",
+			w->path, w->tls ? "off" : "on");
+	}
+	web_drop(w->last_good);
+	w->last_good = v;
+	watch_all(w, v->config);
+	return 0;
+}
+
+/* With the lock. */
+static void refresh(struct web *w)
+{
+	struct err e = {0};
+
+	if (!changed(w))
+		return;
+	w->bad = reload(w, &e) != 0;
+	if (w->bad)
+		log_line(LOG_LEVEL_ERROR,
+			"the web configuration is bad: requests are refused until it is mended",
+			"error", e.text, NULL);
+	else
+		log_line(LOG_LEVEL_INFO, "the web configuration was read again", "file", w->path,
+			NULL);
+}
+
+int web_open(struct web **ret, const char *path, struct err *e)
+{
+	struct web *w = xcalloc(1, sizeof *w);
+	int code = 0;
+
+	pthread_mutex_init(&w->lock, NULL);
+	if (path) {
+		w->path = xstrdup(path);
+		code = reload(w, e);
+	}
+	if (code) {
+		web_close(w);
+		return code;
+	}
+	if (path) {
+		w->tls = w->last_good->config->tls;
+		w->tokens = (double)w->last_good->config->rate_burst;
+		w->counted = now_read().mono;
+		w->users = web_users_new();
+	}
+	*ret = w;
+	return 0;
+}
+
+bool web_with_tls(const struct web *w)
+{
+	return w->tls;
+}
+
+void web_stop(struct web *w)
+{
+	if (w->users)
+		web_users_stop(w->users);
+}
+
+void web_close(struct web *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->n_files; i++)
+		free(w->file[i].path);
+	web_drop(w->last_good);
+	web_users_free(w->users);
+	pthread_mutex_destroy(&w->lock);
+	free(w->path);
+	free(w);
+}
+
+struct web_version *web_hold(struct web *w)
+{
+	if (!w->path)
+		return NULL;
+	pthread_mutex_lock(&w->lock);
+	refresh(w);
+	struct web_version *v = w->last_good;
+
+	atomic_fetch_add(&v->holders, 1);
+	pthread_mutex_unlock(&w->lock);
+	return v;
+}
+
+/* ---- who may come in ---- */
+
+/* A bucket that starts full and gets one more each interval, up to burst (as golang.org/x/time/rate). */
+static bool within_rate(struct web *w, const struct web_config *c)
+{
+	if (!(c->rate_interval > 0))
+		return true;
+	pthread_mutex_lock(&w->lock);
+	struct mono now = now_read().mono;
+
+	w->tokens = fmin((double)c->rate_burst,
+		w->tokens + mono_seconds_between(w->counted, now) / c->rate_interval);
+	w->counted = now;
+	bool ret = w->tokens >= 1;
+
+	if (ret)
+		w->tokens -= 1;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+static bool is_bad(struct web *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool ret = w->bad;
+
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+enum web_entry web_enter(struct web *w, struct web_version *v, struct web_question *q, bool again)
+{
+	if (!v)
+		return WEB_ENTER;
+	if (is_bad(w))
+		return WEB_NO_CONFIG;
+	q->config = v->config;
+	if (!again && !within_rate(w, v->config))
+		return WEB_TOO_MANY;
+	if (v->config->n_users == 0)
+		return WEB_ENTER;
+	switch (web_users_ask(w->users, q)) {
+	case WEB_ALLOWED:
+		return WEB_ENTER;
+	case WEB_LATER:
+		return WEB_WAIT;
+	case WEB_BUSY:
+		return WEB_OVERLOADED;
+	default:
+		return WEB_UNAUTHORIZED;
+	}
+}

@@ -1,0 +1,63 @@
+/*
+ * YAML files that people write, read strictly: an unknown or repeated key, or a value of another kind, is an error that
+ * names the file, the line, and what is accepted. Parsed by libyaml; this is the way from its nodes to structs.
+ *
+ * What a mapping may hold is a table of rows: struct yaml_key. Texts and arrays live in the reader's arena.
+ */
+#ifndef EXPORTER_YAML_H
+#define EXPORTER_YAML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <yaml.h>
+
+#include "collectors/base/err.h"
+#include "collectors/base/mem.h"
+
+#define YAML_SIZE_MAX ((size_t)1 << 20)
+
+struct yaml {
+	yaml_document_t document;
+	const char *file;    /* for sentences */
+	struct arena *arena; /* the caller's */
+};
+
+/*
+ * Reads the first document of text. -EINVAL with the place when it is no YAML or longer than YAML_SIZE_MAX. An empty
+ * text is valid, and its root is NULL. file and arena must outlive y.
+ */
+int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
+	struct err *e);
+void yaml_close(struct yaml *y);
+yaml_node_t *yaml_root(struct yaml *y);
+yaml_node_t *yaml_node(struct yaml *y, yaml_node_item_t index);
+
+/* Reads one value into *into. A null never gets here: it leaves *into as it was. */
+typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct err *e);
+
+struct yaml_key {
+	const char *name; /* NULL ends a table */
+	yaml_reader *read;
+	size_t offset; /* of what it fills, in the struct that yaml_mapping is given */
+};
+
+/* node must be a mapping (or NULL, or null: empty) of these keys; what names it in sentences, "" = the file's own. */
+int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const struct yaml_key *keys,
+	void *into, struct err *e);
+
+/* "FILE:LINE: " and the sentence; returns -EINVAL. */
+int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+
+struct yaml_texts {
+	size_t n;
+	const char **text;
+};
+
+yaml_reader yaml_text;     /* const char *; any scalar */
+yaml_reader yaml_flag;     /* bool; true, false, yes, no, on, off */
+yaml_reader yaml_count;    /* uint64_t */
+yaml_reader yaml_duration; /* double, seconds; 0, or numbers with units as in 1h30m, 250ms */
+yaml_reader yaml_texts;    /* struct yaml_texts; a list of scalars */
+
+#endif

@@ -1,0 +1,125 @@
+/* Medians over runs. */
+#include "recommender/job_profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/strategy.h"
+
+/* Below, a job has one busy thread: what is above 1 are its helpers and the granularity of the readings. */
+#define TWO_CORES 1.2
+
+static double duration(const struct run *r)
+{
+	return r->duration_seconds;
+}
+
+static double cpu_seconds(const struct run *r)
+{
+	return run_total(r, "cpu_seconds");
+}
+
+static double sent_bytes(const struct run *r)
+{
+	return run_total(r, "network_sent_bytes");
+}
+
+static double network_rate(const struct run *r)
+{
+	return (run_total(r, "network_sent_bytes") + run_total(r, "network_received_bytes")) /
+	       r->duration_seconds;
+}
+
+static double gpu_seconds(const struct run *r)
+{
+	return run_mean(r, "gpu_usage") * r->duration_seconds;
+}
+
+static double cores_at_once(const struct run *r)
+{
+	const struct distribution *d = run_column(r, "cpu_cores");
+
+	return d ? d->p95 : (double)NAN;
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Known values of the newest successful runs, sorted. */
+struct values {
+	size_t n;
+	double value[PROFILE_RUNS];
+};
+
+static struct values values_of(const struct runs *runs, double (*get)(const struct run *))
+{
+	struct values v = {0};
+	size_t used = 0;
+
+	for (size_t i = 0; i < runs->n && used < PROFILE_RUNS; i++) {
+		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
+			continue;
+		double value = get(&runs->run[i]);
+
+		used++;
+		if (!isnan(value))
+			v.value[v.n++] = value;
+	}
+	qsort(v.value, v.n, sizeof *v.value, by_size);
+	return v;
+}
+
+/* Nearest rank; NaN of none. */
+static double percentile(const struct values *v, double share)
+{
+	size_t rank = (size_t)ceil(share * (double)v->n);
+
+	return v->n ? v->value[rank ? rank - 1 : 0] : (double)NAN;
+}
+
+static double median(const struct runs *runs, double (*get)(const struct run *))
+{
+	struct values v = values_of(runs, get);
+
+	return percentile(&v, 0.5);
+}
+
+static double cores_of_job(const struct runs *runs)
+{
+	double cores = median(runs, cores_at_once);
+
+	return cores < TWO_CORES ? 1 : cores;
+}
+
+struct profile profile_of_job(const struct runs *runs)
+{
+	struct values took = values_of(runs, duration);
+
+	return (struct profile){
+		.duration_seconds = percentile(&took, 0.5),
+		.duration_low = percentile(&took, 0.1),
+		.duration_high = percentile(&took, 0.9),
+		.cpu_seconds = median(runs, cpu_seconds),
+		.gpu_seconds = median(runs, gpu_seconds),
+		.cores = cores_of_job(runs),
+		.gpus = median(runs, run_gpus),
+		.sent_bytes = median(runs, sent_bytes),
+	};
+}
+
+struct habits habits_of_job(const struct runs *runs)
+{
+	struct profile p = profile_of_job(runs);
+
+	return (struct habits){
+		.cpu_share = profile_cpu_share(&p),
+		.cores = p.cores,
+		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
+		.memory_bytes = median(runs, run_memory_peak),
+		.network_bytes_per_second = median(runs, network_rate),
+	};
+}

@@ -1,0 +1,19 @@
+/*
+ * What the runs of a job say about how it would run elsewhere. Pure.
+ */
+#ifndef RECOMMENDER_JOB_PROFILE_H
+#define RECOMMENDER_JOB_PROFILE_H
+
+#include "recommender/forecast.h"
+#include "recommender/related.h"
+#include "recommender/run.h"
+
+#define PROFILE_RUNS 20 /* newest successful runs that are looked at */
+
+/* Medians over the newest successful runs; reference is left unknown. All unknown without such a run. */
+struct profile profile_of_job(const struct runs *runs);
+
+/* The same of its habits; programs are left empty. */
+struct habits habits_of_job(const struct runs *runs);
+
+#endif

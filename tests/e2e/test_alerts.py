@@ -1,0 +1,103 @@
+"""A run fails, a real Prometheus fires, a real Alertmanager mails: what arrives at a mail server says what to do."""
+import email
+import email.policy
+import os
+import pathlib
+import re
+import socketserver
+import subprocess
+import threading
+
+from monitoring import Monitored, for_tests
+from support import Process, main, python_job, wait_until
+
+FOLDER = pathlib.Path(__file__).parents[2] / "dashboards" / "prometheus"
+JOB = "etl/load"
+
+
+class Conversation(socketserver.StreamRequestHandler):
+    """As much of SMTP as delivers mail."""
+
+    def say(self, line):
+        self.wfile.write(line.encode() + b"\r\n")
+
+    def take_data(self):
+        lines = []
+        self.say("354 go on")
+        while (line := self.rfile.readline()) not in (b".\r\n", b""):
+            lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
+        self.server.mails.append(email.message_from_bytes(b"".join(lines), policy=email.policy.default))
+        self.say("250 taken")
+
+    def handle(self):
+        self.say("220 test")
+        for line in self.rfile:
+            verb = line[:4].upper().strip()
+            if verb == b"DATA":
+                self.take_data()
+            elif verb == b"QUIT":
+                self.say("221 bye")
+                return
+            else:
+                self.say("250 test")
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Conversation)
+        self.mails = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Alerts(Monitored):
+    def start_alertmanager(self, mail_server):
+        """The example, with this mail server, in a hurry."""
+        text = (FOLDER / "alertmanager.yml").read_text()
+        for pattern, instead in ((r"smtp_smarthost: .*", f"smtp_smarthost: 127.0.0.1:{mail_server.server_address[1]}"),
+                                 (r"smtp_require_tls: .*", "smtp_require_tls: false"),
+                                 (r"group_wait: .*", "group_wait: 1s"),
+                                 (r"group_interval: .*", "group_interval: 1s")):
+            text, n = re.subn(pattern, instead, text)
+            self.assertGreaterEqual(n, 1, pattern)
+        (self.folder / "alertmanager.yml").write_text(text)
+        (self.folder / "mail.tmpl").write_text((FOLDER / "mail.tmpl").read_text())
+        alertmanager = Process(["prometheus-alertmanager", f"--config.file={self.folder / 'alertmanager.yml'}",
+                                f"--storage.path={self.folder / 'alertmanager'}", "--web.listen-address=127.0.0.1:0",
+                                "--cluster.listen-address="], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.addCleanup(alertmanager.stop)
+        alertmanager.wait_address('"Listening on"')
+        return alertmanager
+
+    def test_a_failed_run_is_mailed(self):
+        mail_server = MailServer()
+        self.addCleanup(mail_server.server_close)
+        self.addCleanup(mail_server.shutdown)
+        server = self.serve()
+        prometheus = self.start_prometheus(server, for_tests((FOLDER / "rules.yml").read_text()),
+                                           self.start_alertmanager(mail_server))
+        wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
+        run = self.start_run(python_job("import sys; sys.stdin.read(); sys.exit(3)"), JOB, stdin=subprocess.PIPE)
+        wait_until(lambda: self.ask(prometheus, f'rightsize_job_active_runs{{job_name="{JOB}"}}') == 1, "the run to be seen")
+        self.assertEqual(mail_server.mails, [])
+        run.process.stdin.close()
+        run.process.stdin = None
+        self.assertEqual(run.wait(), 3)
+        mail = wait_until(lambda: next(iter(mail_server.mails), None), "a mail")
+
+        here = f"{server.host}:{server.port}"
+        self.assertEqual(mail["Subject"], f"[rightsize] A run of {JOB} on {here} failed")
+        self.assertEqual((mail["To"], mail["From"]), ("team@example.org", "rightsize@example.org"))
+        text = mail.get_body(("plain",)).get_content()
+        for expected in (f"A run of {JOB} on {here} failed", f"http://{here}/runs?job_name=etl%2Fload",
+                         "Severity: warning", "Alert:    RightsizeRunFailed, since 2", "Runbook:  runbook.md#run-failed"):
+            self.assertIn(expected, text)
+        self.assertIsNone(mail.get_body(("html",)))
+        print("", *(f"{name}: {value}" for name, value in mail.items()), "", text, sep="\n")
+        if "MAIL_TO_FILE" in os.environ:
+            pathlib.Path(os.environ["MAIL_TO_FILE"]).write_text(f"Subject: {mail['Subject']}\n\n{text}")
+
+
+if __name__ == "__main__":
+    main()

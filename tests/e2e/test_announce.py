@@ -1,0 +1,122 @@
+"""Runs that are announced to a server, over its Unix socket and over TCP, and ends that are told."""
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+
+from support import DEADLINE, Answer, Case, main, python_job, wait_until
+
+WAITING = python_job("import sys; sys.stdin.read(); sys.exit(3)")
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=DEADLINE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+class Announce(Case):
+    def setUp(self):
+        super().setUp()
+        self.socket = str(self.folder / "socket")
+
+    def serve_unix(self, *flags):
+        return self.serve(f"--web.unix-socket={self.socket}", *flags)
+
+    def post(self, path, body):
+        with contextlib.closing(UnixConnection(self.socket)) as connection:
+            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return Answer(response, response.read())
+
+    def job(self):
+        job = subprocess.Popen(WAITING, stdin=subprocess.PIPE)
+        self.addCleanup(self.end, job)
+        return job
+
+    @staticmethod
+    def end(job):
+        if not job.stdin.closed:
+            job.stdin.close()
+        return job.wait()
+
+    def test_announced_run_is_recorded_with_what_it_asked_for(self):
+        server = self.serve_unix()
+        job = self.job()
+        answer = self.post("/jobs", {"pid": job.pid, "job_name": "etl/load", "labels": {"team": "data"},
+                                     "requested": {"cpu": 2.5, "memory": 1 << 30}, "input_bytes": 77})
+        self.assertEqual(answer.status, 201, answer.text)
+        self.assertEqual(server.job_value("rightsize_job_active_runs", "etl/load"), 1)
+        again = self.post("/jobs", {"pid": job.pid, "job_name": "etl/load"})
+        self.assertEqual((again.status, again.json["run_id"]), (200, answer.json["run_id"]))
+        self.end(job)
+        wait_until(lambda: self.only_run("etl/load")["outcome"] != "running", "the end of the run")
+        run = self.only_run("etl/load")
+        self.assertEqual(run["run_id"], answer.json["run_id"])
+        self.assertEqual((run["requested_cpu_cores"], run["requested_memory_bytes"], run["input_bytes"]),
+                         (2.5, 1 << 30, 77))
+        self.assertIn((run["outcome"], run["exit_code"]), (("failed", 3), ("unknown", None)))
+
+    def test_process_announces_itself_and_its_end(self):
+        server = self.serve_unix()
+        answer = self.post("/jobs", {"job_name": "self"})
+        self.assertEqual((answer.status, answer.json["pid"]), (201, os.getpid()))
+        run_id = answer.json["run_id"]
+        self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "great"}).status, 400)
+        ended = self.post(f"/runs/{run_id}/finish", {"outcome": "oom_killed", "exit_code": 137})
+        self.assertEqual(ended.status, 200, ended.text)
+        wait_until(lambda: self.only_run("self")["outcome"] == "oom_killed", "the end of the run")
+        self.assertEqual(self.only_run("self")["exit_code"], 137)
+        self.assertEqual(server.job_value("rightsize_job_active_runs", "self"), 0)
+        self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "failed"}).status, 404)
+
+    def test_nothing_is_announced_over_tcp_unless_it_is_allowed(self):
+        body = json.dumps({"pid": os.getpid(), "job_name": "tcp"})
+        server = self.serve()
+        refused = server.get("/jobs", "POST", body, Content_Type="application/json")
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (403, "not_allowed"))
+        server.stop()
+        server = self.serve("--web.allow-changes")
+        self.assertEqual(server.get("/jobs", "POST", body, Content_Type="application/json").status, 201)
+        foreign = server.get("/jobs", "POST", body, Content_Type="application/json", Host="rebound.example")
+        self.assertEqual((foreign.status, foreign.json["error"]["code"]), (403, "bad_host"))
+        large = server.get("/jobs", "POST", " " * 300000, Content_Type="application/json")
+        self.assertEqual((large.status, large.json["error"]["code"]), (413, "too_large"))
+        self.assertEqual(server.get("/-/healthy").status, 200)
+
+    def test_mistakes_are_explained(self):
+        self.serve_unix()
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        for body, status, said in (
+                ({"pid": gone.pid, "job_name": "x"}, 404, "no process"),
+                ({"pid": 0, "job_name": "x"}, 400, "whole number"),
+                ({"job_name": ""}, 400, "accepted is a text"),
+                ({}, 400, "needs job_name"),
+                ({"job_name": "x", "requested": {"ram": 1}}, 400, "there are: cpu, memory"),
+                ({"job_name": "x", "labels": {"a": 1}}, 400, "labels")):
+            with self.subTest(body=body):
+                answer = self.post("/jobs", body)
+                self.assertEqual(answer.status, status, answer.text)
+                self.assertIn(said, answer.json["error"]["message"])
+
+    def test_socket_of_a_server_that_was_killed_is_replaced_and_a_live_one_is_not(self):
+        first = self.serve_unix()
+        second = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--web.unix-socket={self.socket}",
+                            f"--history.path={self.history}", stdout=subprocess.DEVNULL)
+        self.assertEqual(second.wait(), 1)
+        self.assertTrue(second.said("in use"), second.log)
+        first.kill()
+        self.serve_unix()
+        self.assertEqual(self.post("/jobs", {"job_name": "self"}).status, 201)
+        self.assertEqual(os.stat(self.socket).st_mode & 0o777, 0o600)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""Dashboards and rules name metrics that exist, and every query of them returns data.
+
+A real Prometheus scrapes real jobs, and evaluates rules.yml. What a machine or a short test does not have (a GPU, a limit,
+an OOM kill) is answered from series of the same names and labels, written in the exporter's format and backfilled.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+from monitoring import Monitored, for_tests
+from support import DEADLINE, EXPORTER, main, python_job, wait_until
+
+DASHBOARDS = pathlib.Path(__file__).parents[2] / "dashboards"
+JOB, BACKFILLED, BACKFILLED_JOB = "etl/load", "backfilled:9877", "etl/backfilled"
+BUSY = python_job("""
+import select, sys
+block = bytearray(b"x") * (50 << 20)
+while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
+""")
+
+# Metrics that are not there yet, {name: labels}; one that has come must leave the list.
+AWAITED = {
+    "rightsize_job_oom_risk_ratio": ("job_name",),
+    "rightsize_job_expected_duration_seconds": ("job_name",),
+    "rightsize_job_overprovisioned_ratio": ("job_name", "resource"),
+    "rightsize_job_cost_usd_total": ("job_name",),
+}
+# What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
+BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
+          "ALERTS": ("alertname", "alertstate")}
+# Queries that contain this have no data in a test, though their metrics are there: why.
+NEEDS = {
+    "rightsize_job_cpu_periods_total": "a CPU quota",
+    "rightsize_job_cpu_throttled:": "a CPU quota",
+    'outcome="oom_killed"': "an OOM kill",
+}
+# What every machine has: queries of these alone are never answered by what was backfilled.
+EVERYWHERE = {
+    "rightsize_job_cpu_seconds_total", "rightsize_job_memory_bytes", "rightsize_job_memory_peak_bytes",
+    "rightsize_job_active_runs", "rightsize_job_runs_total", "rightsize_job_duration_seconds",
+    "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
+    "rightsize_memory_used_bytes", "rightsize_server_cpu_cores", "rightsize_load1", "rightsize_collector_success",
+    "rightsize_history_errors_total", "rightsize_history_samples_missed_total", "process_cpu_seconds_total",
+}
+
+
+def dashboards():
+    return {path.stem: json.loads(path.read_text()) for path in sorted((DASHBOARDS / "grafana").glob("*.json"))}
+
+
+def as_query(definition):
+    """A variable's label_values(SERIES, LABEL) as a query."""
+    series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", definition).groups()
+    return f"count by ({label}) ({series})"
+
+
+def dashboard_queries():
+    """{where: expression} of panels, annotations and variables."""
+    found = {}
+    for name, dashboard in dashboards().items():
+        for panel in dashboard["panels"]:
+            for target in panel.get("targets", ()):
+                found[f"{name}: {panel['title']} {target['refId']}"] = target["expr"]
+        for note in dashboard["annotations"]["list"]:
+            if "expr" in note:
+                found[f"{name}: mark {note['name']}"] = note["expr"]
+        for variable in dashboard["templating"]["list"]:
+            if "definition" in variable:
+                found[f"{name}: choice of {variable['name']}"] = as_query(variable["definition"])
+    return found
+
+
+def names_in(expression):
+    """The metrics and records that an expression names."""
+    bare = re.sub(r'"[^"]*"', "", expression)
+    words = re.findall(r"(?<![\w:$])[a-zA-Z_][\w:]*\w", bare)
+    return {w for w in words if ":" in w or w.startswith(("rightsize_", "process_"))}
+
+
+def filled_in(expression, instance, job_name):
+    values = {"__rate_interval": "15s", "__range": "1m", "instance": instance, "job_name": job_name}
+    return re.sub(r"\$\{?(\w+)\}?", lambda m: values[m[1]], expression)
+
+
+def table_of_metrics():
+    """{name: (type, labels)} of all metrics that the program has."""
+    rows = subprocess.run([EXPORTER, "manual", "metrics"], capture_output=True, text=True, check=True).stdout
+    found = {}
+    for name, kind, labels in re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", rows, re.M):
+        found[name] = (kind, tuple(filter(None, labels.split(", "))))
+    return found
+
+
+def rules_text():
+    return (DASHBOARDS / "prometheus" / "rules.yml").read_text()
+
+
+def records():
+    """{name of a record: (its labels, expression)}"""
+    found = {}
+    for name, text in re.findall(r"- record: (\S+)\n\s+expr: (.*?)(?=\n\s+(?:- |#)|\n\n)", rules_text() + "\n\n", re.S):
+        level = name.split(":")[0]
+        labels = [label for label in ("job_name", "outcome", "resource", "instance") if label in level]
+        found[name] = (labels, text.removeprefix("|").strip())
+    return found
+
+
+class Dashboards(Monitored):
+    def live_jobs(self, server):
+        """Runs that ended well and not, and one that goes on."""
+        prometheus = self.start_prometheus(server, for_tests(rules_text()))
+        wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
+        for code, outcome, runs in ((0, "succeeded", 1), (3, "failed", 1), (0, "succeeded", 2)):
+            run = self.start_run(python_job(f"import sys; sys.stdin.read(); sys.exit({code})"), JOB, stdin=subprocess.PIPE)
+            wait_until(lambda: self.ask(prometheus, "sum(rightsize_job_active_runs)") == 1, "the run to be seen")
+            self.end(run)
+            wait_until(lambda o=outcome, n=runs: self.ask(prometheus, f'rightsize_job_runs_total{{outcome="{o}"}}') == n,
+                       f"{runs} {outcome}")
+        self.addCleanup(self.end, self.start_run(BUSY, JOB, stdin=subprocess.PIPE))
+        return prometheus
+
+    def end(self, run):
+        """Of input, and so of the job."""
+        run.process.stdin.close()
+        run.process.stdin = None
+        run.wait()
+
+    def test_are_what_their_source_makes(self):
+        make = subprocess.run(["/usr/bin/python3", "-B", DASHBOARDS / "grafana" / "source" / "make.py", "--check"],
+                              capture_output=True, text=True, timeout=DEADLINE, check=False)
+        self.assertEqual((make.returncode, make.stdout), (0, ""))
+
+    def test_name_metrics_that_exist(self):
+        server = self.serve()
+        wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
+        shown = set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
+        exist = set(table_of_metrics()) | shown
+        self.assertEqual(exist & set(AWAITED), set(), "awaited no more")
+        used = {"rules": names_in(re.sub(r"(?m)^\s*(#|summary|description|action|runbook_url).*$", "", rules_text()))}
+        used |= {where: names_in(query) for where, query in dashboard_queries().items()}
+        for where, names in used.items():
+            self.assertEqual(names - exist - set(AWAITED) - set(records()), set(), where)
+        self.assertEqual(set(AWAITED) - set.union(*used.values()), set(), "awaited in vain")
+
+    def test_have_a_runbook_section_for_each_alert(self):
+        text = (DASHBOARDS / "prometheus" / "runbook.md").read_text()
+        sections = {title.lower().replace(" ", "-"): body for title, body in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
+        alerts = re.findall(r"- alert: (\w+)\n(.*?)(?=\n      - alert|\n  - name|\Z)", rules_text(), re.S)
+        links = dict(re.findall(r"&(\w+)\n.*?runbook_url: 'runbook.md#([\w-]+)'", rules_text(), re.S))
+        self.assertGreater(len(alerts), 12)
+        for name, body in alerts:
+            direct, shared = re.search(r"runbook.md#([\w-]+)", body), re.search(r"annotations: \*(\w+)", body)
+            section = direct[1] if direct else links[shared[1]]
+            self.assertIn(f"`{name}`", sections[section])
+
+    def exposition(self, end):
+        """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
+        values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"),
+                  "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
+        families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
+        families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in (AWAITED | BESIDE).items()}
+        families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
+        lines = []
+        for name, (kind, labels) in families.items():
+            lines.append(f"# TYPE {name.removesuffix('_total') if kind == 'counter' else name} {'gauge' if kind == 'info' else kind}")
+            series = [f'instance="{BACKFILLED}",job="rightsize"']
+            for label in labels:
+                series = [f'{s},{label}="{v}"' for s in series for v in values.get(label, ("x",))]
+            for one in series:
+                for step in range(61):
+                    at = end - 900 + step * 15
+                    # The last kill is two minutes before the end, when the job's latest run ended.
+                    value = (step >= 52) + 1 if "runs_total" in name else end - 120 if "last_end" in name else \
+                        step + 1 if kind == "counter" else 1
+                    lines.append(f"{name}{{{one}}} {value} {at}")
+        return "\n".join([*lines, "# EOF", ""])
+
+    def backfill(self, end):
+        file = self.folder / "backfill.txt"
+        file.write_text(self.exposition(end))
+        made = subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", file, self.folder / "tsdb"],
+                              capture_output=True, text=True, timeout=DEADLINE, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+
+    def test_queries_return_data(self):
+        end = int(time.time()) - 7200
+        self.backfill(end)
+        server = self.serve()
+        prometheus = self.live_jobs(server)
+        here = f"{server.host}:{server.port}"
+        shown = lambda: set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
+        wait_until(lambda: EVERYWHERE <= shown(), f"at /metrics: {sorted(EVERYWHERE)}")
+        exposed = shown()
+        queries = {**dashboard_queries(), **{f"record {name}": expression for name, (_, expression) in records().items()}}
+        made_of = {name: names_in(expression) for name, (_, expression) in records().items()}
+
+        def sources(names):
+            direct = {n for n in names if n not in made_of}
+            return direct.union(*(sources(made_of[n]) for n in names if n in made_of))
+
+        elsewhere, live = {}, {}
+        for where, query in queries.items():
+            why = [reason for text, reason in NEEDS.items() if text in query]
+            absent = sorted(sources(names_in(query)) - exposed)
+            (elsewhere if why or absent else live)[where] = (query, why or absent)
+        for where, (query, why) in elsewhere.items():
+            self.assertFalse(sources(names_in(query)) <= EVERYWHERE and not set(why) & set(NEEDS.values()), where)
+            found = self.results(prometheus, filled_in(query, BACKFILLED, BACKFILLED_JOB), time=end)
+            self.assertTrue(found, f"{where}: no data: {query}")
+
+        def without_data():
+            return [where for where, (query, _) in live.items() if not self.results(prometheus, filled_in(query, here, JOB))]
+        try:
+            wait_until(lambda: not without_data(), "data for every query", 30)
+        except AssertionError:
+            self.fail("no data: " + "".join(f"\n{w}: {live[w][0]}" for w in without_data()))
+        print(f"{len(live)} queries of real jobs; {len(elsewhere)} of what was backfilled, for want of:")
+        for where, (_, why) in elsewhere.items():
+            print(f"  {where}: {', '.join(why)}")
+        if "DASHBOARDS_SERVE" in os.environ:  # tests/grafana draws what was asked here
+            subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}", here, JOB,
+                            BACKFILLED, BACKFILLED_JOB, str(end)], check=True)
+
+
+if __name__ == "__main__":
+    main()

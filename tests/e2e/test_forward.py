@@ -1,0 +1,306 @@
+"""Runs are handed on to another exporter: each at least once, whatever fails in between, and none is lost."""
+import contextlib
+import http.client
+import http.server
+import json
+import signal
+import socket
+import threading
+
+import support
+from support import python_job, wait_until
+
+
+class Central:
+    """Takes POST /runs as the other exporter does: by id, so that what comes twice counts once.
+
+    answers: what to do with the next ones, before all others are taken: a status, "drop" (take it, but close the
+    connection without a word), "hold" (do not answer before release() is called, then close).
+    """
+
+    def __init__(self, answers=(), port=0):
+        self.answers = list(answers)
+        self.posts, self.runs, self.headers = [], {}, []
+        self.lock = threading.Lock()
+        self.held = threading.Event()
+        self.released = threading.Event()
+        central = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                with central.lock:
+                    do = central.answers.pop(0) if central.answers else 200
+                    central.posts.append((self.path, json.loads(body)))
+                    central.headers.append(self.headers)
+                    if do in (200, "drop", "hold"):
+                        central.runs[central.posts[-1][1]["run_id"]] = central.posts[-1][1]
+                if do == "hold":
+                    central.held.set()
+                    central.released.wait(support.DEADLINE)
+                if do in ("drop", "hold"):
+                    self.close_connection = True
+                    with contextlib.suppress(OSError):
+                        self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                answer = json.dumps({"error": {"code": "told", "message": "as told"}} if do != 200 else {}).encode()
+                self.send_response(do)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass
+
+        self.server = Server(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def stop(self):
+        self.released.set()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join(support.DEADLINE)
+
+    def ids(self):
+        with self.lock:
+            return sorted(self.runs)
+
+    def sent(self):
+        with self.lock:
+            return [post[1]["run_id"] for post in self.posts]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+QUICK = python_job("pass")
+
+
+class Forward(support.Case):
+    def central(self, *answers, port=0):
+        central = Central(answers, port)
+        self.addCleanup(central.stop)
+        return central
+
+    def own_counts(self, server):
+        counts = {}
+        for (name, labels), value in server.metrics().items():
+            if name.startswith("rightsize_forward_"):
+                counts[dict(labels).get("result", name.split("_")[2])] = value
+        return counts
+
+    def ids(self, job_name="job"):
+        return sorted(run["run_id"] for run in self.runs(job_name))
+
+    def test_a_run_arrives_with_all_that_is_known_of_it(self):
+        central = self.central()
+        token = self.folder / "token"
+        token.write_text("secret-of-the-test\n")
+        work = python_job("import time\nt = time.process_time()\nwhile time.process_time() - t < 0.3: pass")
+        result = self.run_job(work, flags=[f"--forward.url={central.url}/", f"--forward.token-file={token}"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn(b"secret-of-the-test", result.stderr)
+        run = self.only_run()
+        self.assertEqual(central.sent(), [run["run_id"]])
+        path, told = central.posts[0]
+        self.assertEqual(path, "/runs")
+        self.assertEqual(central.headers[0]["Authorization"], "Bearer secret-of-the-test")
+        self.assertEqual(central.headers[0]["Content-Type"], "application/json")
+        for key in ("job_name", "outcome", "exit_code", "duration_seconds", "host", "cpu_source", "memory_source",
+                    "samples", "interval_seconds"):
+            expected = "job" if key == "job_name" else run[key]
+            self.assertEqual(told[key], expected, key)
+        self.assertAlmostEqual(told["columns"]["cpu_seconds"]["sum"], run["cpu_seconds"], places=6)
+        self.assertEqual(told["columns"]["memory_peak_bytes"]["max"], run["memory_peak_bytes"])
+        self.assertLess(told["started_at"], told["ended_at"])
+
+    def test_a_server_hands_on_what_wrappers_record(self):
+        central = self.central()
+        self.serve(f"--forward.url={central.url}")
+        for _ in range(3):
+            self.run_job(QUICK)
+        wait_until(lambda: len(central.ids()) == 3, "three runs at the other exporter")
+        self.assertEqual(central.ids(), self.ids())
+        self.assertEqual(len(central.sent()), 3)
+
+    def test_runs_wait_on_disk_until_the_other_exporter_is_there(self):
+        port = free_port()
+        flags = [f"--forward.url=http://127.0.0.1:{port}", "--forward.timeout=0s"]
+        for _ in range(3):
+            result = self.run_job(QUICK, flags=flags)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(b"they wait in the history", result.stderr)
+        central = self.central(port=port)
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        self.assertEqual(central.ids(), self.ids())
+        self.assertEqual(len(central.sent()), 4)
+
+    def test_failures_are_repeated_and_refusals_are_not(self):
+        central = self.central(503, 401, 400)
+        self.run_job(QUICK, job_name="refused")
+        self.run_job(QUICK, job_name="taken")
+        server = self.serve(f"--forward.url={central.url}")
+        wait_until(lambda: len(central.ids()) == 1, "the second run at the other exporter")
+        refused, taken = self.ids("refused") + self.ids("taken")
+        self.assertEqual(central.sent(), [refused] * 3 + [taken])
+        self.assertTrue(server.said("answers 503: .*as told"))
+        self.assertTrue(server.said(f"refused by the other exporter.*{refused}"))
+        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0}
+        wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
+        server.stop()
+        again = self.central()
+        self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
+        self.assertEqual(again.ids(), self.ids(), "what was handed on or refused is not sent again")
+
+    def test_an_answer_that_is_lost_loses_no_run(self):
+        central = self.central("drop")
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        self.assertEqual(central.sent(), self.ids() * 2)
+
+    def test_kill_while_it_hands_on_loses_nothing(self):
+        central = self.central("hold")
+        for _ in range(3):
+            self.run_job(QUICK)
+        server = self.serve(f"--forward.url={central.url}")
+        self.assertTrue(central.held.wait(support.DEADLINE))
+        server.kill()
+        central.released.set()
+        self.serve(f"--forward.url={central.url}")
+        wait_until(lambda: len(central.sent()) == 4, "the first one again, and the two others")
+        self.assertEqual(central.ids(), self.ids())
+        self.assert_history_intact()
+
+    def test_the_end_comes_in_time_though_nobody_answers(self):
+        central = self.central("hold")
+        self.run_job(QUICK)
+        server = self.serve(f"--forward.url={central.url}", "--forward.timeout=300ms")
+        self.assertTrue(central.held.wait(support.DEADLINE))
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        self.assertTrue(server.said("runs are left to be handed on"))
+        self.assertFalse(central.released.is_set())
+
+    def test_a_url_or_token_that_is_none_is_said(self):
+        result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                              "--forward.url=central:9877")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--forward.url=central:9877: accepted is http://HOST:PORT", result.stderr)
+        result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
+                                            f"--forward.token-file={self.folder}/none"])
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"read the token", result.stderr)
+
+
+class RealCentral(support.Case):
+    """The other exporter is a real one, with a history of its own."""
+
+    def central(self, *flags, port=0):
+        server = self.start("serve", f"--web.listen-address=127.0.0.1:{port}", "--no-jobs.recognise",
+                            f"--history.path={self.folder}/central.db", *flags)
+        server.wait_address()
+        server.url = f"http://127.0.0.1:{server.port}"
+        return server
+
+    def told(self, server, job_name="job"):
+        return {run["run_id"]: run for run in server.get(f"/runs?job_name={job_name}").json.get("runs", [])}
+
+    def test_it_recommends_from_the_runs_of_all(self):
+        central = self.central("--web.allow-changes")
+        for _ in range(3):
+            self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        told = self.told(central)
+        self.assertEqual(told, {run["run_id"]: run for run in self.runs()})
+        answer = central.get("/recommend?job_name=job").json
+        self.assertEqual(answer["based_on"]["runs"], 3)
+        self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 3)
+
+    def test_without_leave_nothing_is_taken(self):
+        central = self.central()
+        result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=2s"])
+        self.assertIn(b"answers 403", result.stderr)
+        self.assertEqual(self.told(central), {})
+
+    def test_the_token_is_what_lets_runs_in(self):
+        right, wrong = self.folder / "right", self.folder / "wrong"
+        right.write_text("right")
+        wrong.write_text("right-but-longer")
+        central = self.central(f"--web.changes-token-file={right}")
+        for flags in ([], [f"--forward.token-file={wrong}"]):
+            result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=1s", *flags])
+            self.assertIn(b"answers 401", result.stderr)
+            self.assertNotIn(b"right-but-longer", result.stderr)
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}", f"--forward.token-file={right}"])
+        self.assertEqual(len(self.told(central)), 3, "those that waited come along")
+        right.write_text("changed")
+        result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", f"--forward.token-file={right}"])
+        self.assertEqual(len(self.told(central)), 4, "both read the file anew")
+
+    def test_kills_of_either_side_lose_nothing_and_count_nothing_twice(self):
+        for _ in range(20):
+            self.run_job(QUICK)
+        central = self.central("--web.allow-changes")
+        port = central.port
+        for kills in range(6):
+            server = self.serve(f"--forward.url=http://127.0.0.1:{port}")
+            wait_until(lambda: len(self.told(central)) > kills * 2, "a few more of the runs")
+            (server, central)[kills % 2].kill()
+            if kills % 2:
+                central = self.central("--web.allow-changes", port=port)
+                server.stop()
+        self.serve(f"--forward.url=http://127.0.0.1:{port}")
+        wait_until(lambda: len(self.told(central)) == 20, "all runs")
+        self.assertEqual(sorted(self.told(central)), sorted(run["run_id"] for run in self.runs()))
+        self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 20)
+        self.assert_history_intact()
+
+    def test_what_is_no_run_is_refused(self):
+        central = self.central("--web.allow-changes")
+        for body, said in ((b"{}", "run_id is missing"), (b"[]", "one run as a JSON object"), (b"", "JSON object")):
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", central.port)) as connection:
+                connection.request("POST", "/runs", body, {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                self.assertEqual(response.status, 400)
+                self.assertIn(said, response.read().decode())
+
+
+class Ending(support.Case):
+    def test_a_server_ends_with_the_job(self):
+        server = self.serve("--exit-with-job")
+        self.run_job(python_job("import time; time.sleep(0.5)"))
+        self.assertEqual(server.wait(), 0)
+        self.assertTrue(server.said('stopping.*reason="job ended"'))
+
+    def test_a_server_stays_for_one_more_scrape(self):
+        server = self.serve("--web.linger=1h")
+        server.send(signal.SIGTERM)
+        wait_until(lambda: server.said("waiting for a last scrape"), "that it is about to end")
+        self.assertIsNone(server.process.poll())
+        server.metrics()
+        self.assertIsNone(server.process.poll(), "who does not say that he is a scraper is none")
+        server.get("/metrics", X_Prometheus_Scrape_Timeout_Seconds="10")
+        self.assertEqual(server.wait(), 0)
+
+    def test_a_second_signal_ends_the_wait_for_a_scrape(self):
+        server = self.serve("--web.linger=1h")
+        server.send(signal.SIGTERM)
+        wait_until(lambda: server.said("stopping"), "that it is about to end")
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+
+
+if __name__ == "__main__":
+    support.main()

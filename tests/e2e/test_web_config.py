@@ -1,0 +1,275 @@
+"""--web.config.file: TLS, client certificates, users, headers and a rate limit, over real sockets.
+
+Every good and bad kind of file that Prometheus' exporter-toolkit publishes as test data has its like here, and must
+fare the same. Certificates are made by openssl when the test begins.
+"""
+import base64
+import concurrent.futures
+import contextlib
+import http.client
+import os
+import pathlib
+import shutil
+import ssl
+import subprocess
+import tempfile
+import warnings
+
+from support import DEADLINE, Case, main, wait_until
+
+# Passwords are the names with 123. Made by htpasswd -nBC 4 (and 12, which takes a quarter of a second and more).
+USERS = """basic_auth_users:
+  carol: {quick}
+  alice: {slow}
+"""
+
+
+def bcrypt(password, cost):
+    """By libxcrypt, as everybody makes them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import crypt  # pylint: disable=import-outside-toplevel
+    return crypt.crypt(password, crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=1 << cost))
+
+
+def basic(name, password):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def certificate(folder, name, sans, key=("rsa:2048",)):
+    """A self-signed pair: name.crt and name.key."""
+    newkey = ["-newkey", key[0]] + (["-pkeyopt", key[1]] if len(key) > 1 else [])
+    subprocess.run(
+        ["openssl", "req", "-x509", *newkey, "-nodes", "-keyout", folder / f"{name}.key", "-out",
+         folder / f"{name}.crt", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={sans}"],
+        check=True, capture_output=True)
+
+
+class WebConfig(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.keys = pathlib.Path(tempfile.mkdtemp(prefix="rightsize-e2e-keys-"))
+        certificate(cls.keys, "server", "DNS:localhost,IP:127.0.0.1")
+        certificate(cls.keys, "other", "DNS:localhost,IP:127.0.0.1")
+        certificate(cls.keys, "elliptic", "DNS:localhost", ("ec", "ec_paramgen_curve:P-256"))
+        certificate(cls.keys, "client", "DNS:test3,email:a@example.org,IP:10.1.2.3,URI:spiffe://x/y")
+        certificate(cls.keys, "stranger", "DNS:stranger")
+        cls.quick, cls.slow = bcrypt("carol123", 4), bcrypt("alice123", 12)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.keys)
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        for path in self.keys.iterdir():
+            shutil.copy(path, self.folder)
+
+    def write(self, text, name="web.yml"):
+        path = self.folder / name
+        fresh = self.folder / (name + ".new")
+        fresh.write_text(text)
+        fresh.rename(path)
+        return path
+
+    def serve_with(self, text):
+        return self.serve(f"--web.config.file={self.write(text)}")
+
+    def tls(self, server, cert=None, headers=None, **settings):
+        """(status, cipher, protocol), or an exception."""
+        context = ssl.create_default_context(cafile=str(self.folder / settings.pop("ca", "server.crt")))
+        if cert:
+            context.load_cert_chain(self.folder / f"{cert}.crt", self.folder / f"{cert}.key")
+        if "ciphers" in settings:
+            context.set_ciphers(settings["ciphers"])
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+        if "curve" in settings:
+            context.set_ecdh_curve(settings["curve"])
+        with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
+                                                            timeout=DEADLINE)) as connection:
+            connection.request("GET", "/-/healthy", headers=headers or {})
+            cipher, protocol, _ = connection.sock.cipher()
+            return connection.getresponse().status, cipher, protocol
+
+    PAIR = "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
+
+    def test_tls_clients_get_in_as_the_file_says(self):
+        suites = "  cipher_suites: [{}]\n  min_version: TLS12\n  max_version: TLS12\n"
+        gcm128, gcm256 = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
+        openssl128, openssl256 = "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"
+        client = "  client_auth_type: {}\n"
+        ca = "  client_ca_file: client.crt\n"
+        verify = client.format("RequireAndVerifyClientCert") + ca
+        inline = "tls_server_config:\n  cert: |\n{}\n  key: |\n{}\n".format(*(
+            "\n".join("    " + line for line in (self.folder / name).read_text().splitlines())
+            for name in ("server.crt", "server.key")))
+        for name, config, settings, expected in (
+                ("plain", self.PAIR, {}, "TLSv1.3"),
+                ("inline", inline, {}, "TLSv1.3"),
+                ("elliptic", self.PAIR.replace("server.", "elliptic."), {"ca": "elliptic.crt"}, "TLSv1.3"),
+                ("some suites", self.PAIR + suites.format(f"{gcm128}, {gcm256}"), {"ciphers": openssl128}, openssl128),
+                ("no common suite", self.PAIR + suites.format(gcm128), {"ciphers": openssl256}, None),
+                ("server's order", self.PAIR + suites.format(f"{gcm128}, {gcm256}"),
+                 {"ciphers": f"{openssl256}:{openssl128}"}, openssl128),
+                ("client's order", self.PAIR + suites.format(f"{gcm128}, {gcm256}") +
+                 "  prefer_server_cipher_suites: false\n", {"ciphers": f"{openssl256}:{openssl128}"}, openssl256),
+                ("without HTTP/2", self.PAIR + suites.format(gcm256) + "http_server_config:\n  http2: false\n", {},
+                 openssl256),
+                ("all curves", self.PAIR + "  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]\n", {}, "TLSv1.3"),
+                ("a curve", self.PAIR + "  min_version: TLS13\n  curve_preferences: [CurveP521]\n",
+                 {"curve": "secp521r1"}, "TLSv1.3"),
+                ("no common curve", self.PAIR + "  min_version: TLS13\n  curve_preferences: [CurveP521]\n",
+                 {"curve": "secp384r1"}, None),
+                ("too old", self.PAIR + "  min_version: TLS13\n", {"ciphers": openssl128}, None),
+                ("any certificate", self.PAIR + client.format("RequireAnyClientCert"), {"cert": "stranger"}, "TLSv1.3"),
+                ("any, but none", self.PAIR + client.format("RequireAnyClientCert"), {}, None),
+                ("asked for, but none", self.PAIR + client.format("RequestClientCert"), {}, "TLSv1.3"),
+                ("verified", self.PAIR + verify, {"cert": "client"}, "TLSv1.3"),
+                ("verified, but none", self.PAIR + verify, {}, None),
+                ("verified, but a stranger", self.PAIR + verify, {"cert": "stranger"}, None),
+                ("if given, none", self.PAIR + client.format("VerifyClientCertIfGiven") + ca, {}, "TLSv1.3"),
+                ("if given, a stranger", self.PAIR + client.format("VerifyClientCertIfGiven") + ca,
+                 {"cert": "stranger"}, None),
+                ("this system's authorities", self.PAIR + client.format("RequireAndVerifyClientCert"),
+                 {"cert": "client"}, None),
+                *((f"name {san}", self.PAIR + verify + f"  client_allowed_sans: [one, '{san}', two]\n",
+                   {"cert": "client"}, result) for san, result in (
+                       ("test3", "TLSv1.3"), ("a@example.org", "TLSv1.3"), ("10.1.2.3", "TLSv1.3"),
+                       ("spiffe://x/y", "TLSv1.3"), ("test", None), ("TEST3", None)))):
+            with self.subTest(name):
+                server = self.serve_with(config)
+                if expected is None:
+                    with self.assertRaises((ssl.SSLError, ConnectionError, http.client.HTTPException)):
+                        self.tls(server, **settings)
+                else:
+                    status, cipher, protocol = self.tls(server, **settings)
+                    self.assertEqual(status, 200)
+                    self.assertIn(expected, (cipher, protocol))
+                server.stop()
+
+    def test_plain_and_tls_do_not_mix(self):
+        server = self.serve_with(self.PAIR)
+        with self.assertRaises((ConnectionError, http.client.HTTPException)):
+            server.get("/-/healthy")
+        self.assertEqual(self.tls(server)[0], 200)
+        plain = self.serve_with("")
+        self.assertEqual(plain.get("/-/healthy").status, 200)
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            self.tls(plain)
+
+    def test_a_bad_file_is_an_error_at_the_start(self):
+        for text, said in (
+                ("a: [", "no YAML"), ("tls_server_config:\n  cert_filse: x\n", "cert_filse"),
+                (self.PAIR.replace("server.crt", "nowhere"), "nowhere: No such file"),
+                (self.PAIR.replace("server.key", "nowhere"), "nowhere: No such file"),
+                (self.PAIR.replace("server.key", "other.key"), "the certificate and its key"),
+                (self.PAIR.replace("server.crt", "server.key"), "the certificate and its key"),
+                (self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: nowhere\n", "nowhere"),
+                (self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: web.yml\n", "client_ca"),
+                ("basic_auth_users:\n  john: doe\n", "john")):
+            with self.subTest(said=said):
+                result = self.command("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
+                                      f"--web.config.file={self.write(text)}")
+                self.assertNotEqual(result.returncode, 0)
+                self.assertIn(said, result.stderr)
+        result = self.command("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
+                              "--web.config.file=/nonexistent/web.yml")
+        self.assertIn("/nonexistent/web.yml: No such file", result.stderr)
+
+    def test_users(self):
+        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
+        for authorization, status in (
+                (None, 401), (basic("carol", "carol123"), 200), (basic("alice", "alice123"), 200),
+                (basic("carol", "alice123"), 401), (basic("carol", ""), 401), (basic("nobody", "carol123"), 401),
+                (basic("", ""), 401), ("Basic !!!", 401), ("Basic", 401), ("Bearer carol", 401),
+                (basic("carol", "x" * 4000), 401)):
+            with self.subTest(authorization=authorization and authorization[:40]):
+                answer = server.get("/metrics", **({"Authorization": authorization} if authorization else {}))
+                self.assertEqual(answer.status, status)
+                if status == 401:
+                    self.assertTrue(answer.headers["WWW-Authenticate"].startswith("Basic"))
+                    self.assertEqual(answer.json["error"]["code"], "unauthorized")
+                    self.assertNotIn(b"rightsize_", answer.body)
+        self.assertNotIn("carol123", "".join(server.log))
+
+    def test_a_password_never_holds_up_a_scrape(self):
+        """Scrapers that are known go on while a guesser keeps bcrypt busy; the guesser is told to wait."""
+        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
+        carol = basic("carol", "carol123")
+        self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            guesses = [pool.submit(server.get, "/metrics", Authorization=basic("alice", f"guess {i}")) for i in range(24)]
+            scrapes = 0
+            while not all(guess.done() for guess in guesses):
+                self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
+                scrapes += 1
+            statuses = {guess.result().status for guess in guesses}
+        self.assertLessEqual(statuses, {401, 503})
+        self.assertIn(503, statuses)
+        # One guess takes far longer than a scrape: had scrapes waited for them, there were no more than guesses.
+        self.assertGreater(scrapes, 24)
+
+    def test_headers(self):
+        server = self.serve_with("http_server_config:\n  headers:\n    X-Frame-Options: deny\n"
+                                 "    Strict-Transport-Security: max-age=31536000; includeSubDomains\n"
+                                 "    X-XSS-Protection: 1\n    Content-Security-Policy: default-src 'self'\n")
+        for path in ("/metrics", "/nothing"):
+            answer = server.get(path)
+            self.assertEqual(answer.headers["X-Frame-Options"], "deny")
+            self.assertEqual(answer.headers["Strict-Transport-Security"], "max-age=31536000; includeSubDomains")
+            self.assertEqual(answer.headers["X-XSS-Protection"], "1")
+            self.assertIn("default-src 'self'", answer.headers.get_all("Content-Security-Policy"))
+            self.assertEqual(answer.headers.get_all("X-Content-Type-Options"), ["nosniff"])
+
+    def test_rate_limit(self):
+        for text, first, others in (("interval: 0\n  burst: 0", 200, {200}), ("interval: 1h\n  burst: 0", 429, {429}),
+                                    ("interval: 1h\n  burst: 3", 200, {200, 429})):
+            with self.subTest(text=text):
+                server = self.serve_with(f"rate_limit:\n  {text}\n")
+                self.assertEqual(server.get("/-/healthy").status, first)
+                statuses = [server.get("/-/healthy").status for _ in range(9)]
+                self.assertEqual(set(statuses), others)
+                self.assertEqual(statuses, sorted(statuses))
+
+    def test_a_changed_file_holds_at_once_and_a_bad_one_refuses(self):
+        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
+        carol = basic("carol", "carol123")
+        self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
+        self.write("basic_auth_users:\n  carol: broken\n")
+        refused = server.get("/metrics", Authorization=carol)
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (500, "bad_web_config"))
+        wait_until(lambda: server.said("carol is no bcrypt"), "the reason in the log")
+        self.write(USERS.format(quick=bcrypt("another", 4), slow=self.slow))
+        self.assertEqual(server.get("/metrics", Authorization=carol).status, 401)
+        self.assertEqual(server.get("/metrics", Authorization=basic("carol", "another")).status, 200)
+        os.unlink(self.folder / "web.yml")
+        self.assertEqual(server.get("/metrics", Authorization=basic("carol", "another")).status, 500)
+
+    def test_changed_certificates_hold_from_the_next_connection_on(self):
+        server = self.serve_with(self.PAIR)
+        self.assertEqual(self.tls(server)[0], 200)
+        for suffix in ("crt", "key"):
+            os.replace(self.folder / f"other.{suffix}", self.folder / f"server.{suffix}")
+        # The client trusts only what is in server.crt now.
+        self.assertEqual(self.tls(server)[0], 200)
+        # TLS cannot be switched off under way: refused, not served in the clear.
+        self.write("")
+        self.assertEqual(self.tls(server)[0], 500)
+        self.write(self.PAIR)
+        self.assertEqual(self.tls(server)[0], 200)
+
+    def test_ends_at_once_while_a_password_is_computed(self):
+        server = self.serve_with(USERS.format(quick=self.quick, slow=bcrypt("alice123", 4).replace("$04$", "$17$")))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            guesses = [pool.submit(server.get, "/metrics", Authorization=basic("alice", word)) for word in "xy"]
+            wait_until(lambda: any(guess.done() for guess in guesses), "the second to be refused")
+            self.assertEqual(server.stop(), 0)
+            for guess in guesses:
+                with contextlib.suppress(ConnectionError, http.client.HTTPException):
+                    self.assertEqual(guess.result().status, 503)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+/* Which server this is, as the test says. Stands in for exporter/machine.c. */
+#include "tests/support/fake_machine.h"
+
+struct machine fake_machine;
+
+bool machine_now(struct app *app, struct machine *ret)
+{
+	(void)app;
+	*ret = fake_machine;
+	return *fake_machine.source;
+}
+
+void machine_find(const struct options *o, struct machine *ret)
+{
+	(void)o;
+	*ret = fake_machine;
+}
+
+const char *machine_allocation_name(enum machine_allocation a)
+{
+	(void)a;
+	return NULL;
+}

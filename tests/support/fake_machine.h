@@ -1,0 +1,9 @@
+/* The answer of machine_now in tests; all empty: nothing is known. */
+#ifndef TESTS_SUPPORT_FAKE_MACHINE_H
+#define TESTS_SUPPORT_FAKE_MACHINE_H
+
+#include "exporter/machine.h"
+
+extern struct machine fake_machine;
+
+#endif

@@ -1,0 +1,255 @@
+/* exporter/costs: what jobs cost, look by look, and the points that a scrape gets of it. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/costs.h"
+#include "tests/support/fake_history.h"
+#include "tests/support/fake_machine.h"
+
+/* An hour of it costs a dollar, so that an hour-long run does. */
+static const char catalogue_text[] = "# as_of: 2026-10-01\n"
+				     "vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,"
+				     "memory_amount,score1,score,price\n"
+				     "own,here,x86_64,Dedicated,2,4096,1000,2000,1\n"
+				     "own,twice,x86_64,Dedicated,2,4096,2000,4000,1.5\n";
+
+static struct column_stats stats[] = {
+	{"cpu_cores", {10, 1, 1, 1, 1, 1, 1, 10}},
+	{"cpu_seconds", {10, 360, 360, 360, 360, 360, 360, 3600}},
+	{"memory_peak_bytes", {10, 1e8, 1e8, 1e8, 1e8, 1e8, 1e8, 1e9}},
+};
+
+#define RUN(id, seconds, how)                                                                      \
+	{                                                                                          \
+		.run_id = (id), .job_name = "job", .started_at = 1795250000,                       \
+		.ended_at = 1795250000 + (seconds), .duration_seconds = (seconds),                 \
+		.outcome = (how), .exit_code = NAN, .exit_signal = NAN,                            \
+		.requested_cpu_cores = NAN, .requested_memory_bytes = NAN,                         \
+		.memory_limit_bytes = NAN, .input_bytes = NAN, .attempt = NAN,                     \
+		.cpu_missed_seconds = NAN, .n_stats = ARRAY_LEN(stats), .stats = stats             \
+	}
+
+static struct run runs[4];
+static struct job_row job;
+static struct options options;
+static struct app app;
+static char path[64];
+static struct costs *costs;
+
+static void the_history_has(size_t n, const struct run *all)
+{
+	for (size_t i = 0; i < n; i++)
+		runs[i] = all[i];
+	fake_history.runs = (struct runs){n, runs};
+	memset(job.outcomes, 0, sizeof job.outcomes);
+	for (size_t i = 0; i < n; i++)
+		job.outcomes[all[i].outcome]++;
+}
+
+static int fresh(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/test_costs_XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, catalogue_text, sizeof catalogue_text - 1),
+		(ssize_t)sizeof catalogue_text - 1);
+	close(fd);
+	options = (struct options){.catalogue_path = path};
+	app = APP_INIT;
+	app.options = &options;
+	app.history_path = "some/history.db";
+	job = (struct job_row){.job_name = "job"};
+	fake_history = (struct fake_history){.jobs = &job, .n_jobs = 1};
+	fake_machine = (struct machine){"own", "here", "", "", MACHINE_ONDEMAND, "option"};
+	costs = costs_new(&app);
+	return 0;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	costs_free(costs);
+	assert_int_equal(fake_history.open, 0);
+	app_done(&app);
+	unlink(path);
+	return 0;
+}
+
+static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
+{
+	static const struct collector *const collectors[] = {&collector_costs, NULL};
+
+	*pool = snapshot_pool_new(collectors);
+	struct snapshot *s = snapshot_take(*pool);
+
+	assert_int_equal(collector_costs.collect(NULL, NULL, &s->blocks[0], NULL), expected);
+	return s;
+}
+
+/* The value with that second label ("" = any); NaN when there is none. */
+static double value(const char *name, const char *server)
+{
+	struct snapshot_pool *pool;
+	struct snapshot *s = scrape(&pool, 0);
+	double ret = NAN;
+
+	for (size_t i = 0; i < collector_costs.n_metrics; i++) {
+		if (strcmp(collector_costs.metrics[i].name, name) != 0)
+			continue;
+		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next)
+			if (!*server || strcmp(p->labels[1], server) == 0)
+				ret = p->value;
+	}
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return ret;
+}
+
+static void look(void)
+{
+	struct err e = {0};
+
+	if (costs_look(costs, &e))
+		fail_msg("%s", e.text);
+}
+
+#define TOTAL "rightsize_job_cost_usd"
+#define LAST  "rightsize_job_last_run_cost_usd"
+
+static void what_runs_cost_adds_up_and_never_falls(void **state)
+{
+	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
+			 second = RUN("2", 1800, OUTCOME_FAILED),
+			 third = RUN("3", 3600, OUTCOME_SUCCEEDED),
+			 running = RUN("4", 100, OUTCOME_RUNNING);
+	struct run longer = second;
+
+	(void)state;
+	the_history_has(1, (struct run[]){first});
+	look();
+	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
+	/* A run that is not over costs nothing yet. */
+	the_history_has(3, (struct run[]){running, second, first});
+	look();
+	assert_double_equal(value(TOTAL, ""), 1.5, 1e-9);
+	assert_double_equal(value(LAST, ""), 0.5, 1e-9);
+	/* The first was pruned: its cost was paid all the same. */
+	the_history_has(2, (struct run[]){third, second});
+	job.outcomes[OUTCOME_SUCCEEDED] = 2;
+	look();
+	assert_double_equal(value(TOTAL, ""), 2.5, 1e-9);
+	/* One that was taken for interrupted went on: only the rest is added. */
+	longer.duration_seconds = 3600;
+	the_history_has(2, (struct run[]){third, longer});
+	job.outcomes[OUTCOME_SUCCEEDED] = 3;
+	look();
+	assert_double_equal(value(TOTAL, ""), 3, 1e-9);
+	look();
+	assert_double_equal(value(TOTAL, ""), 3, 1e-9);
+}
+
+static void costs_are_known_once_the_machine_is(void **state)
+{
+	struct machine known = fake_machine;
+
+	(void)state;
+	fake_machine = (struct machine){0};
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	assert_true(isnan(value(TOTAL, "")));
+	assert_true(isnan(value("rightsize_job_forecast_cost_usd", "current")));
+	/* What is best does not depend on it. */
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"), 1, 1e-9);
+	fake_machine = known;
+	look();
+	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
+}
+
+static void forecasts_name_servers_and_where_prices_come_from(void **state)
+{
+	struct snapshot_pool *pool;
+	struct buf text = BUF_MAX(4096);
+
+	(void)state;
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	assert_double_equal(value("rightsize_job_forecast_duration_seconds", "current"), 3600,
+		1e-6);
+	assert_double_equal(value("rightsize_job_forecast_duration_seconds", "best"), 1800, 1e-6);
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"), 1, 1e-9);
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"), 0.75, 1e-9);
+	assert_double_equal(value("rightsize_job_server_price_usd", "best"), 1.5, 1e-9);
+
+	struct snapshot *s = scrape(&pool, 0);
+
+	for (size_t i = 0; i < collector_costs.n_metrics; i++)
+		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next)
+			if (collector_costs.metrics[i].type == METRIC_INFO)
+				for (size_t k = 0; k < METRIC_LABELS_MAX; k++)
+					buf_addf(&text, "%s|", p->labels[k]);
+	buf_addc(&text, '\n');
+	assert_non_null(strstr(buf_text(&text), "job|current|own|here||ondemand|/tmp/test_costs_"));
+	assert_non_null(strstr(buf_text(&text), "job|best|own|twice||ondemand|/tmp/test_costs_"));
+	assert_non_null(strstr(buf_text(&text), "|2026-10-01|"));
+	buf_done(&text);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+}
+
+static void without_runs_there_is_nothing(void **state)
+{
+	struct snapshot_pool *pool;
+
+	(void)state;
+	the_history_has(0, NULL);
+	look();
+	struct snapshot *s = scrape(&pool, -ENOENT);
+
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+}
+
+static void failures_are_told_and_tried_again(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	fake_history.read_code = -EIO;
+	assert_int_equal(costs_look(costs, &e), -EIO);
+	fake_history.read_code = 0;
+	unlink(path);
+	assert_true(costs_look(costs, &e) < 0);
+	assert_non_null(strstr(e.text, path));
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(catalogue_text, f);
+	fclose(f);
+	look();
+	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_runs_cost_adds_up_and_never_falls),
+		TEST(costs_are_known_once_the_machine_is),
+		TEST(forecasts_name_servers_and_where_prices_come_from),
+		TEST(without_runs_there_is_nothing),
+		TEST(failures_are_told_and_tried_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

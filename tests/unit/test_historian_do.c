@@ -1,0 +1,120 @@
+/* What others have the historian do is on disk when they are told so, or not at all. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "exporter/forwarder.h"
+#include "exporter/historian.h"
+#include "tests/support/failing_vfs.h"
+#include "tests/support/test_history.h"
+
+struct fixture {
+	struct test_folder folder;
+	struct historian *h;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){0};
+	test_folder_make(&f.folder);
+	const struct historian_config c = {
+		.path = f.folder.file,
+		.columns = &test_columns,
+		.here = test_begin("", "", 0).root,
+	};
+
+	assert_int_equal(historian_start(&f.h, &c, NULL), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	failing_vfs_heal();
+	historian_stop(f->h);
+	test_folder_remove(&f->folder);
+	return 0;
+}
+
+struct work {
+	const char *run_id;
+	int result;
+};
+
+/* Begins a run and then ends as it is told. */
+static int do_begin(struct history *h, void *context, struct err *e)
+{
+	const struct work *w = context;
+	struct run_begin b = test_begin(w->run_id, "job", 0);
+	int code = history_run_begin(h, &b, e);
+
+	if (code)
+		return code;
+	return w->result < 0 ? err_set(e, w->result, "as told") : w->result;
+}
+
+static void what_was_done_is_on_disk(void **state)
+{
+	struct fixture *f = *state;
+	struct work w = {"r1", 7};
+
+	assert_int_equal(historian_do(f->h, do_begin, &w, NULL), 0);
+	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
+}
+
+static void what_fails_leaves_nothing_and_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct work bad = {"r1", -EINVAL}, good = {"r2", 0};
+	struct err e = {0};
+
+	assert_int_equal(historian_do(f->h, do_begin, &bad, &e), -EINVAL);
+	assert_string_equal(e.text, "as told");
+	assert_int_equal(test_count_rows(&f->folder, "run"), 0);
+	assert_int_equal(historian_do(f->h, do_begin, &good, NULL), 0);
+	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
+}
+
+static void a_full_disk_is_said_and_tried_once(void **state)
+{
+	struct fixture *f = *state;
+	struct work w = {"r1", 0};
+	struct err e = {0};
+
+	failing_vfs_fail(VFS_WRITE | VFS_TRUNCATE | VFS_SHARED_MEMORY, 1, SQLITE_FULL, true);
+	assert_true(historian_do(f->h, do_begin, &w, &e) < 0);
+	assert_true(e.text[0]);
+	failing_vfs_heal();
+	assert_int_equal(historian_do(f->h, do_begin, &w, NULL), 0);
+	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
+}
+
+static void waits_grow_to_a_limit_and_differ(void **state)
+{
+	(void)state;
+	assert_double_equal(forward_delay(1, 0), 0.5, 1e-9);
+	assert_double_equal(forward_delay(1, 1), 1, 1e-9);
+	assert_double_equal(forward_delay(3, 1), 4, 1e-9);
+	assert_double_equal(forward_delay(1000, 1), 300, 1e-9);
+	assert_double_equal(forward_delay(1000, 0), 150, 1e-9);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_done_is_on_disk),
+		TEST(what_fails_leaves_nothing_and_says_why),
+		TEST(a_full_disk_is_said_and_tried_once),
+		cmocka_unit_test(waits_grow_to_a_limit_and_differ),
+	};
+
+	failing_vfs_register();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

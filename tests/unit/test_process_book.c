@@ -1,0 +1,232 @@
+/* collectors/process_book: which processes are looked at, and when, on a /proc in memory. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process_book.h"
+#include "tests/support/jobs_world.h"
+
+struct watch {
+	struct world *w;
+	struct process_book *book;
+	char looked[200], gone[200];
+};
+
+static struct watch *watch_new(void)
+{
+	struct watch *t = xcalloc(1, sizeof *t);
+
+	t->w = world_new();
+	t->w->host.own_pid_namespace = true;
+	t->w->host.now.mono.ns = 1000 * NS_PER_S;
+	t->book = process_book_new();
+	return t;
+}
+
+static void watch_free(struct watch *t)
+{
+	process_book_free(t->book);
+	world_free(t->w);
+	free(t);
+}
+
+static void start(struct watch *t, int pid, int ppid, unsigned long second)
+{
+	char path[64], text[64];
+
+	put(t->w, &(struct fake){.pid = pid, .ppid = ppid, .start = (unsigned)second * 100});
+	snprintf(path, sizeof path, "%d/status", pid);
+	snprintf(text, sizeof text, "Name:\tx\nTgid:\t%d\nPid:\t%d\n", pid, pid);
+	memory_tree_text(t->w->proc, path, text);
+}
+
+static void last_pid_is(struct watch *t, int pid)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "0.00 0.01 0.05 1/200 %d\n", pid);
+	memory_tree_text(t->w->proc, "loadavg", text);
+}
+
+static void note(char *out, size_t size, const struct booked *p)
+{
+	size_t n = strlen(out);
+
+	snprintf(out + n, size - n, "%d ", (int)p->pid);
+}
+
+static void looked(void *context, struct booked *p)
+{
+	struct watch *t = context;
+
+	note(t->looked, sizeof t->looked, p);
+}
+
+static void forgot(void *context, struct booked *p)
+{
+	struct watch *t = context;
+
+	note(t->gone, sizeof t->gone, p);
+}
+
+/* Who was looked at after so many seconds. */
+static const char *after(struct watch *t, double seconds)
+{
+	t->w->host.now.mono.ns += (int64_t)(seconds * 1e9);
+	t->looked[0] = t->gone[0] = '\0';
+	process_book_look(t->book, &t->w->host, looked, forgot, t);
+	return t->looked;
+}
+
+static void parents_come_before_children(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 50, 1, 10);
+	start(t, 20, 50, 11);
+	start(t, 30, 20, 11);
+	last_pid_is(t, 50);
+	assert_string_equal(after(t, 0), "50 20 30 ");
+	assert_int_equal(process_book_find(t->book, 30)->ppid, 20);
+	assert_null(process_book_find(t->book, 31));
+	watch_free(t);
+}
+
+static void old_process_is_looked_at_again_only_when_twice_as_old(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 990);
+	last_pid_is(t, 20);
+	assert_string_equal(after(t, 0), "20 ");
+	assert_string_equal(after(t, 9), "");
+	assert_string_equal(after(t, 2), "20 ");
+	assert_string_equal(after(t, 19), "");
+	assert_string_equal(after(t, 3), "20 ");
+	watch_free(t);
+}
+
+static void nothing_is_read_of_those_that_are_known(void **state)
+{
+	struct watch *t = watch_new();
+	int calls;
+	struct tree *inner = t->w->host.proc;
+
+	(void)state;
+	for (int pid = 100; pid < 1100; pid++)
+		start(t, pid, 1, 10);
+	last_pid_is(t, 2000);
+	after(t, 0);
+	calls = 1000000;
+	t->w->host.proc = failing_tree(inner, &calls, -EIO);
+	after(t, 1);
+	tree_free(t->w->host.proc);
+	t->w->host.proc = inner;
+	assert_int_equal(1000000 - calls, 1);
+	watch_free(t);
+}
+
+static void new_number_is_found_and_thread_is_not(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 10);
+	last_pid_is(t, 20);
+	after(t, 0);
+	start(t, 21, 20, 1000);
+	start(t, 22, 20, 1000);
+	memory_tree_text(t->w->proc, "22/status", "Name:\tx\nTgid:\t20\nPid:\t22\n");
+	last_pid_is(t, 23);
+	assert_string_equal(after(t, 1), "21 ");
+	/* Many at once: by the list. */
+	start(t, 300, 20, 1001);
+	memory_tree_remove(t->w->proc, "22");
+	last_pid_is(t, 300);
+	assert_string_equal(after(t, 0.05), "300 ");
+	watch_free(t);
+}
+
+static void number_that_changed_hands_is_a_new_process(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 10);
+	start(t, 900, 1, 10);
+	last_pid_is(t, 900);
+	after(t, 0);
+	process_book_find(t->book, 20)->program = 7;
+	/* The row of numbers began anew. */
+	start(t, 20, 900, 1000);
+	last_pid_is(t, 20);
+	after(t, 1);
+	assert_string_equal(t->gone, "20 ");
+	assert_int_equal(process_book_find(t->book, 20)->program, 0);
+	assert_int_equal(process_book_find(t->book, 20)->ppid, 900);
+	watch_free(t);
+}
+
+static void process_that_is_gone_is_forgotten(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 10);
+	start(t, 21, 1, 10);
+	last_pid_is(t, 21);
+	after(t, 0);
+	gone(t->w, 21);
+	for (int i = 0; i < 70 && !t->gone[0]; i++)
+		after(t, 1);
+	assert_string_equal(t->gone, "21 ");
+	watch_free(t);
+}
+
+static void all_are_listed_where_the_last_number_is_unknown(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	t->w->host.own_pid_namespace = false;
+	start(t, 20, 1, 10);
+	last_pid_is(t, 20);
+	assert_string_equal(after(t, 0), "20 ");
+	start(t, 21, 1, 1000);
+	assert_string_equal(after(t, 1), "21 ");
+	watch_free(t);
+}
+
+static void all_are_due_when_asked_to_look_again(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 10);
+	last_pid_is(t, 20);
+	after(t, 0);
+	process_book_again(t->book);
+	assert_string_equal(after(t, 0.01), "20 ");
+	watch_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parents_come_before_children),
+		cmocka_unit_test(old_process_is_looked_at_again_only_when_twice_as_old),
+		cmocka_unit_test(nothing_is_read_of_those_that_are_known),
+		cmocka_unit_test(new_number_is_found_and_thread_is_not),
+		cmocka_unit_test(number_that_changed_hands_is_a_new_process),
+		cmocka_unit_test(process_that_is_gone_is_forgotten),
+		cmocka_unit_test(all_are_listed_where_the_last_number_is_unknown),
+		cmocka_unit_test(all_are_due_when_asked_to_look_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* collectors/recognise, steady_name: what each system leaves behind, and the name that comes of it. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/recognise_private.h"
+#include "collectors/steady_name.h"
+
+/* Strings that each end in NUL; the last one's is the literal's own. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal)                                                           \
+	}
+
+static const struct {
+	const char *what;
+	struct process_text text;
+	const char *system, *job_name, *run, *task, *labels;
+	double attempt;
+} cases[] = {
+	{"our own variable", {.environment = TEXT("A=1\0RIGHTSIZE_JOB_NAME=etl/load")},
+		"environment", "etl/load", "", "", "", NAN},
+	{"our own variable wins, the rest stays",
+		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=d\0AIRFLOW_CTX_TASK_ID=t\0AIRFLOW_CTX_DAG_"
+				     "RUN_ID=r"
+				     "\0AIRFLOW_CTX_TRY_NUMBER=2\0RIGHTSIZE_JOB_NAME=mine")},
+		"airflow", "mine", "r", "", "dag=d task=t ", 2},
+	{"Metaflow on Argo",
+		{.environment = TEXT(
+			 "METAFLOW_FLOW_NAME=TrainFlow\0METAFLOW_STEP_NAME=fit\0"
+			 "METAFLOW_RUN_ID=argo-trainflow-x7k2p\0METAFLOW_RETRY_COUNT=1\0"
+			 "ARGO_TEMPLATE={\"name\":\"fit\"}\0ARGO_NODE_ID=trainflow-x7k2p-1")},
+		"metaflow", "TrainFlow/fit", "argo-trainflow-x7k2p", "", "flow=TrainFlow step=fit ",
+		2},
+	{"Metaflow's own remote tasks",
+		{.environment = TEXT("MF_PATHSPEC=TrainFlow/12/fit/34\0MF_ATTEMPT=0")}, "metaflow",
+		"TrainFlow/fit", "12", "34", "flow=TrainFlow step=fit ", 1},
+	{"Metaflow on this machine",
+		{.command_line = TEXT("python\0-u\0/x/"
+				      "train.py\0--quiet\0--metadata\0local\0step\0fit\0"
+				      "--run-id\0"
+				      "1700000000000000\0--task-id\0"
+				      "3\0--retry-count\0"
+				      "0")},
+		"metaflow", "train/fit", "1700000000000000", "3", "flow=train step=fit ", 1},
+	{"Flyte",
+		{.environment = TEXT(
+			 "FLYTE_INTERNAL_EXECUTION_WORKFLOW=shop:production:etl.daily\0"
+			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
+			 "FLYTE_ATTEMPT_NUMBER=0\0FLYTE_INTERNAL_EXECUTION_PROJECT=shop\0"
+			 "FLYTE_INTERNAL_EXECUTION_DOMAIN=production")},
+		"flyte", "etl.daily/etl.load", "f3a", "",
+		"workflow=etl.daily task=etl.load project=shop domain=production ", 1},
+	{"Airflow's shell tasks",
+		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=extract.load\0"
+				     "AIRFLOW_CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
+				     "AIRFLOW_CTX_TRY_NUMBER=3")},
+		"airflow", "daily/extract.load", "scheduled__2026-11-21T00:00:00+00:00", "",
+		"dag=daily task=extract.load ", 3},
+	{"Airflow's task command",
+		{.command_line = TEXT("/usr/bin/python3\0/usr/local/bin/"
+				      "airflow\0tasks\0run\0daily\0load\0"
+				      "manual__1\0--local\0--subdir\0x")},
+		"airflow", "daily/load", "manual__1", "", "dag=daily task=load ", NAN},
+	{"Airflow's process title",
+		{.command_line = TEXT("airflow task runner: daily load manual__1 12")}, "airflow",
+		"daily/load", "manual__1", "", "dag=daily task=load ", NAN},
+	{"Kubeflow Pipelines",
+		{.command_line = TEXT("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
+				      "5d0f\0--execution_id\0"
+				      "77\0--\0python3\0-m\0kfp.dsl.executor_main\0--function_to_"
+				      "execute\0train"),
+			.environment = TEXT("ARGO_TEMPLATE={\"name\":\"system-container-impl\"}")},
+		"kubeflow", "churn/train", "5d0f", "77", "pipeline=churn component=train ", NAN},
+	{"Argo Workflows",
+		{.environment = TEXT(
+			 "ARGO_TEMPLATE={\"inputs\":{\"name\":\"no\"},\"name\":\"load\"}\0"
+			 "ARGO_NODE_ID=etl-x7k2p-1234567890\0ARGO_CONTAINER_NAME=main")},
+		"argo", "etl/load", "etl-x7k2p-1234567890", "etl-x7k2p-1234567890",
+		"workflow=etl template=load ", NAN},
+	{"Argo's cron workflows",
+		{.environment = TEXT("ARGO_TEMPLATE={ \"name\" : \"load\" "
+				     "}\0ARGO_WORKFLOW_NAME=etl-1732147200\0"
+				     "ARGO_NODE_ID=etl-1732147200-99")},
+		"argo", "etl/load", "etl-1732147200", "etl-1732147200-99",
+		"workflow=etl template=load ", NAN},
+	{"Dagster",
+		{.environment = TEXT("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[3]"
+				     "\0DAGSTER_RUN_ID=u")},
+		"dagster", "daily/load", "u", "load[3]", "job=daily step=load ", NAN},
+	{"Prefect",
+		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly\0"
+				     "PREFECT__FLOW_RUN_ID=u")},
+		"prefect", "etl/nightly", "u", "", "flow=etl deployment=nightly ", NAN},
+	{"Nextflow",
+		{.environment = TEXT("NXF_TASK_WORKDIR=/x/ab/cd"),
+			.file = TEXT("#!/bin/bash\n### ---\n# NEXTFLOW TASK: RNA:ALIGN (sample "
+				     "1)\nset -e\n")},
+		"nextflow", "RNA:ALIGN", "", "/x/ab/cd", "process=RNA:ALIGN ", NAN},
+	{"Snakemake's jobs",
+		{.command_line = TEXT("python\0-m\0snakemake\0--target-jobs\0align:sample=A\0--"
+				      "cores\0"
+				      "1")},
+		"snakemake", "snakemake/align", "", "", "rule=align ", NAN},
+	{"Snakemake's job scripts",
+		{.command_line = TEXT("/bin/sh\0/x/.snakemake/tmp.k/snakejob.align.12.sh")},
+		"snakemake", "snakemake/align", "", "", "rule=align ", NAN},
+	{"Ray's workers",
+		{.command_line = TEXT("ray::train_one"),
+			.environment = TEXT("RAY_JOB_ID=01000000")},
+		"ray", "ray/train_one", "01000000", "", "task=train_one ", NAN},
+	{"Spark's drivers",
+		{.command_line = TEXT("java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0--"
+				      "name\0daily-2026-11-21\0"
+				      "etl.py")},
+		"spark", "daily", "", "", "application=daily ", NAN},
+	{"Slurm",
+		{.environment = TEXT("SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0SLURM_"
+				     "ARRAY_JOB_ID=100\0"
+				     "SLURM_ARRAY_TASK_ID=3\0SLURM_RESTART_COUNT=1\0SLURM_JOB_"
+				     "PARTITION=gpu")},
+		"slurm", "train", "100", "3", "job=train partition=gpu ", 2},
+	{"AWS Batch",
+		{.environment = TEXT("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_"
+				     "JOB_ARRAY_INDEX=3\0"
+				     "AWS_BATCH_JOB_ATTEMPT=1\0AWS_BATCH_CE_NAME=spot")},
+		"aws-batch", "nightly", "u:3", "3", "queue=nightly compute_environment=spot ", 1},
+	{"SageMaker",
+		{.environment = TEXT("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0TRAINING_"
+				     "JOB_ARN=arn")},
+		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
+		NAN},
+	{"GitHub Actions",
+		{.environment = TEXT("GITHUB_REPOSITORY=o/"
+				     "r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0GITHUB_RUN_ID=9\0"
+				     "GITHUB_RUN_ATTEMPT=2\0RUNNER_TRACKING_ID=github_u")},
+		"github-actions", "o/r/CI/test", "9", "github_u",
+		"repository=o/r workflow=CI job=test ", 2},
+	{"GitLab CI",
+		{.environment = TEXT("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test "
+				     "3/5\0CI_JOB_STAGE=check\0"
+				     "CI_PIPELINE_ID=7\0CI_JOB_ID=71")},
+		"gitlab-ci", "g/p/test", "7", "71", "project=g/p job=test stage=check ", NAN},
+	{"Buildkite",
+		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_STEP_KEY=test\0"
+				     "BUILDKITE_ORGANIZATION_SLUG=o\0BUILDKITE_BUILD_ID="
+				     "u\0BUILDKITE_JOB_ID=v\0"
+				     "BUILDKITE_RETRY_COUNT=0")},
+		"buildkite", "app/test", "u", "v", "pipeline=app step=test organization=o ", 1},
+	{"Jenkins",
+		{.environment = TEXT("JOB_NAME=folder/"
+				     "app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-folder-app-12\0"
+				     "BUILD_NUMBER=12")},
+		"jenkins", "folder/app/Test", "jenkins-folder-app-12", "",
+		"job=folder/app stage=Test ", NAN},
+};
+
+static void add_labels(const struct recognised *r, char *out, size_t size)
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < r->n_labels; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s=%s ", r->label[i].name,
+			r->label[i].value);
+}
+
+static void each_system_gives_its_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct recognised r;
+		char labels[JOB_LABELS_MAX * (JOB_WORD_MAX + 40)];
+
+		if (!recognise(&cases[i].text, &r))
+			fail_msg("%s: not recognised", cases[i].what);
+		add_labels(&r, labels, sizeof labels);
+		if (strcmp(r.system, cases[i].system) != 0 ||
+			strcmp(r.job_name, cases[i].job_name) != 0 ||
+			strcmp(r.run, cases[i].run) != 0 || strcmp(r.task, cases[i].task) != 0 ||
+			strcmp(labels, cases[i].labels) != 0)
+			fail_msg("%s: %s \"%s\" run \"%s\" task \"%s\" labels \"%s\"",
+				cases[i].what, r.system, r.job_name, r.run, r.task, labels);
+		if (!(isnan(r.attempt) && isnan(cases[i].attempt)) && r.attempt != cases[i].attempt)
+			fail_msg("%s: attempt %g", cases[i].what, r.attempt);
+	}
+}
+
+static void every_system_is_tried_here(void **state)
+{
+	(void)state;
+	for (size_t i = 0; recognise_system(i); i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+			seen = seen || strcmp(cases[k].system, recognise_system(i)) == 0;
+		if (!seen)
+			fail_msg("no case for %s", recognise_system(i));
+	}
+}
+
+static void ordinary_processes_have_no_name(void **state)
+{
+	static const struct process_text texts[] = {
+		{.environment = {NULL, 0}},
+		{.environment = TEXT("PATH=/bin\0JOB_NAME=x\0BUILD_NUMBER=1")},
+		{.environment = TEXT("RIGHTSIZE_JOB_NAME=")},
+		{.environment = TEXT("RIGHTSIZE_JOB_NAMES=x\0XRIGHTSIZE_JOB_NAME=x\0RIGHTSIZE_JOB="
+				     "x")},
+		{.environment = TEXT("METAFLOW_FLOW_NAME=a\0METAFLOW_RUN_ID=1")},
+		{.environment = TEXT("MF_PATHSPEC=a/1//2")},
+		{.environment = TEXT("ARGO_TEMPLATE={\"inputs\":{\"name\":\"x\"}}\0ARGO_NODE_ID="
+				     "a")},
+		{.environment = TEXT("ARGO_TEMPLATE={\"name\":\"x\0ARGO_NODE_ID=a")},
+		{.command_line = TEXT("airflow\0tasks\0list\0daily")},
+		{.command_line = TEXT("python\0walk.py\0step\0one")},
+		{.command_line = TEXT("ray::IDLE"), .environment = TEXT("RAY_JOB_ID=01")},
+		{.command_line = TEXT("snakejob.sh")},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		struct recognised r;
+
+		if (recognise(&texts[i], &r))
+			fail_msg("number %zu is %s of %s", i, r.job_name, r.system);
+	}
+}
+
+static void hostile_names_are_made_fit_to_show(void **state)
+{
+	static char big[5000] = "RIGHTSIZE_JOB_NAME=";
+	struct process_text control = {.environment = TEXT("RIGHTSIZE_JOB_NAME=a\nb\x7f\xff")};
+	struct process_text text = {.environment = {big, sizeof big}};
+	struct recognised r, other;
+
+	(void)state;
+	assert_true(recognise(&control, &r));
+	assert_string_equal(r.job_name, "a_b_\xef\xbf\xbd");
+	memset(big + strlen(big), 'x', sizeof big - strlen(big) - 1);
+	assert_true(recognise(&text, &r));
+	assert_true(strlen(r.job_name) < JOB_NAME_MAX);
+	big[sizeof big - 2] = 'y';
+	assert_true(recognise(&text, &other));
+	assert_string_not_equal(r.job_name, other.job_name);
+}
+
+static void variables_are_sorted(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < VARIABLE_COUNT; i++)
+		if (strcmp(variable_names[i - 1], variable_names[i]) >= 0)
+			fail_msg("%s before %s", variable_names[i - 1], variable_names[i]);
+}
+
+static void runs_are_the_same_when_no_word_differs(void **state)
+{
+	struct recognised a = {.system = "s", .job_name = "j", .run = "1", .attempt = NAN}, b = a;
+
+	(void)state;
+	assert_true(recognised_same(&a, &b));
+	b.attempt = 2;
+	memcpy(b.task, "7", 2);
+	assert_true(recognised_same(&a, &b));
+	a.attempt = 1;
+	assert_false(recognised_same(&a, &b));
+	b.attempt = 1;
+	memcpy(b.run, "2", 2);
+	assert_false(recognised_same(&a, &b));
+}
+
+static void file_is_asked_for_where_the_name_is_in_it(void **state)
+{
+	static const struct {
+		struct process_text text;
+		const char *path;
+	} table[] = {
+		{{.command_line = TEXT("/bin/bash\0-ue\0/x/ab/cd/.command.sh")},
+			"root/x/ab/cd/.command.run"},
+		{{.command_line = TEXT("bash\0.command.run")}, "cwd/.command.run"},
+		{{.command_line = TEXT("bash\0../.command.run")}, NULL},
+		{{.command_line = TEXT("bash\0-c\0true")}, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char path[200];
+		bool asked = recognise_file(&table[i].text, path, sizeof path);
+
+		assert_int_equal(asked, table[i].path != NULL);
+		if (asked)
+			assert_string_equal(path, table[i].path);
+	}
+}
+
+static void what_changes_is_taken_off_a_name(void **state)
+{
+	static const struct {
+		struct slice (*function)(struct slice);
+		const char *name, *steady;
+	} table[] = {
+		{steady_name, "train", "train"},
+		{steady_name, "train-2026-11-21", "train"},
+		{steady_name, "train_20261121T084512Z", "train"},
+		{steady_name, "train.2026-11-21_08:45", "train"},
+		{steady_name, "train-1732178712", "train"},
+		{steady_name, "train-1732178712123", "train"},
+		{steady_name, "a-2f1e4d3c-1111-2222-3333-444455556666", "a"},
+		{steady_name, "a-20261121-2f1e4d3c-1111-2222-3333-444455556666", "a"},
+		{steady_name, "2026-11-21", "2026-11-21"},
+		{steady_name, "model-2024", "model-2024"},
+		{steady_name, "step-99999999", "step-99999999"},
+		{steady_name, "v120261121", "v120261121"},
+		{steady_name, "", ""},
+		{without_generated, "etl-x7k2p", "etl"},
+		{without_generated, "etl-x7k2p-1234567890", "etl"},
+		{without_generated, "etl-1732147200", "etl"},
+		{without_generated, "etl-train", "etl-train"},
+		{without_generated, "x7k2p", "x7k2p"},
+		{without_replica, "web-6d5f7c8b9d-x7k2p", "web"},
+		{without_replica, "nightly-28868640-x7k2p", "nightly"},
+		{without_replica, "db-0", "db"},
+		{without_replica, "sweep-3-x7k2p", "sweep"},
+		{without_replica, "load-x7k2p", "load"},
+		{without_replica, "load", "load"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct slice s =
+			table[i].function((struct slice){table[i].name, strlen(table[i].name)});
+
+		if (!slice_is(s, table[i].steady))
+			fail_msg("%s became %.*s", table[i].name, (int)s.len, s.data);
+	}
+}
+
+static void exporters_are_known(void **state)
+{
+	(void)state;
+	assert_true(is_exporter_command((struct slice)TEXT("/usr/bin/rightsize-exporter\0run")));
+	assert_true(is_exporter_command((struct slice)TEXT("rightsize-exporter")));
+	assert_false(is_exporter_command((struct slice)TEXT("sh\0rightsize-exporter")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_system_gives_its_name),
+		cmocka_unit_test(every_system_is_tried_here),
+		cmocka_unit_test(ordinary_processes_have_no_name),
+		cmocka_unit_test(hostile_names_are_made_fit_to_show),
+		cmocka_unit_test(variables_are_sorted),
+		cmocka_unit_test(runs_are_the_same_when_no_word_differs),
+		cmocka_unit_test(file_is_asked_for_where_the_name_is_in_it),
+		cmocka_unit_test(what_changes_is_taken_off_a_name),
+		cmocka_unit_test(exporters_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

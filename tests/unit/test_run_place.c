@@ -1,0 +1,370 @@
+/* Where a run runs: its network namespace, the disk space it takes, the processor its programs need. */
+#include "tests/unit/test_main.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/run_place.h"
+#include "tests/support/jobs_world.h"
+
+#define GIB (UINT64_C(1) << 30)
+
+static void put_root(struct world *w)
+{
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10});
+	children(w, 10, "");
+}
+
+static void put_traffic(struct world *w, const char *interface, unsigned long received,
+	unsigned long sent)
+{
+	char text[400];
+
+	snprintf(text, sizeof text,
+		"Inter-|   Receive |  Transmit\n face |bytes packets\n"
+		"    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
+		"%6s: %lu 1 0 0 0 0 0 0 %lu 1 0 0 0 0 0 0\n",
+		interface, received, sent);
+	memory_tree_text(w->proc, "10/net/dev", text);
+}
+
+static double value(struct world *w, enum run_metric id)
+{
+	return look(w)->value[id];
+}
+
+static const char *network_source(struct world *w)
+{
+	struct account_note note;
+
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	return note.network_source;
+}
+
+/* ---- network ---- */
+
+static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
+	put_traffic(w, "eth0", 5000, 100);
+	follow(w, 10, 0);
+	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 0, 0);
+	put_traffic(w, "eth0", 7000, 400);
+	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 2000, 0);
+	assert_double_equal(value(w, RUN_NETWORK_SENT_BYTES), 300, 0);
+	assert_string_equal(network_source(w), "own");
+	world_free(w);
+}
+
+static void bytes_stay_when_the_last_process_is_gone(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
+	put_traffic(w, "eth0", 1, 1);
+	follow(w, 10, 0);
+	look(w);
+	put_traffic(w, "eth0", 31, 21);
+	look(w);
+	gone(w, 10);
+	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 30, 0);
+	world_free(w);
+}
+
+static void the_machines_namespace_is_nobodys(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
+	memory_tree_link(w->sys, "class/net/eth0", "../../devices/pci0000:00/net/eth0");
+	put_traffic(w, "eth0", 5000, 100);
+	follow(w, 10, 0);
+	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
+	assert_null(network_source(w));
+	world_free(w);
+}
+
+static void a_pods_namespace_is_shared_with_us(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
+	memory_tree_link(w->sys, "class/net/lo", "../../devices/virtual/net/lo");
+	memory_tree_link(w->sys, "class/net/eth0", "../../devices/virtual/net/eth0");
+	put_traffic(w, "eth0", 5000, 100);
+	follow(w, 10, 0);
+	look(w);
+	put_traffic(w, "eth0", 6000, 100);
+	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 1000, 0);
+	assert_string_equal(network_source(w), "shared");
+	world_free(w);
+}
+
+static void a_namespace_that_may_not_be_read_is_unknown(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_refuse(w->proc, "10/ns/net", -EACCES);
+	put_traffic(w, "eth0", 5000, 100);
+	follow(w, 10, 0);
+	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
+	world_free(w);
+}
+
+static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
+	put_traffic(w, "eth0", 100, 0);
+	follow(w, 10, 0);
+	look(w);
+	put_traffic(w, "eth0", 150, 0);
+	look(w);
+	memory_tree_link(w->proc, "10/ns/net", "net:[3]");
+	put_traffic(w, "eth0", 7, 0);
+	look(w);
+	look(w);
+	put_traffic(w, "eth0", 9, 0);
+	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 52, 0);
+	world_free(w);
+}
+
+/* ---- disk ---- */
+
+static void put_space(struct world *w, const char *path, uint64_t used)
+{
+	memory_tree_space(w->root, path,
+		(struct tree_space){.size = 100 * GIB, .free = 100 * GIB - used}, 7);
+}
+
+static void put_written(struct world *w, uint64_t bytes)
+{
+	char text[200];
+
+	snprintf(text, sizeof text,
+		"rchar: 0\nwchar: %llu\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: %llu\n"
+		"cancelled_write_bytes: 0\n",
+		(unsigned long long)bytes, (unsigned long long)bytes);
+	memory_tree_text(w->proc, "10/io", text);
+}
+
+static struct world *disk_world(void)
+{
+	struct world *w = world_new();
+
+	put_root(w);
+	memory_tree_text(w->proc, "10/fd/0", "");
+	memory_tree_link(w->proc, "self/ns/mnt", "mnt:[1]");
+	memory_tree_link(w->proc, "10/ns/mnt", "mnt:[1]");
+	memory_tree_text(w->proc, "10/mountinfo",
+		"20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		"21 20 8:1 /home /home rw - ext4 /dev/sda1 rw\n"
+		"22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n"
+		"23 20 0:31 / /net rw - nfs4 server:/ rw\n");
+	put_space(w, "", 10 * GIB);
+	put_space(w, "home", 10 * GIB);
+	put_space(w, "tmp", 0);
+	put_space(w, "net", 0);
+	put_written(w, 0);
+	return w;
+}
+
+static void the_most_that_was_in_use_at_once_stays(void **state)
+{
+	struct world *w = disk_world();
+
+	(void)state;
+	follow(w, 10, 0);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
+	put_space(w, "", 13 * GIB);
+	put_written(w, 5 * GIB);
+	/* The folder is of the same file system; memory and other machines are not looked at. */
+	put_space(w, "home", 13 * GIB);
+	put_space(w, "tmp", 13 * GIB);
+	put_space(w, "net", 13 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
+	put_space(w, "", 11 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
+	world_free(w);
+}
+
+static void what_others_wrote_is_not_counted(void **state)
+{
+	struct world *w = disk_world();
+
+	(void)state;
+	follow(w, 10, 0);
+	look(w);
+	put_space(w, "", 90 * GIB);
+	put_written(w, GIB / 4);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0.25 * GIB, 0);
+	world_free(w);
+}
+
+static void without_knowing_what_it_wrote_nothing_is_said(void **state)
+{
+	struct world *w = disk_world();
+
+	(void)state;
+	memory_tree_refuse(w->proc, "10/io", -EACCES);
+	follow(w, 10, 0);
+	look(w);
+	put_space(w, "", 90 * GIB);
+	assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
+	world_free(w);
+}
+
+static void another_mount_namespace_is_reached_through_the_process(void **state)
+{
+	struct world *w = disk_world();
+	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
+
+	(void)state;
+	memory_tree_link(w->proc, "10/ns/mnt", "mnt:[2]");
+	memory_tree_text(w->proc, "10/mountinfo", "20 1 0:99 / / rw - overlay overlay rw\n");
+	memory_tree_space(w->proc, "10/root/", space, 9);
+	follow(w, 10, 0);
+	look(w);
+	put_written(w, 2 * GIB);
+	space.free -= GIB;
+	memory_tree_space(w->proc, "10/root/", space, 9);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
+	world_free(w);
+}
+
+/* ---- architecture ---- */
+
+static void put_exe(struct world *w, int pid, unsigned machine, const char *path)
+{
+	char name[32];
+	Elf64_Ehdr head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+		.e_machine = (Elf64_Half)machine};
+
+	snprintf(name, sizeof name, "%d/exe", pid);
+	memory_tree_file(w->proc, name, (const char *)&head, sizeof head);
+	memory_tree_link(w->proc, name, path);
+}
+
+static const char *architecture(struct world *w)
+{
+	struct account_note note;
+
+	look(w);
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	return note.architecture;
+}
+
+static void the_busiest_process_decides(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .user = 10});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 500});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	put_exe(w, 10, EM_X86_64, "/bin/sh");
+	put_exe(w, 11, EM_AARCH64, "/opt/job");
+	follow(w, 10, 0);
+	assert_string_equal(architecture(w), "arm64");
+	world_free(w);
+}
+
+static void an_emulated_program_is_not_its_emulator(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_root(w);
+	put_exe(w, 10, EM_X86_64, "/usr/bin/qemu-aarch64-static");
+	follow(w, 10, 0);
+	assert_string_equal(architecture(w), "arm64");
+	world_free(w);
+}
+
+static void emulators_are_known_by_name(void **state)
+{
+	static const struct {
+		const char *path, *architecture;
+	} cases[] = {
+		{"/usr/bin/qemu-x86_64", "x86_64"},
+		{"qemu-i386-static", "i386"},
+		{"/usr/bin/qemu-system-x86_64", NULL},
+		{"/usr/bin/qemu-aarch64_be", NULL},
+		{"/usr/bin/python3", NULL},
+		{"", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *found = emulated_architecture(cases[i].path);
+
+		if (cases[i].architecture)
+			assert_string_equal(found, cases[i].architecture);
+		else
+			assert_null(found);
+	}
+}
+
+static void headers_are_read_in_both_byte_orders_and_never_past_their_end(void **state)
+{
+	unsigned char head[20] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
+
+	(void)state;
+	head[18] = EM_X86_64;
+	assert_string_equal(elf_architecture(head, sizeof head), "x86_64");
+	assert_null(elf_architecture(head, sizeof head - 1));
+	head[EI_DATA] = ELFDATA2MSB;
+	assert_null(elf_architecture(head, sizeof head));
+	head[18] = 0;
+	head[19] = EM_386;
+	assert_string_equal(elf_architecture(head, sizeof head), "i386");
+	memcpy(head, "#!/b", 4);
+	assert_null(elf_architecture(head, sizeof head));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_namespace_of_its_own_is_counted_from_the_first_look),
+		cmocka_unit_test(bytes_stay_when_the_last_process_is_gone),
+		cmocka_unit_test(the_machines_namespace_is_nobodys),
+		cmocka_unit_test(a_pods_namespace_is_shared_with_us),
+		cmocka_unit_test(a_namespace_that_may_not_be_read_is_unknown),
+		cmocka_unit_test(whoever_enters_a_namespace_late_keeps_what_was_counted),
+		cmocka_unit_test(the_most_that_was_in_use_at_once_stays),
+		cmocka_unit_test(what_others_wrote_is_not_counted),
+		cmocka_unit_test(without_knowing_what_it_wrote_nothing_is_said),
+		cmocka_unit_test(another_mount_namespace_is_reached_through_the_process),
+		cmocka_unit_test(the_busiest_process_decides),
+		cmocka_unit_test(an_emulated_program_is_not_its_emulator),
+		cmocka_unit_test(emulators_are_known_by_name),
+		cmocka_unit_test(headers_are_read_in_both_byte_orders_and_never_past_their_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+/* exporter/shelf: which catalogue answers, how old it says it is, and that readers keep what they hold. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter/catalogue_cache.h"
+#include "exporter/shelf.h"
+
+static char folder[64], file[96], cache[96];
+
+static int fresh(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof folder, "/tmp/test_shelf_XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof file, "%s/own.csv", folder);
+	snprintf(cache, sizeof cache, "%s/cache.db", folder);
+	return 0;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	unlink(file);
+	unlink(cache);
+	return rmdir(folder);
+}
+
+static void write_own(const char *as_of, const char *server)
+{
+	FILE *f = fopen(file, "w");
+
+	assert_non_null(f);
+	fprintf(f,
+		"# as_of: %s\nvendor_id,server_id,vcpus,memory_amount,price,currency\n"
+		"own,%s,2,1024,1,CHF\n",
+		as_of, server);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void save(const char *source, const char *hash, struct wall at, const char *server)
+{
+	struct cache_origin origin = {.at = at};
+	struct catalogue_cache *k = NULL;
+	struct catalogue *c = NULL;
+	char text[128];
+	struct err e = {0};
+
+	snprintf(origin.source, sizeof origin.source, "%s", source);
+	snprintf(origin.hash, sizeof origin.hash, "%s", hash);
+	snprintf(text, sizeof text,
+		"vendor_id,server_id,vcpus,memory_amount,price\naws,%s,2,1024,1\n", server);
+	assert_int_equal(catalogue_from_csv(&c, text, strlen(text), source, &e), 0);
+	assert_int_equal(catalogue_cache_open(&k, cache, &e), 0);
+	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
+	catalogue_cache_close(k);
+	catalogue_free(c);
+}
+
+static struct shelf *shelf_at(const char *path)
+{
+	return shelf_new(&(struct shelf_config){.path = path,
+		.fetcher = {.source = {.url = "http://keeper.test", .cache_path = cache},
+			.refresh_seconds = 3600}});
+}
+
+/* What answers now; the caller lets go. */
+static struct catalogue *answer(struct shelf *s, struct shelf_state *state)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	if (shelf_catalogue(s, true, &c, state, &e))
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static void the_first_source_that_there_is_answers(void **state)
+{
+	struct shelf *s = shelf_at(NULL);
+	struct shelf_state told;
+	struct catalogue *built_in = answer(s, &told), *cached, *own;
+
+	(void)state;
+	assert_string_equal(built_in->source, "built-in");
+	assert_true(isnan(told.fetched_at) && told.age_seconds > 0);
+
+	save("http://keeper.test", "h1", now_read().wall, "fetched");
+	cached = answer(s, &told);
+	assert_string_equal(cached->source, "http://keeper.test");
+	assert_true(told.fetched_at > 0);
+	assert_true(told.age_seconds < 60 && !told.stale);
+	shelf_free(s);
+
+	write_own("2026-01-01", "mine");
+	s = shelf_at(file);
+	own = answer(s, &told);
+	assert_string_equal(own->server[0].server_id, "mine");
+	shelf_free(s);
+	/* All three outlive the shelf. */
+	assert_true(built_in->n > 100 && cached->n == 1 && own->n == 1);
+	catalogue_free(built_in);
+	catalogue_free(cached);
+	catalogue_free(own);
+}
+
+static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
+{
+	struct shelf *s = shelf_at(file);
+	struct shelf_state told;
+	struct catalogue *first, *again, *changed;
+
+	(void)state;
+	write_own("2026-01-01", "mine");
+	first = answer(s, &told);
+	again = answer(s, &told);
+	assert_ptr_equal(first, again);
+	write_own("2026-01-02", "another");
+	changed = answer(s, &told);
+	assert_string_equal(changed->server[0].server_id, "another");
+	assert_string_equal(first->server[0].server_id, "mine");
+	catalogue_free(first);
+	catalogue_free(again);
+	catalogue_free(changed);
+	shelf_free(s);
+}
+
+/* The same database, confirmed a day later: only its age is another. */
+static void a_confirmed_cache_is_young_again(void **state)
+{
+	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
+	struct shelf *s = shelf_at(NULL);
+	struct catalogue_cache *k = NULL;
+	struct shelf_state told;
+	struct err e = {0};
+
+	(void)state;
+	save("http://keeper.test", "h1", old, "fetched");
+	struct catalogue *first = answer(s, &told);
+
+	assert_true(told.stale && told.age_seconds > 86000);
+	assert_int_equal(catalogue_cache_open(&k, cache, &e), 0);
+	assert_int_equal(catalogue_cache_confirm(k, now, &e), 0);
+	catalogue_cache_close(k);
+	struct catalogue *again = answer(s, &told);
+
+	assert_ptr_equal(first, again);
+	assert_true(!told.stale && told.age_seconds < 60);
+	catalogue_free(first);
+	catalogue_free(again);
+	shelf_free(s);
+}
+
+static void age_is_that_of_the_data(void **state)
+{
+	static const struct {
+		const char *as_of;
+		double day; /* since 1970 */
+	} table[] = {
+		{"2026-01-01", 20454},
+		{"2024-03-01", 19783},
+		{"2024-02-29", 19782},
+		{"2026-08", 20666},
+		{"2026", 20454},
+		{"yesterday", NAN},
+		{"2026-13-01", NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct shelf *s = shelf_at(file);
+		struct shelf_state told;
+
+		write_own(table[i].as_of, "mine");
+		catalogue_free(answer(s, &told));
+		double now = wall_seconds(now_read().wall);
+
+		if (isnan(table[i].day))
+			assert_true(isnan(told.age_seconds) && !told.stale);
+		else
+			assert_true(fabs(now - told.age_seconds - table[i].day * 86400) < 60);
+		shelf_free(s);
+	}
+}
+
+static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
+{
+	struct shelf *s = shelf_at(file);
+	struct catalogue *c = NULL;
+	struct shelf_state told;
+	struct err e = {0};
+
+	(void)state;
+	assert_true(shelf_catalogue(s, true, &c, &told, &e) < 0);
+	assert_non_null(strstr(e.text, file));
+	assert_null(c);
+	write_own("2026-01-01", "mine");
+	catalogue_free(answer(s, &told));
+	shelf_free(s);
+}
+
+static void one_look_keeps_nothing(void **state)
+{
+	struct shelf *s = shelf_at(NULL);
+	struct catalogue *once = NULL, *again = NULL, *kept;
+	struct shelf_state told;
+
+	(void)state;
+	assert_int_equal(shelf_catalogue(s, false, &once, &told, NULL), 0);
+	/* The last holder is we: letting go frees it, which AddressSanitizer would see otherwise. */
+	assert_int_equal(atomic_load(&once->shared.holders), 1);
+	catalogue_free(once);
+	kept = answer(s, &told);
+	assert_int_equal(shelf_catalogue(s, false, &again, &told, NULL), 0);
+	assert_ptr_equal(again, kept);
+	catalogue_free(again);
+	assert_int_equal(atomic_load(&kept->shared.holders), 2);
+	shelf_tidy(s, 3600);
+	assert_int_equal(atomic_load(&kept->shared.holders), 2);
+	shelf_tidy(s, -1);
+	assert_int_equal(atomic_load(&kept->shared.holders), 1);
+	catalogue_free(kept);
+	shelf_free(s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_first_source_that_there_is_answers),
+		TEST(what_changed_is_loaded_and_what_did_not_is_kept),
+		TEST(a_confirmed_cache_is_young_again),
+		TEST(age_is_that_of_the_data),
+		TEST(a_file_that_cannot_be_read_is_an_error_until_it_can),
+		TEST(one_look_keeps_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

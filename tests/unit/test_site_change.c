@@ -1,0 +1,250 @@
+/* exporter/site_change, body: who may change something, and what they may say. */
+#include "tests/unit/test_main.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/body.h"
+#include "exporter/json.h"
+#include "exporter/site.h"
+
+/* ---- changes of this test, in place of the real ones ---- */
+
+static const struct parameter no_parameters[] = {{0}};
+static const struct parameter id_parameters[] = {
+	{.name = "id",
+		.kind = PARAMETER_TEXT,
+		.required = true,
+		.least = 1,
+		.most = 5,
+		.help = "An id"},
+	{0},
+};
+
+struct wanted {
+	const char *name;
+	double number, whole;
+	const json_t *object;
+};
+
+static const struct body_key keys[] = {
+	{"name", BODY_TEXT, true, 1, 5, offsetof(struct wanted, name)},
+	{"number", BODY_NUMBER, false, 0.5, 2, offsetof(struct wanted, number)},
+	{"whole", BODY_WHOLE, false, 1, 9, offsetof(struct wanted, whole)},
+	{"object", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, object)},
+	{0},
+};
+
+static int set(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	struct wanted w = {.number = -1};
+	json_t *body = body_parse(a->body, r);
+
+	(void)app;
+	(void)e;
+	if (body && body_read(body, "the body", keys, &w, r))
+		buf_addf(&r->body, "%s %g", w.name, w.number);
+	json_decref(body);
+	return 0;
+}
+
+static int end(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)app;
+	(void)e;
+	buf_addf(&r->body, "ended %s", argument_text(a, "id"));
+	return 0;
+}
+
+static const struct route route_set = {"/set", NULL, "Sets", no_parameters, set};
+static const struct route route_end = {"/runs/{id}/end", NULL, "Ends", id_parameters, end};
+const struct route *const all_routes[] = {NULL};
+const struct route *const all_changes[] = {&route_set, &route_end, NULL};
+
+struct fixture {
+	struct options options;
+	struct app app;
+	struct site *site;
+};
+
+static int begin(void **state)
+{
+	static const char *names[] = {"batch.example"};
+	struct fixture *f = xcalloc(1, sizeof *f);
+
+	f->options.telemetry_path = "/metrics";
+	f->options.allow_changes = true;
+	f->options.allowed_hosts = (struct texts){.n = 1, .text = names};
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->site = site_new(&f->app);
+	*state = f;
+	return 0;
+}
+
+static int finish(void **state)
+{
+	struct fixture *f = *state;
+
+	site_free(f->site);
+	free(f);
+	return 0;
+}
+
+static void check(struct fixture *f, const char *target, struct request r, int status,
+	const char *holds)
+{
+	AUTO(freep) char *copy = xstrdup(target);
+	struct answer a;
+
+	r.target = copy;
+	if (!r.method)
+		r.method = "POST";
+	site_answer(f->site, &r, &a);
+	if (a.status != status || !memmem(a.body->data, a.body->len, holds, strlen(holds)))
+		fail_msg("%s %s: %d %.*s", r.method, target, a.status, (int)a.body->len,
+			a.body->data);
+	assert_int_equal(a.allow != NULL, status == 405);
+	shared_drop(&a.body->shared);
+}
+
+#define JSON(text) .content_type = "application/json", .body = {text, sizeof(text) - 1}
+#define GOOD       JSON("{\"name\":\"a\"}")
+
+static void only_whom_we_trust_may_change(void **state)
+{
+	static const struct {
+		struct request r;
+		bool closed; /* without --web.allow-changes */
+		int status;
+		const char *holds;
+	} table[] = {
+		{{.host = "127.0.0.1:9877", GOOD}, false, 200, "a -1"},
+		{{.host = "[::1]:9877", GOOD}, false, 200, "a -1"},
+		{{.host = "localhost", GOOD}, false, 200, "a -1"},
+		{{.host = "Batch.example:80", GOOD}, false, 200, "a -1"},
+		{{.host = "127.0.0.1:9877", GOOD}, true, 403, "not_allowed"},
+		{{.host = NULL, GOOD}, false, 403, "bad_host"},
+		{{.host = "", GOOD}, false, 403, "bad_host"},
+		{{.host = "rebound.example:9877", GOOD}, false, 403, "bad_host"},
+		{{.host = "127.0.0.1.rebound.example", GOOD}, false, 403, "bad_host"},
+		{{.host = "localhost", .origin = "http://localhost", GOOD}, false, 200, "a -1"},
+		{{.host = "localhost", .origin = "http://elsewhere.example", GOOD}, false, 403,
+			"cross_origin"},
+		{{.host = "localhost", .origin = "null", GOOD}, false, 403, "cross_origin"},
+		{{.host = "localhost", .fetch_site = "same-origin", GOOD}, false, 200, "a -1"},
+		{{.host = "localhost", .fetch_site = "cross-site", GOOD}, false, 403,
+			"cross_origin"},
+		{{.host = "localhost", .body = {"{\"name\":\"a\"}", 12}}, false, 415,
+			"application/json"},
+		{{.host = "localhost", .content_type = "text/plain", .body = {"{}", 2}}, false, 415,
+			"application/json"},
+		{{.host = "localhost", .body_too_large = true, GOOD}, false, 413, "too_large"},
+		{{.peer = {.local = true, .uid = 0}, GOOD}, true, 200, "a -1"},
+		{{.peer = {.local = true, .uid = 4711}, GOOD}, false, 403, "not_allowed"},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		f->options.allow_changes = !table[i].closed;
+		check(f, "/set", table[i].r, table[i].status, table[i].holds);
+	}
+	f->options.allow_changes = false;
+	check(f, "/set", (struct request){.peer = {.local = true, .uid = geteuid()}, GOOD}, 200,
+		"a -1");
+}
+
+static void body_is_only_read_of_whom_it_helps(void **state)
+{
+	struct fixture *f = *state;
+	char set_path[] = "/set?x=1", other[] = "/other";
+	struct request r = {.method = "POST", .target = set_path, .host = "localhost"};
+
+	assert_true(site_takes_body(f->site, &r));
+	r.target = other;
+	assert_false(site_takes_body(f->site, &r));
+	r.target = set_path;
+	r.host = "rebound.example";
+	assert_false(site_takes_body(f->site, &r));
+	r.host = "localhost";
+	r.method = "PUT";
+	assert_false(site_takes_body(f->site, &r));
+	r.method = "POST";
+	f->options.allow_changes = false;
+	assert_false(site_takes_body(f->site, &r));
+}
+
+static void path_names_what_is_changed(void **state)
+{
+	static const struct {
+		const char *target, *method;
+		int status;
+		const char *holds;
+	} table[] = {
+		{"/runs/abc/end", NULL, 200, "ended abc"},
+		{"/runs/a%20b/end", NULL, 200, "ended a b"},
+		{"/runs/abcdef/end", NULL, 400, "bad_parameter"},
+		{"/runs/abc/end?id=x", NULL, 400, "bad_parameter"},
+		{"/runs/abc/end?y=x", NULL, 400, "bad_parameter"},
+		{"/runs//end", NULL, 405, "GET, HEAD"},
+		{"/runs/abc/end/", NULL, 405, "GET, HEAD"},
+		{"/runs/abc", NULL, 405, "GET, HEAD"},
+		{"/runs/abc/end", "GET", 405, "only POST"},
+		{"/runs/abc/end", "DELETE", 405, "GET, HEAD"},
+		{"/set", "GET", 405, "only POST"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		check(*state, table[i].target,
+			(struct request){.host = "localhost", .method = table[i].method},
+			table[i].status, table[i].holds);
+}
+
+static void body_says_what_is_wrong_with_it(void **state)
+{
+#define BODY(text)                                                                                 \
+	{                                                                                          \
+		.host = "localhost", JSON(text)                                                    \
+	}
+	static const struct {
+		struct request r;
+		int status;
+		const char *holds;
+	} table[] = {
+		{BODY("{\"name\":\"abc\",\"number\":1.5}"), 200, "abc 1.5"},
+		{BODY("{\"name\":\"abc\",\"number\":null}"), 200, "abc -1"},
+		{BODY(""), 400, "it is empty"},
+		{BODY("[]"), 400, "must be a JSON object"},
+		{BODY("{\n\n\"name\":}"), 400, "line 3"},
+		{BODY("{\"name\":\"a\",\"name\":\"b\"}"), 400, "bad_body"},
+		{BODY("{}"), 400, "needs name: a text of 1 to 5 bytes"},
+		{BODY("{\"name\":\"\"}"), 400, "name of the body: accepted is a text"},
+		{BODY("{\"name\":\"abcdef\"}"), 400, "accepted is a text"},
+		{BODY("{\"name\":\"a\\u0000b\"}"), 400, "bad_body"},
+		{BODY("{\"name\":\"a\\nb\"}"), 400, "without control characters"},
+		{BODY("{\"name\":1}"), 400, "accepted is a text"},
+		{BODY("{\"name\":\"a\",\"number\":\"1\"}"), 400, "a number from 0.5 to 2"},
+		{BODY("{\"name\":\"a\",\"number\":3}"), 400, "a number from 0.5 to 2"},
+		{BODY("{\"name\":\"a\",\"whole\":1.5}"), 400, "a whole number from 1 to 9"},
+		{BODY("{\"name\":\"a\",\"object\":[]}"), 400, "an object"},
+		{BODY("{\"name\":\"a\",\"nme\":1}"), 400,
+			"no key \\\"nme\\\"; there are: name, number"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		check(*state, "/set", table[i].r, table[i].status, table[i].holds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_whom_we_trust_may_change, begin, finish),
+		cmocka_unit_test_setup_teardown(body_is_only_read_of_whom_it_helps, begin, finish),
+		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
+		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

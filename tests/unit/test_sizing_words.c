@@ -1,0 +1,135 @@
+/* What a sizing says beside memory and CPU: disk, where numbers come from, the one sentence. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "recommender/strategy.h"
+#include "tests/support/test_runs.h"
+
+#define GIB (1024 * MIB)
+
+static const struct sizing_options defaults;
+
+static struct sizing size_with(const char *name, const struct test_runs *t,
+	const struct sizing_options *o, struct arena *arena)
+{
+	struct sizing s = {0};
+	struct err e = {0};
+
+	assert_int_equal(strategy_find(name)->size(&t->runs, o, arena, &s, &e), 0);
+	return s;
+}
+
+static const char *explained(const struct sizing *s, const char *part)
+{
+	for (size_t i = 0; i < s->n_explain; i++)
+		if (strstr(s->explain[i], part))
+			return s->explain[i];
+	return NULL;
+}
+
+static void disk_is_what_was_written_or_what_the_file_systems_grew_by(void **state)
+{
+	const struct {
+		double written, grown; /* GiB; NaN = unknown */
+		double least, most;    /* demand, GiB */
+	} table[] = {
+		{10, NAN, 10, 14},
+		{10, 4, 4, 5.6}, /* it overwrote, or deleted */
+		{4, 10, 4, 5.6}, /* others wrote too */
+		{NAN, 10, NAN, NAN},
+		{0, 10, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (size_t k = 0; k < 8; k++) {
+			struct run *r = test_run_succeeded(&t, 1, GIB);
+
+			if (!isnan(table[i].written)) /* the sum is ten times the mean */
+				test_run_column(r, "disk_written_bytes",
+					table[i].written * GIB / 10, table[i].written * GIB);
+			if (!isnan(table[i].grown)) /* from 0 */
+				test_run_column(r, "system_disk_space_used_bytes", GIB,
+					table[i].grown * GIB);
+		}
+		struct sizing s = size_with("auto", &t, &defaults, &arena);
+
+		if (isnan(table[i].least)) {
+			assert_true(isnan(s.demand.disk_bytes));
+			assert_null(explained(&s, "disk "));
+			continue;
+		}
+		assert_true(s.demand.disk_bytes >= table[i].least * GIB);
+		assert_true(s.demand.disk_bytes <= table[i].most * GIB);
+	}
+}
+
+static void one_sentence_says_it_all(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t runs, attempt;
+		enum outcome newest;
+		const char *words[3];
+	} table[] = {
+		{"one", 1, 1, OUTCOME_SUCCEEDED,
+			{"Ask for 1 CPU and 1.", "need more memory", "one run says little"}},
+		{"many", 20, 1, OUTCOME_SUCCEEDED,
+			{"Ask for", "need more memory; on the last 19 successful runs",
+				"too small for 0"}},
+		{"retry", 20, 2, OUTCOME_SUCCEEDED, {"Ask for", ": attempt 2, after", "19"}},
+		{"killed", 20, 1, OUTCOME_OOM_KILLED,
+			{"Ask for", "the newest run was killed for memory at 2.00 GiB", "18"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing_options o = {.attempt = table[i].attempt};
+
+		t = (struct test_runs){0};
+		for (size_t k = 0; k < table[i].runs; k++)
+			test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
+		t.run[0].outcome = table[i].newest;
+		t.run[0].memory_limit_bytes = 2 * GIB;
+		struct sizing s = size_with("auto", &t, &o, &arena);
+
+		for (size_t k = 0; k < 3; k++)
+			if (!strstr(s.summary, table[i].words[k]))
+				fail_msg("%s: no \"%s\" in \"%s\"", table[i].what,
+					table[i].words[k], s.summary);
+		assert_int_equal(s.summary[strlen(s.summary) - 1], '.');
+		assert_string_equal(s.memory_source, "vmhwm");
+	}
+}
+
+static void measures_that_differ_are_mixed(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+
+	(void)state;
+	test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
+	test_run_succeeded(&t, 1, GIB); /* unknown */
+	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "vmhwm");
+	test_run_succeeded(&t, 1, GIB)->memory_source = "cgroup";
+	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "mixed");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(disk_is_what_was_written_or_what_the_file_systems_grew_by),
+		cmocka_unit_test(one_sentence_says_it_all),
+		cmocka_unit_test(measures_that_differ_are_mixed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* Too few cores, or nothing to do? */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/recommend.h"
+#include "recommender/waits.h"
+#include "tests/support/test_runs.h"
+
+static void set_total(struct run *r, const char *column, double sum)
+{
+	test_run_column(r, column, sum, sum);
+	for (size_t i = 0; i < r->n_stats; i++)
+		if (strcmp(r->stats[i].column, column) == 0)
+			r->stats[i].d.sum = sum;
+}
+
+static void the_verdict_follows_from_what_was_waited_for(void **state)
+{
+	/* Of a run of 100 s; -1 = not measured. */
+	static const struct {
+		double cpu, cpu_wait, cpu_pressure, memory_wait, io_wait, io_pressure;
+		const char *verdict;
+	} cases[] = {
+		{90, 60, -1, -1, -1, -1, "cpu"},
+		{90, 2, -1, -1, -1, -1, "little"},
+		{90, -1, 60, -1, -1, -1,
+			"cpu"}, /* pressure stands in where delays are not counted */
+		{90, 2, 60, -1, -1, -1, "little"},
+		{5, 0.1, -1, -1, -1, -1, "idle"},
+		{5, 0.1, -1, 40, 0, -1, "memory"},
+		{5, 0.1, -1, 0, 80, -1, "storage"},
+		{5, 0.1, -1, -1, -1, 80, "storage"},
+		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* a third, but nothing to speak of */
+		{50, -1, -1, -1, -1, -1, "unknown"},
+		{-1, -1, -1, -1, -1, -1, "unknown"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct {
+			const char *column;
+			double v;
+		} totals[] = {
+			{"cpu_seconds", cases[i].cpu},
+			{"cpu_wait_seconds", cases[i].cpu_wait},
+			{"cpu_pressure_seconds", cases[i].cpu_pressure},
+			{"memory_wait_seconds", cases[i].memory_wait},
+			{"io_wait_seconds", cases[i].io_wait},
+			{"io_pressure_seconds", cases[i].io_pressure},
+		};
+		static struct test_runs t;
+
+		t = (struct test_runs){0};
+		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
+
+		for (size_t k = 0; k < ARRAY_LEN(totals); k++)
+			if (totals[k].v >= 0)
+				set_total(r, totals[k].column, totals[k].v);
+		const struct run *list[] = {r};
+
+		assert_string_equal(wait_verdict_name(waits_of(list, 1).verdict), cases[i].verdict);
+	}
+}
+
+static void shares_are_of_all_runs_of_which_they_are_known(void **state)
+{
+	static struct test_runs t;
+	struct run *a = test_run_add(&t, OUTCOME_SUCCEEDED),
+		   *b = test_run_add(&t, OUTCOME_SUCCEEDED),
+		   *c = test_run_add(&t, OUTCOME_SUCCEEDED);
+	const struct run *list[] = {a, b, c};
+
+	(void)state;
+	set_total(a, "cpu_seconds", 60);
+	set_total(a, "cpu_wait_seconds", 20);
+	set_total(b, "cpu_seconds", 20);
+	set_total(b, "cpu_wait_seconds", 0);
+	set_total(c, "cpu_seconds", 50);
+	struct waits w = waits_of(list, 3);
+
+	assert_double_equal(w.cpu_share, 0.2, 1e-9);
+	assert_double_equal(w.idle_share, 0.5, 1e-9);
+	assert_true(isnan(w.storage_share));
+}
+
+static bool explains(const struct sizing *s, const char *text)
+{
+	for (size_t i = 0; i < s->n_explain; i++)
+		if (strstr(s->explain[i], text))
+			return true;
+	return false;
+}
+
+static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **state)
+{
+	static struct test_runs t;
+	struct run *r = test_run_succeeded(&t, 0.9, 1e9);
+
+	(void)state;
+	set_total(r, "cpu_seconds", 90);
+	set_total(r, "cpu_wait_seconds", 60);
+	test_run_column(r, "disk_grown_bytes", 2e9, 5e9);
+	for (size_t i = 0; strategies[i].name; i++) {
+		struct arena arena = {0};
+		struct sizing s;
+
+		assert_int_equal(strategies[i].size(&t.runs, &(struct sizing_options){0}, &arena,
+					 &s, NULL),
+			0);
+		assert_true(explains(&s, "waited for a CPU for 40 %"));
+		assert_true(explains(&s, "more cores would have made them faster"));
+		assert_true(s.demand.disk_bytes >= 5e9 && s.demand.disk_bytes <= 15e9);
+		arena_done(&arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_verdict_follows_from_what_was_waited_for),
+		cmocka_unit_test(shares_are_of_all_runs_of_which_they_are_known),
+		cmocka_unit_test(every_strategy_says_it_and_asks_for_the_disk_that_was_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

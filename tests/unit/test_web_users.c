@@ -1,0 +1,146 @@
+/* exporter/web_users: passwords are checked aside, once each, and guessers stand in line. */
+#include "tests/unit/test_main.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "exporter/web_users.h"
+
+/* "pass", cost 4: 1 ms. */
+static struct web_user users[] = {
+	{"ann", "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"}};
+static struct web_config config = {.n_users = 1, .user = users};
+
+/* How many were resumed. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	unsigned n;
+} resumed = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void resume(void *context)
+{
+	(void)context;
+	pthread_mutex_lock(&resumed.lock);
+	resumed.n++;
+	pthread_cond_signal(&resumed.more);
+	pthread_mutex_unlock(&resumed.lock);
+}
+
+static void wait_for(unsigned n)
+{
+	pthread_mutex_lock(&resumed.lock);
+	while (resumed.n < n)
+		pthread_cond_wait(&resumed.more, &resumed.lock);
+	resumed.n = 0;
+	pthread_mutex_unlock(&resumed.lock);
+}
+
+static enum web_verdict ask(struct web_users *u, const char *name, const char *password,
+	uint64_t address, bool wait)
+{
+	struct web_question q = {.config = &config,
+		.name = name,
+		.password = password,
+		.address = address,
+		.resume = wait ? resume : NULL};
+
+	return web_users_ask(u, &q);
+}
+
+static void verdicts_are_computed_aside_and_kept(void **state)
+{
+	static const struct {
+		const char *name, *password;
+		enum web_verdict verdict;
+	} cases[] = {
+		{"ann", "pass", WEB_ALLOWED},
+		{"ann", "Pass", WEB_DENIED},
+		{"ann", "", WEB_DENIED},
+		{"bob", "pass", WEB_DENIED},
+	};
+	struct web_users *u = web_users_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, false), WEB_LATER);
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true), WEB_LATER);
+		wait_for(1);
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true),
+			cases[i].verdict);
+	}
+	/* All of them are still known. */
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 2, false),
+			cases[i].verdict);
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+static void nobody_comes_in_without_a_name_and_a_password(void **state)
+{
+	struct web_users *u = web_users_new();
+
+	(void)state;
+	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_DENIED);
+	assert_int_equal(ask(u, "ann", NULL, 1, true), WEB_DENIED);
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+static void a_changed_hash_makes_what_was_known_unknown(void **state)
+{
+	struct web_users *u = web_users_new();
+	const char *before = users[0].hash;
+
+	(void)state;
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_LATER);
+	wait_for(1);
+	users[0].hash = "$2b$04$aZ.0dKGcN0tZdhRPuy52aeakpafdQCKZt95UNHg2Hare455rX5Mj2";
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_LATER);
+	wait_for(1);
+	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_DENIED);
+	users[0].hash = before;
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+/* With a hash that takes long, so that the first is being computed all the while. */
+static void guessers_stand_in_line(void **state)
+{
+	struct web_users *u = web_users_new();
+	const char *before = users[0].hash;
+	char password[16];
+	unsigned waiting = 1;
+
+	(void)state;
+	users[0].hash = "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2";
+	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_LATER);
+	/* Another password from there has to wait; the same one waits with the first. */
+	assert_int_equal(ask(u, "ann", "second", 1, true), WEB_BUSY);
+	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_LATER);
+	waiting++;
+	for (unsigned i = 0; waiting < WEB_USERS_WAITING_MAX; i++, waiting++) {
+		snprintf(password, sizeof password, "guess %u", i);
+		assert_int_equal(ask(u, "ann", password, 100 + i, true), WEB_LATER);
+	}
+	assert_int_equal(ask(u, "ann", "one more", 99, true), WEB_BUSY);
+	/* All are let go; the one that is being computed is not waited for. */
+	web_users_stop(u);
+	wait_for(WEB_USERS_WAITING_MAX);
+	assert_int_equal(ask(u, "ann", "late", 98, true), WEB_BUSY);
+	users[0].hash = before;
+	web_users_free(u);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(verdicts_are_computed_aside_and_kept),
+		cmocka_unit_test(nobody_comes_in_without_a_name_and_a_password),
+		cmocka_unit_test(a_changed_hash_makes_what_was_known_unknown),
+		cmocka_unit_test(guessers_stand_in_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
