@@ -212,6 +212,23 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
+/* A run in a line; NaN = unknown. */
+struct run_brief {
+	const char *run_id;
+	enum outcome outcome;
+	double started_at, duration_seconds, requested_cpu_cores, requested_memory_bytes,
+		memory_peak_bytes, cpu_seconds, gpu_usage;
+};
+struct job_brief {
+	const char *job_name;
+	uint64_t runs; /* ever */
+	size_t n;      /* at least one */
+	struct run_brief *run;
+};
+/* The newest so many runs of every job, newest first; jobs by newest activity. */
+int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
+	size_t *ret_n, struct err *e);
+
 /*
  * The samples of a run in the order they were taken; at may step back where the clock did. columns:
  * names, NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file
@@ -220,6 +237,13 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
  */
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
+
+/*
+ * The same behind *position, which is 0 at first and is moved to the last sample that was read: at
+ * most limit samples (0 = all). 1 = more may come, because the run goes on or the limit was met.
+ */
+int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
+	const char *const *columns, struct arena *arena, struct series *ret, struct err *e);
 
 /* Open runs with where they are rooted, for an exporter that follows runs which others record. */
 struct open_run {

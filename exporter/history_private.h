@@ -155,9 +155,14 @@ bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* ---- history_series.c ---- */
-/* Thinned buckets as means or, with spread, as three rows that keep sums, extremes and shares. */
-int history_load(struct history *h, int64_t run, const struct history_column *columns,
-	size_t n_columns, bool spread, struct arena *arena, struct series *ret, struct err *e);
+struct history_part {
+	int64_t run, after; /* the samples behind that number; moved to the last one that was read */
+	size_t rows;        /* at most; 0 = all */
+	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
+};
+int history_load(struct history *h, struct history_part *part,
+	const struct history_column *columns, size_t n_columns, struct arena *arena,
+	struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
@@ -171,8 +176,9 @@ int history_count(struct history *h, int64_t run, struct sample_count *ret, stru
 /* ---- history_read.c ---- */
 /* When the last sample of a run was taken; *ret stays when there is none. */
 int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e);
-/* -ENOENT: no such run. */
-int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e);
+/* -ENOENT: no such run. outcome may be NULL. */
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e);
 
 /* ---- history_thin.c ---- */
 /* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */

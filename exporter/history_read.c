@@ -29,7 +29,8 @@ static const char *keep(struct arena *arena, const char *text)
 	return text ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
-int history_find(struct history *h, const char *run_id, int64_t *ret, struct err *e)
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
@@ -38,8 +39,12 @@ int history_find(struct history *h, const char *run_id, int64_t *ret, struct err
 		return code;
 	sql_put_text(&q, run_id);
 	code = sql_row(&q, e);
-	if (code > 0)
+	if (code > 0) {
 		*ret = sql_int(&q);
+		q.column++; /* job */
+		if (outcome)
+			*outcome = outcome_of(sql_text(&q));
+	}
 	if (code == 0)
 		return err_set(e, -ENOENT, "history %s: no run %s", h->path, run_id);
 	return code < 0 ? code : 0;

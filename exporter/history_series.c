@@ -15,17 +15,18 @@ struct loading {
 	size_t n, room;
 	size_t bucket; /* where the mean row of the bucket at hand stands */
 	double samples;
+	int64_t last; /* id of the newest row taken */
 	size_t n_columns;
 	const struct history_column *column;
 	double *at, *duration, **values;
 };
 
-static int select_samples(struct sql *q, struct history *h, int64_t run,
-	const struct history_column *columns, size_t n_columns, bool spread, struct err *e)
+static int select_samples(struct sql *q, struct history *h, const struct history_part *part,
+	const struct history_column *columns, size_t n_columns, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
-	buf_adds(&b, "SELECT at, duration, kind, samples");
+	buf_adds(&b, "SELECT id, at, duration, kind, samples");
 	for (size_t i = 0; i < n_columns; i++) {
 		buf_adds(&b, ", ");
 		if (columns[i].absent)
@@ -33,15 +34,16 @@ static int select_samples(struct sql *q, struct history *h, int64_t run,
 		else
 			history_add_name(&b, columns[i].name);
 	}
-	buf_adds(&b, " FROM sample WHERE id BETWEEN ? AND ?");
-	buf_adds(&b, spread ? " ORDER BY id" : " AND kind < 2 ORDER BY id");
+	buf_adds(&b, " FROM sample WHERE id > ? AND id <= ?");
+	buf_adds(&b, part->spread ? " ORDER BY id LIMIT ?" : " AND kind < 2 ORDER BY id LIMIT ?");
 	int code = sql_prepare(q, h, buf_text(&b), e);
 
 	buf_done(&b);
 	if (code)
 		return code;
-	sql_put_int(q, FIRST_SAMPLE_OF(run));
-	sql_put_int(q, LAST_SAMPLE_OF(run));
+	sql_put_int(q, FIRST_SAMPLE_OF(part->run) + part->after);
+	sql_put_int(q, LAST_SAMPLE_OF(part->run));
+	sql_put_int(q, part->rows ? (int64_t)part->rows : -1);
 	return 0;
 }
 
@@ -94,9 +96,11 @@ static bool in_order(struct loading *l, int64_t kind, double samples)
 
 static void take_row(struct loading *l, struct sql *q)
 {
+	int64_t id = sql_int(q);
 	double at = sql_double(q), duration = sql_double(q);
 	int64_t kind = sql_int(q), samples = sql_int(q);
 
+	l->last = id;
 	if (l->n == l->room || !in_order(l, kind, (double)samples))
 		return;
 	l->at[l->n] = at;
@@ -140,15 +144,15 @@ static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err 
 	return code < 0 ? code : 0;
 }
 
-int history_load(struct history *h, int64_t run, const struct history_column *columns,
-	size_t n_columns, bool spread, struct arena *arena, struct series *ret, struct err *e)
+int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
+	size_t n_columns, struct arena *arena, struct series *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
-	size_t rows = 0;
-	int code = rows_at_most(h, run, &rows, e);
+	size_t rows = part->rows;
+	int code = rows ? 0 : rows_at_most(h, part->run, &rows, e);
 
 	if (code == 0)
-		code = select_samples(&q, h, run, columns, n_columns, spread, e);
+		code = select_samples(&q, h, part, columns, n_columns, e);
 	if (code)
 		return code;
 	struct loading l = loading_of(columns, n_columns, rows, arena);
@@ -158,6 +162,8 @@ int history_load(struct history *h, int64_t run, const struct history_column *co
 		take_row(&l, &q);
 	for (size_t i = 0; i < n_columns; i++)
 		names[i] = arena_text(arena, l.column[i].name, strlen(l.column[i].name));
+	if (l.last)
+		part->after = l.last - FIRST_SAMPLE_OF(part->run);
 	*ret = (struct series){l.n, n_columns, names, l.at, l.duration, l.values};
 	return code;
 }
@@ -206,11 +212,12 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 
 	for (size_t first = 0; first < h->n_columns && code == 0; first += width) {
 		size_t columns = h->n_columns - first < width ? h->n_columns - first : width;
+		struct history_part whole = {.run = run, .spread = true};
 		struct column_stats *some;
 		struct series s;
 
 		arena_reset(&pass);
-		code = history_load(h, run, h->column + first, columns, true, &pass, &s, e);
+		code = history_load(h, &whole, h->column + first, columns, &pass, &s, e);
 		if (code)
 			return code;
 		size_t found = stats_of_series(&s, arena, &some);
@@ -249,21 +256,35 @@ static size_t choose_columns(const struct history *h, const char *const *names, 
 	return n;
 }
 
-int history_series(struct history *h, const char *run_id, const char *const *columns,
-	struct arena *arena, struct series *ret, struct err *e)
+int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
+	const char *const *columns, struct arena *arena, struct series *ret, struct err *e)
 {
 	AUTO(reading_end) struct reading reading = {0};
-	int64_t run = 0;
+	struct history_part part = {.after = *position, .rows = limit};
+	enum outcome outcome = OUTCOME_UNKNOWN;
 	int code = reading_begin(&reading, h, e);
 
 	if (code == 0)
 		code = know_columns(h, e);
 	if (code == 0)
-		code = history_find(h, run_id, &run, e);
+		code = history_find(h, run_id, &part.run, &outcome, e);
 	if (code)
 		return code;
 	const struct history_column *chosen = h->column;
 	size_t n = columns ? choose_columns(h, columns, arena, &chosen) : h->n_columns;
 
-	return history_load(h, run, chosen, n, false, arena, ret, e);
+	code = history_load(h, &part, chosen, n, arena, ret, e);
+	if (code)
+		return code;
+	*position = part.after;
+	return outcome == OUTCOME_RUNNING || (limit && ret->n == limit);
+}
+
+int history_series(struct history *h, const char *run_id, const char *const *columns,
+	struct arena *arena, struct series *ret, struct err *e)
+{
+	int64_t position = 0;
+	int code = history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
+
+	return code < 0 ? code : 0;
 }

@@ -8,13 +8,14 @@
 
 #include "collectors/base/mem.h"
 
-#define HANDLERS_MAX 32
+#define HANDLERS_MAX 64
 
 /* Every status that we answer; another is counted as the last. */
 static const struct {
 	int status;
 	const char *code;
-} codes[] = {{200, "200"}, {400, "400"}, {404, "404"}, {405, "405"}, {503, "503"}, {500, "500"}};
+} codes[] = {{200, "200"}, {304, "304"}, {400, "400"}, {404, "404"}, {405, "405"}, {503, "503"},
+	{500, "500"}};
 
 static struct {
 	_Atomic(const char *) handler;

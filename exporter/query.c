@@ -2,8 +2,10 @@
 #include "exporter/query.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -39,12 +41,24 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
+/* -o FILE, --output FILE or --output=FILE, which every query knows; *value is NULL when it stands apart. */
+static bool is_output(const char *argument, const char **value)
+{
+	char name[NAME_MAX_BYTES];
+
+	*value = NULL;
+	return strcmp(argument, "-o") == 0 ||
+	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
+}
+
 /* How many of the arguments from the first on are the route's: 0, 1, or 2 with the value apart. */
 static int belongs(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
 
+	if (is_output(argv[0], &value))
+		return value || argc < 2 ? 1 : 2;
 	const struct parameter *p =
 		flag_parse(argv[0], name, &value) ? parameter_find(route->parameters, name) : NULL;
 
@@ -91,6 +105,9 @@ void query_help(struct buf *out, const struct route *route)
 		parameter_accepts(p, &help);
 		wrap_add(out, buf_text(&help), 6);
 	}
+	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or not "
+		      "at all, "
+		      "instead of to stdout\n");
 	if (route->explain)
 		route->explain(out);
 }
@@ -133,12 +150,19 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-static int read_flags(struct arguments *a, int argc, char **argv, struct err *e)
+static int read_flags(struct arguments *a, int argc, char **argv, const char **output,
+	struct err *e)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
 
 	for (int i = 0; i < argc; i++) {
+		if (is_output(argv[i], &value)) {
+			*output = value || ++i == argc ? value : argv[i];
+			if (!*output || !**output)
+				return err_set(e, -EINVAL, "-o needs a file");
+			continue;
+		}
 		if (!flag_parse(argv[i], name, &value))
 			return err_set(e, -EINVAL,
 				"\"%s\" is not a flag: give --NAME VALUE or --NAME=VALUE", argv[i]);
@@ -159,8 +183,32 @@ static int read_flags(struct arguments *a, int argc, char **argv, struct err *e)
 	return arguments_finish(a, e);
 }
 
-static int print_answer(const struct route *route, const struct reply *r)
+/* Whoever reads the file meanwhile sees the old one or the new one. */
+static int write_file(const char *path, const struct buf *body, struct err *e)
 {
+	char part[PATH_MAX];
+
+	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
+		return err_set(e, -ENAMETOOLONG, "the name of the file is too long");
+	FILE *f = fopen(part, "we");
+
+	if (!f)
+		return err_system(e, -errno, "create %s", part);
+	bool written = fwrite(buf_text(body), 1, body->len, f) == body->len;
+
+	written = fclose(f) == 0 && written;
+	if (written && rename(part, path) == 0)
+		return 0;
+	int code = -errno;
+
+	unlink(part);
+	return err_system(e, code, "write %s", path);
+}
+
+static int print_answer(const struct route *route, const struct reply *r, const char *output)
+{
+	struct err e = {0};
+
 	if (r->body.full) {
 		fprintf(stderr, PROGRAM " %s: the answer would be larger than 64 MiB\n",
 			route->command);
@@ -170,6 +218,12 @@ static int print_answer(const struct route *route, const struct reply *r)
 		print_error(route, r);
 		return r->status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
 	}
+	if (output && write_file(output, &r->body, &e) != 0) {
+		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
+		return EXIT_NO_ANSWER;
+	}
+	if (output)
+		return EXIT_OK;
 	if (fwrite(buf_text(&r->body), 1, r->body.len, stdout) == r->body.len &&
 		fflush(stdout) == 0)
 		return EXIT_OK;
@@ -181,11 +235,12 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
+	const char *output = NULL;
 	struct err e = {0};
 
 	arguments_begin(&a, route->parameters);
 	a.flags = true;
-	if (read_flags(&a, argc, argv, &e) != 0)
+	if (read_flags(&a, argc, argv, &output, &e) != 0)
 		return usage_error(route, e.text);
 	int code = route->answer(app, &a, &r, &e);
 
@@ -193,7 +248,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
 		code = EXIT_NO_ANSWER;
 	} else {
-		code = print_answer(route, &r);
+		code = print_answer(route, &r, output);
 	}
 	buf_done(&r.body);
 	return code;

@@ -19,8 +19,8 @@ const struct route *query_route(const char *command);
 int query_split(const struct route *route, int argc, char **argv);
 
 /*
- * Answers on stdout. argv holds arguments of the route only: --job-name X or --job-name=X. What
- * goes wrong is said on stderr. Returns the exit code: 0, 1 = no answer, 2 = bad usage.
+ * Answers on stdout. argv holds arguments of the route only: --job-name X or --job-name=X, and
+ * -o FILE, which puts the answer there. What goes wrong is said on stderr. Returns the exit code: 0, 1 = no answer, 2 = bad usage.
  */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 

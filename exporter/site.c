@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/live.h"
 #include "exporter/sampler.h"
 #include "exporter/site_change.h"
-#include "exporter/version.h"
 
 /* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
 #define STALE_INTERVALS 10
@@ -19,21 +19,22 @@
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
-static void front_page(struct site *s, const struct request *r, struct target *t,
-	struct answer *ret);
 static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret);
 
 /* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
-static const struct page {
-	const char *path, *help;
-	void (*answer)(struct site *s, const struct request *r, struct target *t,
-		struct answer *ret);
-} pages[] = {
-	{"/", "This page", front_page},
+static const struct site_page pages[] = {
+	{"/", "This page", site_front},
+	{"/events", "The new samples of a run as they come, as server-sent events", site_events},
 	{"/-/healthy", "200 while the sampler works, else 503", healthy},
 	{"/-/ready", "200 after the first sample, until then 503", ready},
+	{0},
 };
+
+const struct site_page *site_pages(void)
+{
+	return pages;
+}
 
 struct site *site_new(struct app *app)
 {
@@ -41,14 +42,22 @@ struct site *site_new(struct app *app)
 
 	s->app = app;
 	s->scrape = scrape_new();
+	s->live = live_new(app);
 	s->started = now_read().mono;
 	return s;
+}
+
+void site_stop(struct site *s)
+{
+	live_stop(s->live);
 }
 
 void site_free(struct site *s)
 {
 	if (!s)
 		return;
+	live_stop(s->live);
+	live_free(s->live);
 	scrape_free(s->scrape);
 	free(s);
 }
@@ -70,47 +79,6 @@ static void text_page(struct answer *ret, int status, const char *text)
 	struct reply r = {.status = status, .content_type = TEXT_PLAIN, .body = BUF_MAX(1024)};
 
 	buf_adds(&r.body, text);
-	site_reply(ret, &r);
-}
-
-static void add_html(struct buf *out, const char *s)
-{
-	for (; *s; s++)
-		if (strchr("<>&\"'", *s))
-			buf_addf(out, "&#%d;", *s);
-		else
-			buf_addc(out, *s);
-}
-
-static void add_link(struct buf *out, const char *path, const char *help)
-{
-	buf_adds(out, "<li><a href=\"");
-	add_html(out, path);
-	buf_adds(out, "\">");
-	add_html(out, path);
-	buf_adds(out, "</a> ");
-	add_html(out, help);
-	buf_adds(out, "</li>\n");
-}
-
-static void front_page(struct site *s, const struct request *request, struct target *t,
-	struct answer *ret)
-{
-	struct reply r = {.content_type = "text/html; charset=utf-8", .body = BUF_MAX(65536)};
-
-	(void)request;
-	(void)t;
-	buf_addf(&r.body,
-		"<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
-		"<title>rightsize-exporter</title></head>\n<body>\n<h1>rightsize-exporter</h1>\n"
-		"<p>Version %s (%s)</p>\n<ul>\n",
-		version.version, version.revision);
-	add_link(&r.body, s->app->options->telemetry_path, "Metrics for Prometheus");
-	for (const struct route *const *route = all_routes; *route; route++)
-		add_link(&r.body, (*route)->path, (*route)->help);
-	for (size_t i = 1; i < ARRAY_LEN(pages); i++)
-		add_link(&r.body, pages[i].path, pages[i].help);
-	buf_adds(&r.body, "</ul>\n</body>\n</html>\n");
 	site_reply(ret, &r);
 }
 
@@ -164,8 +132,24 @@ bool site_arguments(struct arguments *a, const struct parameter *parameters, str
 	return code == 0;
 }
 
-static void answer_route(struct site *s, const struct route *route, struct target *t,
-	struct answer *ret)
+/* What is large, and not compressed yet, is made smaller for those who ask for it. */
+static void compress(struct site *s, const struct request *request, struct answer *ret)
+{
+	if (ret->negotiated)
+		return;
+	ret->negotiated = true;
+	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
+		return;
+	struct body *small = body_gzip(ret->body);
+
+	if (!small)
+		return;
+	shared_drop(&ret->body->shared);
+	ret->body = small;
+}
+
+static void answer_route(struct site *s, const struct request *request, const struct route *route,
+	struct target *t, struct answer *ret)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
@@ -175,6 +159,7 @@ static void answer_route(struct site *s, const struct route *route, struct targe
 		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
 			NULL);
 	site_reply(ret, &r);
+	compress(s, request, ret);
 }
 
 static void refuse_method(struct answer *ret, const char *allow)
@@ -201,7 +186,7 @@ static void not_found(struct site *s, const struct target *t, struct answer *ret
 		s->app->options->telemetry_path);
 	for (const struct route *const *route = all_routes; *route; route++)
 		buf_addf(&message, ", %s", (*route)->path);
-	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
 		buf_addf(&message, ", %s", pages[i].path);
 	ret->handler = "other";
 	reply_error(&r, 404, "not_found", buf_text(&message), NULL, NULL);
@@ -218,16 +203,17 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 	for (const struct route *const *route = all_routes; *route; route++)
 		if (strcmp(t->path, (*route)->path) == 0) {
 			ret->handler = (*route)->path;
-			answer_route(s, *route, t, ret);
+			answer_route(s, r, *route, t, ret);
 			return;
 		}
-	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
 		if (strcmp(t->path, pages[i].path) == 0) {
 			ret->handler = pages[i].path;
 			pages[i].answer(s, r, t, ret);
 			return;
 		}
-	not_found(s, t, ret);
+	if (!site_file(s, r, t, ret))
+		not_found(s, t, ret);
 }
 
 void site_refusal(struct answer *ret, int status, const char *code, const char *message)

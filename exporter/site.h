@@ -16,7 +16,7 @@ struct request {
 	const char *method;
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
-	const char *accept, *accept_encoding, *scrape_timeout;
+	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	struct slice body; /* of a POST */
@@ -27,11 +27,15 @@ struct answer {
 	int status;
 	const char *handler; /* the path that answered; one of a few, lives as long as the site */
 	char content_type[128];
-	const char *allow; /* of a 405, else NULL */
-	bool negotiated;   /* depends on Accept and Accept-Encoding */
+	const char *allow;  /* of a 405, else NULL */
+	bool negotiated;    /* depends on Accept and Accept-Encoding */
+	const char *etag;   /* NULL: not to be kept by anybody */
+	const char *policy; /* Content-Security-Policy, or NULL */
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */
+	/* NULL, or what comes in place of the body, bit by bit; the caller's to close. */
+	struct live_stream *stream;
 };
 
 /* Most age in seconds of the values at /metrics. */
@@ -39,6 +43,7 @@ struct answer {
 
 struct site;
 struct site *site_new(struct app *app);
+void site_stop(struct site *s); /* ends all streams; they are closed before site_free */
 void site_free(struct site *s);
 
 /* The answer to a request that may not come in: a JSON error (reply_error). */

@@ -12,7 +12,10 @@ struct fake_history {
 	struct runs runs;         /* of all jobs, newest first */
 	const struct job_row *jobs;
 	size_t n_jobs;
-	int open; /* handles that were not closed */
+	const struct job_brief *overview;
+	size_t n_overview;
+	struct series series; /* of any run */
+	int open;             /* handles that were not closed */
 };
 
 extern struct fake_history fake_history;

@@ -136,6 +136,9 @@ static void arguments_of_the_route_come_to_the_front(void **state)
 			{"--history.path", "h", "--", "--job-name", "x"}, 0},
 		{{"word", "--job-name", "--limit"}, {"--job-name", "--limit", "word"}, 2},
 		{{"--nothing", "-x", "--"}, {"--nothing", "-x", "--"}, 0},
+		{{"--log.level=debug", "-o", "f", "--output=g", "--output", "h"},
+			{"-o", "f", "--output=g", "--output", "h", "--log.level=debug"}, 5},
+		{{"-o"}, {"-o"}, 1},
 	};
 
 	(void)state;

@@ -1,0 +1,178 @@
+/* Which view is shown, how it looks, and what happens when the exporter is away. */
+
+const main = document.getElementById("main"), notice = document.getElementById("notice");
+const RETRY_SECONDS = 5;
+
+const VIEWS = [
+	[/^#?\/?$/, jobsView],
+	[/^#\/job\/(.+)$/, jobView],
+	[/^#\/run\/(.+)$/, runView],
+];
+
+let shown = null, abort = new AbortController(), timer = 0, visits = 0;
+
+function say(text, kind) {
+	notice.className = kind || "";
+	notice.textContent = text || "";
+}
+
+function leave() {
+	clearTimeout(timer);
+	abort.abort();
+	if (shown && shown.stop)
+		shown.stop();
+	shown = null;
+}
+
+function refused(e) {
+	return h("div", null, h("h1", {tabindex: "-1"}, "Not found"), h("p", null, e.message + "."),
+		e.didYouMean.length > 0 && h("p", null, "Did you mean ",
+			e.didYouMean.map((name, i) => [i ? ", " : "", h("a", {href: jobLink(name)}, named(name))]), "?"),
+		h("p", null, h("a", {href: "#/"}, "All jobs")));
+}
+
+/* Looks again after a while, as long as the view is shown and somebody sees it. */
+function later(view, mine) {
+	timer = setTimeout(async () => {
+		if (mine !== visits)
+			return;
+		if (document.hidden) {
+			later(view, mine);
+			return;
+		}
+		if (!view.again) {
+			await show(false);
+			return;
+		}
+		try {
+			await view.again(abort.signal);
+			say("");
+		} catch (e) {
+			if (e.name !== "AbortError")
+				say(e.message + " What you see is from before; it is asked again.", "warn");
+		}
+		if (mine === visits)
+			later(view, mine);
+	}, (view.refresh || RETRY_SECONDS) * 1000);
+}
+
+async function viewOf(hash) {
+	for (const [pattern, view] of VIEWS) {
+		const match = pattern.exec(hash);
+		if (match)
+			return view(decodeURIComponent(match[1] || ""), abort.signal);
+	}
+	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};
+}
+
+/* arrived: somebody followed a link, so that the heading is what to read next. */
+async function show(arrived) {
+	const mine = ++visits;
+	let view;
+
+	leave();
+	abort = new AbortController();
+	if (arrived)
+		main.setAttribute("aria-busy", "true");
+	try {
+		view = await viewOf(location.hash);
+		say("");
+	} catch (e) {
+		if (mine !== visits)
+			return;
+		if (e instanceof Refused) {
+			view = {title: "Not found", node: refused(e)};
+		} else {
+			say(e.message + " It is asked again every few seconds.", "warn");
+			if (!(e instanceof Unreachable))
+				throw e;
+			later({refresh: RETRY_SECONDS}, mine);
+			return;
+		}
+	} finally {
+		if (mine === visits)
+			main.removeAttribute("aria-busy");
+	}
+	if (mine !== visits) {
+		if (view.stop)
+			view.stop();
+		return;
+	}
+	shown = view;
+	document.title = view.title + " – rightsize-exporter";
+	main.replaceChildren(view.node);
+	if (view.start)
+		view.start();
+	if (arrived) {
+		scrollTo(0, 0);
+		const heading = main.querySelector("h1");
+		if (heading && visits > 1)
+			heading.focus({preventScroll: true});
+	}
+	if (view.refresh)
+		later(view, mine);
+}
+
+/* ---- dark and light ---- */
+
+function stored(value) {
+	try {
+		if (value === undefined)
+			return localStorage.getItem("theme");
+		localStorage.setItem("theme", value);
+	} catch {
+		/* Some places have no storage: the system decides then. */
+	}
+	return null;
+}
+
+function isDark() {
+	return (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+}
+
+function setUpTheme(again) {
+	const button = document.getElementById("theme"), before = stored();
+	if (before)
+		document.documentElement.dataset.theme = before;
+	const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+	name();
+	button.addEventListener("click", () => {
+		const next = isDark() ? "light" : "dark";
+		document.documentElement.dataset.theme = next;
+		stored(next);
+		name();
+		again();
+	});
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); again(); });
+}
+
+/* ---- a report has its data in it, and no exporter behind it ---- */
+
+function showReport(data) {
+	let page = null;
+	data.runs = data.runs ? data.runs.runs : [];
+	const draw = () => {
+		if (page)
+			page.group.stop();
+		page = runPage(data, () => page.group.setDetail(null), false);
+		main.replaceChildren(page.node, advicePart(data.recommend));
+		if (page.drawn)
+			page.group.start();
+	};
+	setUpTheme(draw);
+	draw();
+}
+
+function startUp() {
+	const data = document.getElementById("data");
+	document.getElementById("skip").addEventListener("click", () => main.focus());
+	if (data) {
+		showReport(JSON.parse(data.textContent));
+		return;
+	}
+	setUpTheme(() => show(false));
+	addEventListener("hashchange", () => show(true));
+	show(true);
+}
+
+startUp();

@@ -1,0 +1,64 @@
+"use strict";
+/* Elements without a framework. Text is always text, never markup, whatever a job is called. */
+
+function fill(element, attributes, children) {
+	for (const [name, value] of Object.entries(attributes || {})) {
+		if (value === null || value === undefined || value === false)
+			continue;
+		if (name.startsWith("on"))
+			element.addEventListener(name.slice(2), value);
+		else
+			element.setAttribute(name, value === true ? "" : value);
+	}
+	element.append(...children.flat(Infinity).filter(c => c !== null && c !== undefined && c !== false));
+	return element;
+}
+
+/* h("a", {href: "#/"}, "Jobs"): an attribute that is null is left out, one that begins with on listens. */
+function h(name, attributes, ...children) {
+	return fill(document.createElement(name), attributes, children);
+}
+
+function svg(name, attributes, ...children) {
+	return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+/* A name from outside: it may be written from right to left, and must not turn its neighbours around. */
+function named(text) {
+	return h("bdi", {class: "name"}, text);
+}
+
+/* The Content-Security-Policy forbids style attributes, but not this. */
+function styled(element, property, value) {
+	element.style.setProperty(property, value);
+	return element;
+}
+
+function colour(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+}
+
+/* A definition list of [term, value, hint]; what is null is left out. */
+function facts(...rows) {
+	return h("dl", {class: "facts"}, rows.filter(r => r && r[1] !== null && r[1] !== undefined).map(([term, value, hint]) =>
+		h("div", {title: hint}, h("dt", null, term), h("dd", null, value))));
+}
+
+function card(title, ...children) {
+	return h("section", {class: "card"}, title && h("h2", null, title), children);
+}
+
+/* A button that puts text on the clipboard, or selects it where that is not allowed. */
+function copyButton(text, source) {
+	const button = h("button", {onclick: async () => {
+		try {
+			await navigator.clipboard.writeText(text());
+			button.textContent = "Copied";
+		} catch {
+			getSelection().selectAllChildren(source);
+			button.textContent = "Selected: press Ctrl+C";
+		}
+		setTimeout(() => { button.textContent = "Copy"; }, 3000);
+	}}, "Copy");
+	return button;
+}

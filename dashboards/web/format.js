@@ -1,0 +1,102 @@
+/* Numbers for people. What is not known is said to be so, and is never 0. */
+
+const UNKNOWN = "unknown";
+const isKnown = v => typeof v === "number" && isFinite(v);
+
+function digits(v) {
+	const size = Math.abs(v);
+	return v.toLocaleString("en", {maximumFractionDigits: size >= 100 ? 0 : size >= 10 ? 1 : 2});
+}
+
+function scaled(v, step, units) {
+	let i = 0;
+	while (Math.abs(v) >= step && i + 1 < units.length) {
+		v /= step;
+		i++;
+	}
+	return digits(v) + " " + units[i];
+}
+
+const known = write => v => isKnown(v) ? write(v) : UNKNOWN;
+
+const bytes = known(v => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]));
+const bytesPerSecond = known(v => bytes(v) + "/s");
+const mebibytes = known(v => bytes(v * 1048576));
+const cores = known(v => digits(v) + (v === 1 ? " core" : " cores"));
+const count = known(v => v.toLocaleString("en"));
+const percent = known(v => digits(v * 100) + " %");
+const gpus = known(v => digits(v) + (v === 1 ? " GPU" : " GPUs"));
+
+const seconds = known(v => {
+	if (v < 1)
+		return digits(v * 1000) + " ms";
+	if (v < 60)
+		return digits(v) + " s";
+	if (v < 3600)
+		return `${Math.floor(v / 60)} min ${Math.floor(v % 60)} s`;
+	if (v < 172800)
+		return `${Math.floor(v / 3600)} h ${Math.floor(v % 3600 / 60)} min`;
+	return digits(v / 86400) + " days";
+});
+
+/* A run may cost a few millionths: so many digits that two are left. */
+function money(v, currency) {
+	if (!isKnown(v))
+		return UNKNOWN;
+	const size = Math.abs(v);
+	const decimals = size === 0 || size >= 1 ? 2 : Math.min(12, 1 - Math.floor(Math.log10(size)));
+	return v.toFixed(Math.max(2, decimals)) + " " + (currency || "USD");
+}
+
+const instant = text => text ? Date.parse(text) / 1000 : NaN;
+
+const when = known(v => new Date(v * 1000).toLocaleString(undefined,
+	{year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit"}));
+const day = known(v => new Date(v * 1000).toLocaleString(undefined,
+	{month: "short", day: "numeric", hour: "2-digit", minute: "2-digit"}));
+
+const date = known(v => new Date(v * 1000).toLocaleString(undefined, {month: "short", day: "numeric"}));
+const clock = known(v => new Date(v * 1000).toLocaleString(undefined, {hour: "2-digit", minute: "2-digit"}));
+
+const ago = known(v => {
+	const s = Math.max(0, Date.now() / 1000 - v);
+	const [n, unit] = s < 60 ? [s, "second"] : s < 3600 ? [s / 60, "minute"] : s < 86400 ? [s / 3600, "hour"] :
+		[s / 86400, "day"];
+	const whole = Math.floor(n);
+	return `${whole} ${unit}${whole === 1 ? "" : "s"} ago`;
+});
+
+const OUTCOMES = {
+	running: ["▶", "Running", "live"],
+	succeeded: ["✓", "Succeeded", "good"],
+	failed: ["✗", "Failed", "bad"],
+	oom_killed: ["✗", "Out of memory", "bad"],
+	interrupted: ["–", "Interrupted", "warn"],
+	unknown: ["?", "Unknown", "dim"],
+};
+
+function outcomeText(name) {
+	return (OUTCOMES[name] || OUTCOMES.unknown)[1];
+}
+
+function outcomeBadge(name) {
+	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
+	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), text);
+}
+
+/* How a run ended, in words. */
+function ending(run) {
+	if (isKnown(run.exit_signal))
+		return `signal ${run.exit_signal}`;
+	return isKnown(run.exit_code) ? `exit code ${run.exit_code}` : null;
+}
+
+function average(values) {
+	const all = values.filter(isKnown);
+	return all.length ? all.reduce((a, b) => a + b, 0) / all.length : NaN;
+}
+
+function largest(values) {
+	const all = values.filter(isKnown);
+	return all.length ? all.reduce((a, b) => Math.max(a, b)) : NaN;
+}

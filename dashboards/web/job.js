@@ -1,0 +1,294 @@
+/* One job: its runs over time, what it asks for against what it needs, and where that is cheapest. */
+
+const FORMAT_FALLBACK = ["json"];
+
+/* ---- a number of every run, with what changed and what is expected next ---- */
+
+class RunsChart {
+	/* runs: oldest first; marks: [{run_id, label, anomaly}]; band: {low, expected, high}; lines as in TimeChart. */
+	constructor({title, runs, key, write, steps, marks, band, lines}) {
+		Object.assign(this, {title, runs, key, write, steps, marks, band, lines});
+		this.value = h("span", {class: "legend value", "aria-live": "off"});
+		this.box = h("div", {class: "plot", role: "img", "aria-label": this.words()});
+		this.node = h("figure", {class: "chart"}, h("figcaption", null, title, this.value), this.box);
+		this.watcher = new ResizeObserver(() => {
+			if (this.plot && this.box.clientWidth > 0 && this.box.clientWidth !== this.plot.width)
+				this.plot.setSize({width: this.box.clientWidth, height: this.plot.height});
+		});
+	}
+
+	words() {
+		const values = this.runs.map(r => r[this.key]);
+		return `${this.title} of ${this.runs.length} runs: on average ${this.write(average(values))}, at most ${this.write(largest(values))}` +
+			(this.band ? `; the next is expected between ${this.write(this.band.low)} and ${this.write(this.band.high)}` : "");
+	}
+
+	start() {
+		const {runs, key} = this, n = runs.length, known = r => isKnown(r[key]) ? r[key] : null;
+		const anomalies = new Set(this.marks.filter(m => m.anomaly).map(m => m.run_id));
+		const next = this.band ? 1 : 0;
+		const column = keep => [...runs.map(r => keep(r) ? known(r) : null), ...Array(next).fill(null)];
+		const dots = (label, stroke, keep, size) => [{label, stroke: colour(stroke), paths: () => null,
+			points: {show: true, size, fill: colour(stroke), stroke: colour(stroke)}}, column(keep)];
+		const sets = [
+			[{label: "succeeded", stroke: colour("series-1"), width: 1.5, spanGaps: true, points: {show: true, size: 6, fill: colour("series-1")}},
+				column(r => r.outcome === "succeeded")],
+			dots("failed", "bad", r => hasFailed(r.outcome), 9),
+			dots("other", "dim", r => r.outcome !== "succeeded" && !hasFailed(r.outcome), 7),
+			[{label: "unusual", stroke: colour("warn"), paths: () => null, points: {show: true, size: 14, width: 2, fill: "transparent", stroke: colour("warn")}},
+				column(r => anomalies.has(r.run_id))],
+		];
+		this.plot = new uPlot({
+			width: Math.max(200, this.box.clientWidth), height: 200, legend: {show: false},
+			scales: {x: {time: false, range: [-0.5, n + next - 0.5]}, y: {range: (u, least, most) => [0, this.ceiling(most)]}},
+			axes: [axis({incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], space: 80,
+				values: (u, all) => all.map(i => runs[i] ? this.date(i) : i === n ? "next" : "")}),
+			axis({size: 74, incrs: this.steps, values: (u, all) => all.map(this.write)})],
+			series: [{}, ...sets.map(s => s[0])],
+			cursor: {drag: {x: false, y: false}, points: {show: false}, bind: {click: () => () => this.open()}},
+			hooks: {drawAxes: [u => this.drawBand(u)], draw: [u => this.drawMarks(u)], setCursor: [u => this.show(u.cursor.idx)]},
+		}, [Array.from({length: n + next}, (_, i) => i), ...sets.map(s => s[1])], this.box);
+		this.watcher.observe(this.box);
+	}
+
+	/* The day, or the time when all was within two. */
+	date(i) {
+		const at = k => instant(this.runs[k].started_at);
+		return at(this.runs.length - 1) - at(0) > 172800 ? date(at(i)) : clock(at(i));
+	}
+
+	ceiling(most) {
+		const near = (this.lines || []).map(l => l.value).filter(v => v <= 5 * most);
+		return Math.max(most * 1.1, this.band && isKnown(this.band.high) ? this.band.high * 1.05 : 0, ...near.map(v => v * 1.05)) || 1;
+	}
+
+	show(i) {
+		const run = this.runs[i];
+		this.value.textContent = !run ? "" : `${day(instant(run.started_at))}: ${this.write(run[this.key])}, ${outcomeText(run.outcome).toLowerCase()}`;
+	}
+
+	open() {
+		const run = this.runs[this.plot.cursor.idx];
+		if (run)
+			location.hash = runLink(run.run_id);
+	}
+
+	drawBand(u) {
+		const {band} = this;
+		if (!band || !isKnown(band.low) || !isKnown(band.high))
+			return;
+		const {ctx} = u, n = this.runs.length, y = v => u.valToPos(v, "y", true);
+		const x0 = u.valToPos(n - 0.45, "x", true), x1 = u.valToPos(n + 0.45, "x", true);
+		ctx.save();
+		ctx.fillStyle = colour("band");
+		ctx.fillRect(x0, y(band.high), x1 - x0, Math.max(2, y(band.low) - y(band.high)));
+		if (isKnown(band.expected)) {
+			ctx.fillStyle = colour("series-1");
+			ctx.fillRect(x0, y(band.expected) - devicePixelRatio, x1 - x0, 2 * devicePixelRatio);
+		}
+		ctx.restore();
+	}
+
+	drawMarks(u) {
+		const {ctx, bbox} = u;
+		(this.lines || []).forEach((l, i) => drawLine(u, l.value, l.label, colour(l.colour || "limit"), i));
+		ctx.save();
+		ctx.strokeStyle = colour("warn");
+		ctx.lineWidth = 1.5 * devicePixelRatio;
+		for (const mark of this.marks) {
+			const i = this.runs.findIndex(r => r.run_id === mark.run_id);
+			if (mark.anomaly || i < 0)
+				continue;
+			const x = u.valToPos(i - 0.5, "x", true);
+			ctx.beginPath();
+			ctx.moveTo(x, bbox.top);
+			ctx.lineTo(x, bbox.top + bbox.height);
+			ctx.stroke();
+		}
+		ctx.restore();
+	}
+
+	stop() {
+		this.watcher.disconnect();
+		if (this.plot)
+			this.plot.destroy();
+	}
+}
+
+/* ---- what to ask for ---- */
+
+const needed = advice => advice && advice.resources || {};
+
+function requestCard(run, advice) {
+	const need = needed(advice), memory = isKnown(need.memory) ? need.memory * 1048576 : NaN;
+	if (!isKnown(need.cpu) && !isKnown(memory))
+		return null;
+	const part = (title, today, next, used, write) => {
+		const saved = isKnown(today) && isKnown(next) ? 1 - next / today : NaN;
+		return h("div", null, h("h3", null, title), comparison([
+			["asked for today", today, "dim"], ["recommended", next, "best"], ["used at most", used, ""]], write),
+		isKnown(saved) && Math.abs(saved) >= 0.01 && h("p", {class: saved > 0 ? "good" : "warn"},
+			saved > 0 ? `${percent(saved)} less than today` : `${percent(-saved)} more than today: the request is too small`));
+	};
+	return card("Asked for, and needed",
+		part("CPU", run.requested_cpu_cores, need.cpu, run.cpu_cores_max, cores),
+		part("Memory", run.requested_memory_bytes, memory, run.memory_peak_bytes, bytes),
+		need.gpu > 0 && part("GPU", NaN, need.gpu, run.gpu_usage_max, gpus),
+		!isKnown(run.requested_cpu_cores) && !isKnown(run.requested_memory_bytes) &&
+			h("p", {class: "dim"}, "What its runs ask for today is unknown."));
+}
+
+/* The sentences that say why. */
+function adviceWords(advice) {
+	const based = advice.based_on || {};
+	return [advice.summary && h("p", null, advice.summary),
+		h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text))),
+		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
+			(based.excluded ? `, ${count(based.excluded)} others left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
+}
+
+/* The page says of each route which formats it has. */
+function formatWords() {
+	const link = document.querySelector('#routes a[href="recommend"]');
+	return link && link.dataset.formats ? link.dataset.formats.split(" ") : FORMAT_FALLBACK;
+}
+
+function adviceCard(name, advice, signal) {
+	const text = h("code", null), format = h("select", {id: "format"}), strategy = advice.strategy;
+	async function write() {
+		try {
+			text.textContent = (await askText("recommend", {job_name: name, format: format.value, strategy}, signal)).trim();
+		} catch (e) {
+			if (e.name !== "AbortError")
+				text.textContent = e.message;
+		}
+	}
+	for (const f of formatWords())
+		format.append(h("option", {value: f}, f));
+	format.value = formatWords().includes("metaflow") ? "metaflow" : format.options[0].value;
+	format.addEventListener("change", write);
+	write();
+	return card("Recommendation", adviceWords(advice),
+		h("div", {class: "tools"}, h("label", {for: "format"}, "Written for "), format, copyButton(() => text.textContent, text)),
+		h("div", {class: "snippet"}, h("pre", {tabindex: "0", "aria-label": "The recommendation as text"}, text)));
+}
+
+/* ---- on which server ---- */
+
+const serverName = s => s.display_name || s.api_reference || s.server_id;
+
+function serverColumns(servers) {
+	const any = key => servers.some(s => isKnown(s[key]) || (typeof s[key] === "string" && s[key]));
+	return [
+		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id)]},
+		any("region_id") && {title: "Region", wide: true, value: s => s.region_id, cell: s => s.region_id || UNKNOWN},
+		{title: "vCPUs", number: true, wide: true, value: s => s.vcpus, cell: s => count(s.vcpus)},
+		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
+		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
+		{title: "Price an hour", number: true, value: s => s.price, cell: s => money(s.price, s.currency)},
+		{title: "Duration", number: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
+		{title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
+	].filter(Boolean);
+}
+
+function serversCard(advice, link) {
+	const servers = advice.servers || [], from = advice.catalogue || {};
+	if (servers.length === 0)
+		return card("Servers", h("p", null, "No server of the catalogue fits."),
+			facts(...Object.entries(advice.filtered || {}).map(([why, n]) => [why.replaceAll("_", " "), `${count(n)} left out`])));
+	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
+		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
+	return card("Best servers", h("div", null,
+		new Table("servers", serverColumns(servers), servers, null).node,
+		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
+	h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
+}
+
+/* In a report, where nothing can be asked any more. */
+function advicePart(advice) {
+	if (!advice || advice.error)
+		return h("div");
+	return h("div", null, card("Recommendation for the next run", adviceWords(advice)), serversCard(advice));
+}
+
+function savingsCard(advice) {
+	const s = advice && (advice.savings || (advice.current_server && advice.current_server.savings));
+	const now = advice && (advice.current || advice.current_server);
+	if (!s && !(now && isKnown(now.forecast_cost)))
+		return null;
+	return card("Savings", facts(
+		["A run today", now && isKnown(now.forecast_cost) ? money(now.forecast_cost, now.currency) : null],
+		["A run then", isKnown(s && s.cost) ? money(s.cost, s.currency) : null],
+		["Saved by run", isKnown(s && s.amount) ? money(s.amount, s.currency) : null],
+		["That is", isKnown(s && s.ratio) ? percent(s.ratio) : isKnown(s && s.percent) ? percent(s.percent / 100) : null]));
+}
+
+/* ---- the view ---- */
+
+function changesCard(changes) {
+	const all = changes.filter(c => c.words);
+	return all.length === 0 ? null : card("What changed", h("ul", null, all.map(c => h("li", null, c.words,
+		c.run_id && [" ", h("a", {href: runLink(c.run_id)}, "Its run")]))));
+}
+
+function runColumns(runs) {
+	const any = key => runs.some(r => isKnown(r[key]));
+	return [
+		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id)}, when(instant(r.started_at)))},
+		{title: "Outcome", value: r => r.outcome, cell: r => [outcomeBadge(r.outcome), " ", h("span", {class: "dim"}, hasFailed(r.outcome) ? ending(r) : null)]},
+		{title: "Duration", number: true, value: r => r.duration_seconds, cell: r => seconds(r.duration_seconds)},
+		{title: "CPU average", number: true, wide: true, value: r => r.cpu_cores_mean, cell: r => cores(r.cpu_cores_mean)},
+		{title: "Peak memory", number: true, value: r => r.memory_peak_bytes, cell: r => bytes(r.memory_peak_bytes)},
+		any("cost") && {title: "Cost", number: true, value: r => r.cost, cell: r => money(r.cost, r.currency)},
+		{title: "Host", wide: true, value: r => r.host, cell: r => r.host ? named(r.host) : UNKNOWN},
+	].filter(Boolean);
+}
+
+const MEASURES = {duration_seconds: "duration", memory_peak_bytes: "memory"};
+
+function marksOf(changes, measure) {
+	return changes.filter(c => c.measure === measure && c.run_id).map(c => ({run_id: c.run_id, anomaly: c.kind === "anomaly" || c.kind === "new_peak"}));
+}
+
+function bandOf(advice, measure) {
+	const of = advice && advice[MEASURES[measure]], name = measure === "duration_seconds" ? "seconds" : "bytes";
+	if (!of || !isKnown(of[`expected_low_${name}`]))
+		return null;
+	return {low: of[`expected_low_${name}`], expected: of[`expected_${name}`], high: of[`expected_high_${name}`]};
+}
+
+async function jobView(name, signal) {
+	const runs = (await ask("runs", {job_name: name, limit: 200}, signal)).runs, oldestFirst = runs.slice().reverse();
+	const sized = runs.some(r => r.outcome === "succeeded");
+	const [advice, stats] = sized ? await Promise.all([
+		ask("recommend", {job_name: name, limit: 12}, signal).catch(e => {
+			if (e instanceof Refused)
+				return null;
+			throw e;
+		}), ask("stats", {job_name: name}, signal)]) : [null, null];
+	const changes = stats && stats.changes || [], newest = runs.find(r => r.outcome === "succeeded") || runs[0];
+	const memory = needed(advice).memory;
+	const charts = [
+		new RunsChart({title: "Duration", runs: oldestFirst, key: "duration_seconds", write: seconds, steps: TIME_STEPS,
+			marks: marksOf(changes, "duration_seconds"), band: bandOf(advice, "duration_seconds")}),
+		new RunsChart({title: "Peak memory", runs: oldestFirst, key: "memory_peak_bytes", write: bytes, steps: BINARY_STEPS,
+			marks: marksOf(changes, "memory_peak_bytes"), band: bandOf(advice, "memory_peak_bytes"), lines: [
+				isKnown(memory) && {value: memory * 1048576, label: "recommended", colour: "good"},
+				isKnown(newest.requested_memory_bytes) && {value: newest.requested_memory_bytes, label: "asked for"}].filter(Boolean)}),
+	];
+	const counts = Object.keys(OUTCOMES).map(o => [outcomeText(o), runs.filter(r => r.outcome === o).length]).filter(([, n]) => n);
+	return {
+		title: name,
+		node: h("div", null, h("h1", {tabindex: "-1"}, named(name), " ", outcomeBadge(runs[0].outcome)),
+			facts(["Last run", h("a", {href: runLink(runs[0].run_id)}, ago(instant(runs[0].started_at)))],
+				...counts.map(([text, n]) => [text, count(n)])),
+			h("div", {class: "columns"}, card(null, charts[0].node), card(null, charts[1].node)),
+			changesCard(changes),
+			advice ? h("div", {class: "columns"}, adviceCard(name, advice, signal), h("div", null, requestCard(newest, advice), savingsCard(advice))) :
+				card("Recommendation", h("p", null, "There is none before a run has succeeded.")),
+			advice && serversCard(advice),
+			card("Runs", new Table("runs", runColumns(runs), runs, null).node)),
+		start: () => charts.forEach(c => c.start()),
+		stop: () => charts.forEach(c => c.stop()),
+	};
+}

@@ -1,0 +1,80 @@
+/*
+ * Tables that sort by a click or a key on a heading and show a page of rows at a time, so that ten thousand rows
+ * cost no more than fifty. A column: {title, cell(row), value(row) to sort by, number, wide: not on a phone}.
+ */
+
+const ROWS_ON_A_PAGE = 50;
+
+const isMissing = v => v === null || v === undefined || v !== v;
+
+/* What is not known is last, whichever way is sorted. */
+function compare(a, b, way) {
+	if (isMissing(a) || isMissing(b))
+		return isMissing(a) - isMissing(b);
+	return way * (typeof a === "string" ? a.localeCompare(b) : a - b);
+}
+
+class Table {
+	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. */
+	constructor(label, columns, rows, sort) {
+		this.columns = columns;
+		this.sort = sort;
+		this.page = 0;
+		this.body = h("tbody");
+		this.pager = h("nav", {class: "pager", "aria-label": "Pages of " + label});
+		this.heads = columns.map((c, i) => h("th", {scope: "col", class: this.classes(c)},
+			c.value ? h("button", {onclick: () => this.sortBy(i)}, c.title) : c.title));
+		this.node = h("div", {class: "tablebox"},
+			h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label},
+				h("table", null, h("thead", null, h("tr", null, this.heads)), this.body)),
+			this.pager);
+		this.setRows(rows);
+	}
+
+	classes(c) {
+		return [c.number && "number", c.wide && "wide"].filter(Boolean).join(" ") || null;
+	}
+
+	setRows(rows) {
+		this.rows = rows;
+		this.page = Math.min(this.page, Math.max(0, Math.ceil(rows.length / ROWS_ON_A_PAGE) - 1));
+		this.order();
+	}
+
+	sortBy(i) {
+		const first = this.columns[i].number ? -1 : 1;
+		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : first];
+		this.page = 0;
+		this.order();
+	}
+
+	order() {
+		const [i, way] = this.sort || [-1, 1];
+		this.ordered = this.rows;
+		if (i >= 0) {
+			const value = this.columns[i].value;
+			const keyed = this.rows.map(r => [value(r), r]);
+			keyed.sort(([a], [b]) => compare(a, b, way));
+			this.ordered = keyed.map(k => k[1]);
+		}
+		this.heads.forEach((th, k) => {
+			if (k === i)
+				th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+			else
+				th.removeAttribute("aria-sort");
+		});
+		this.draw();
+	}
+
+	draw() {
+		const first = this.page * ROWS_ON_A_PAGE, rows = this.ordered.slice(first, first + ROWS_ON_A_PAGE);
+		this.body.replaceChildren(...rows.map(r => h("tr", null, this.columns.map((c, i) =>
+			h(i ? "td" : "th", {class: this.classes(c), scope: i ? null : "row"}, c.cell(r))))));
+		const pages = Math.ceil(this.ordered.length / ROWS_ON_A_PAGE);
+		const turn = by => { this.page += by; this.draw(); this.node.scrollIntoView({block: "nearest"}); };
+		this.pager.replaceChildren(...(pages < 2 ? [] : [
+			h("button", {disabled: this.page === 0, onclick: () => turn(-1)}, "Previous"),
+			h("span", null, `${first + 1} to ${first + rows.length} of ${count(this.ordered.length)}`),
+			h("button", {disabled: this.page + 1 >= pages, onclick: () => turn(1)}, "Next")]));
+	}
+}

@@ -1,0 +1,107 @@
+/* /series: the samples of a run, ready to be drawn. */
+#include <math.h>
+
+#include "exporter/run_json.h"
+#include "exporter/run_reply.h"
+#include "exporter/series_view.h"
+#include "recommender/phases.h"
+
+#define POINTS_MAX 200000
+
+static const struct parameter parameters[] = {
+	RUN_PARAMETERS,
+	{.name = "points",
+		.kind = PARAMETER_COUNT,
+		.fallback = "1500",
+		.least = 2,
+		.most = POINTS_MAX,
+		.help = "Most points; of more samples the lowest and the highest of each stretch "
+			"are kept"},
+	{.name = "from",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e11,
+		.help = "Only samples from this time on, in seconds since 1970 UTC"},
+	{.name = "to",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e11,
+		.help = "Only samples up to this time, in seconds since 1970 UTC"},
+	{0},
+};
+
+static json_t *phases_json(const struct series *s, struct arena *arena)
+{
+	json_t *array = json_array();
+	struct phases phases = {0};
+
+	if (s->n)
+		phases_of(s, arena, &phases);
+	for (size_t i = 0; i < phases.n; i++) {
+		const struct phase *p = &phases.phase[i];
+		json_t *o = json_object();
+
+		json_put(o, "start", json_num(p->start));
+		json_put(o, "seconds", json_num(p->seconds));
+		json_put(o, "cpu_cores_mean", json_num(p->cores_mean));
+		json_put(o, "cpu_cores", json_num(p->demand.cpu_cores));
+		json_put(o, "memory_bytes", json_num(p->demand.memory_bytes));
+		json_put(o, "gpu_mean", json_num(p->gpu_mean));
+		json_put(o, "vram_bytes", json_num(p->demand.vram_bytes));
+		json_push(array, o);
+	}
+	return array;
+}
+
+/* Numbers are written as they come: a document of them would be ten times as large. */
+static void write_answer(struct buf *out, const struct run *run, const struct series *raw,
+	const struct arguments *a, int64_t position, struct arena *arena)
+{
+	double from = argument_number(a, "from"), to = argument_number(a, "to");
+	struct series view = view_of(raw, arena);
+	json_t *about = run_json(run), *phases = phases_json(raw, arena);
+
+	json_put(about, "job_name", json_text(run->job_name));
+	view = view_between(&view, isnan(from) ? -INFINITY : from, isnan(to) ? INFINITY : to,
+		arena);
+	view = view_thinned(&view, argument_count(a, "points"), arena);
+	buf_adds(out, "{\"run\": ");
+	json_write(out, about);
+	buf_addf(out, ", \"position\": %lld, \"samples\": %zu, \"phases\": ", (long long)position,
+		raw->n);
+	json_write(out, phases);
+	buf_adds(out, ", \"series\": ");
+	view_json(out, &view);
+	buf_adds(out, "}\n");
+	json_decref(about);
+	json_decref(phases);
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	AUTO(arena_done) struct arena arena = {0};
+	const struct run *run = NULL;
+	struct series raw = {0};
+	int64_t position = 0;
+	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+
+	if (code <= 0)
+		return code;
+	code = history_series_after(h, run->run_id, &position, 0, view_sources(&arena), &arena,
+		&raw, e);
+	if (code < 0)
+		return code;
+	r->status = 200;
+	r->content_type = "application/json; charset=utf-8";
+	write_answer(&r->body, run, &raw, a, position, &arena);
+	return 0;
+}
+
+const struct route route_series = {
+	.path = "/series",
+	.command = "series",
+	.help = "The samples of a run, ready to be drawn: rates, phases, thinned to so many points",
+	.parameters = parameters,
+	.answer = answer,
+};

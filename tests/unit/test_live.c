@@ -1,0 +1,240 @@
+/* exporter/live: new samples reach those who follow a run, and nobody waits for anybody. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "exporter/live.h"
+#include "tests/support/test_history.h"
+
+/* A reader that really waits when it is paused. */
+struct waiter {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool paused;
+};
+
+static void pause_waiter(void *context)
+{
+	struct waiter *w = context;
+
+	pthread_mutex_lock(&w->lock);
+	w->paused = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void resume_waiter(void *context)
+{
+	struct waiter *w = context;
+
+	pthread_mutex_lock(&w->lock);
+	w->paused = false;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct fixture {
+	struct options options;
+	struct app app;
+	struct test_place *place;
+	struct live *live;
+	struct waiter waiter;
+	struct live_reader reader;
+	struct buf told;
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+
+	test_place_make((void **)&f->place);
+	f->options.sample_interval = 0.1;
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->app.columns = test_columns;
+	f->app.history_path = f->place->folder.file;
+	f->live = live_new(&f->app);
+	pthread_mutex_init(&f->waiter.lock, NULL);
+	pthread_cond_init(&f->waiter.wake, NULL);
+	f->reader = (struct live_reader){pause_waiter, resume_waiter, &f->waiter};
+	f->told = BUF_MAX(1u << 22);
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+
+	live_stop(f->live);
+	live_free(f->live);
+	test_place_remove((void **)&f->place);
+	pthread_cond_destroy(&f->waiter.wake);
+	pthread_mutex_destroy(&f->waiter.lock);
+	buf_done(&f->told);
+	freep(&f);
+	return 0;
+}
+
+/* Reads until text was told, or to the end of the stream; false at the end. */
+static bool read_until(struct fixture *f, struct live_stream *s, const char *text)
+{
+	char block[100];
+
+	while (!strstr(buf_text(&f->told), text)) {
+		ssize_t n = live_read(s, block, sizeof block, &f->reader);
+
+		if (n < 0)
+			return false;
+		buf_add(&f->told, block, (size_t)n);
+		pthread_mutex_lock(&f->waiter.lock);
+		while (n == 0 && f->waiter.paused)
+			pthread_cond_wait(&f->waiter.wake, &f->waiter.lock);
+		pthread_mutex_unlock(&f->waiter.lock);
+	}
+	return true;
+}
+
+static struct live_stream *open_stream(struct fixture *f, const char *run_id, int64_t after)
+{
+	struct live_stream *s = NULL;
+
+	assert_int_equal(live_open(f->live, run_id, after, &s, NULL), 0);
+	return s;
+}
+
+static void samples_come_as_they_are_written(void **state)
+{
+	struct fixture *f = *state;
+
+	test_write_run(f->place->h, "r", "job", 1000, 3, OUTCOME_RUNNING);
+	struct live_stream *s = open_stream(f, "r", 1);
+
+	assert_true(read_until(f, s, "\n\n"));
+	assert_memory_equal(buf_text(&f->told), "id: 3\nevent: samples\ndata: {\"n\": 2, ", 36);
+	assert_non_null(strstr(buf_text(&f->told), "\"cpu_cores\": [0.5,0.5]"));
+	assert_true(f->waiter.paused == false);
+	test_write_samples(f->place->h, "r", 1000, 3, 1);
+	assert_true(read_until(f, s, "id: 4\nevent: samples\ndata: {\"n\": 1, "));
+	live_close(s);
+}
+
+static void the_end_of_a_run_is_told_after_its_last_sample(void **state)
+{
+	struct fixture *f = *state;
+	struct run_finish finish = test_finish("r", 1003, OUTCOME_SUCCEEDED);
+
+	test_write_run(f->place->h, "r", "job", 1000, 2, OUTCOME_RUNNING);
+	struct live_stream *s = open_stream(f, "r", 0);
+
+	assert_true(read_until(f, s, "id: 2\n"));
+	test_write_samples(f->place->h, "r", 1000, 2, 1);
+	assert_int_equal(history_transaction(f->place->h, NULL), 0);
+	assert_int_equal(history_run_finish(f->place->h, &finish, NULL), 0);
+	assert_int_equal(history_commit(f->place->h, NULL), 0);
+	assert_false(read_until(f, s, "nothing like it"));
+	const char *last = strstr(buf_text(&f->told), "id: 3\n");
+
+	assert_non_null(last);
+	assert_non_null(strstr(last, "event: end\ndata: {}\n\n"));
+	live_close(s);
+}
+
+static void what_is_far_behind_comes_in_several_events(void **state)
+{
+	struct fixture *f = *state;
+	size_t events = 0;
+
+	test_write_run(f->place->h, "r", "job", 1000, 1700, OUTCOME_SUCCEEDED);
+	struct live_stream *s = open_stream(f, "r", 0);
+
+	assert_false(read_until(f, s, "nothing like it"));
+	for (const char *p = buf_text(&f->told); (p = strstr(p, "event: samples")); p++)
+		events++;
+	assert_int_equal(events, 4);
+	assert_non_null(strstr(buf_text(&f->told), "id: 1700\n"));
+	live_close(s);
+}
+
+static void a_run_that_is_not_there_ends_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct live_stream *s = open_stream(f, "nobody", 0);
+
+	assert_false(read_until(f, s, "nothing like it"));
+	assert_string_equal(buf_text(&f->told), "event: end\ndata: {}\n\n");
+	live_close(s);
+}
+
+static void streams_are_bounded_and_come_free_again(void **state)
+{
+	struct fixture *f = *state;
+	struct live_stream *s[LIVE_STREAMS], *more = NULL;
+	struct err e = {0};
+
+	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
+	for (size_t i = 0; i < LIVE_STREAMS; i++)
+		s[i] = open_stream(f, "r", 0);
+	assert_int_equal(live_open(f->live, "r", 0, &more, &e), -EBUSY);
+	assert_non_null(strstr(e.text, "32"));
+	live_close(s[7]);
+	/* The thread may be at it for a moment. */
+	while (live_open(f->live, "r", 0, &s[7], NULL) == -EBUSY)
+		;
+	for (size_t i = 0; i < LIVE_STREAMS; i++)
+		live_close(s[i]);
+}
+
+/* A client that reads nothing must not hold up another. */
+static void a_slow_reader_holds_up_nobody(void **state)
+{
+	struct fixture *f = *state;
+
+	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
+	struct live_stream *slow = open_stream(f, "r", 0), *s = open_stream(f, "r", 0);
+
+	assert_true(read_until(f, s, "id: 1\n"));
+	test_write_samples(f->place->h, "r", 1000, 1, 1);
+	assert_true(read_until(f, s, "id: 2\n"));
+	live_close(slow);
+	live_close(s);
+}
+
+static void stopping_ends_all_streams(void **state)
+{
+	struct fixture *f = *state;
+	struct live_stream *more = NULL;
+
+	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
+	struct live_stream *s = open_stream(f, "r", 0);
+
+	assert_true(read_until(f, s, "\n\n"));
+	char block[8];
+
+	while (live_read(s, block, sizeof block, &f->reader) > 0)
+		;
+	live_stop(f->live);
+	assert_false(f->waiter.paused);
+	assert_int_equal(live_read(s, block, sizeof block, &f->reader), -1);
+	assert_int_equal(live_open(f->live, "r", 0, &more, NULL), -EBUSY);
+	live_close(s);
+	live_close(NULL);
+}
+
+#define LIVE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LIVE_TEST(samples_come_as_they_are_written),
+		LIVE_TEST(the_end_of_a_run_is_told_after_its_last_sample),
+		LIVE_TEST(what_is_far_behind_comes_in_several_events),
+		LIVE_TEST(a_run_that_is_not_there_ends_at_once),
+		LIVE_TEST(streams_are_bounded_and_come_free_again),
+		LIVE_TEST(a_slow_reader_holds_up_nobody),
+		LIVE_TEST(stopping_ends_all_streams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
