@@ -24,6 +24,8 @@
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
+#include "exporter/rules_command.h"
+#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/wrapper.h"
 
@@ -105,6 +107,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = outlooks_start(&app->outlooks, app, e);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
+	if (code == 0)
+		code = rules_use(app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
@@ -321,6 +325,8 @@ int main(int argc, char **argv)
 		return catalogue_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
+	if (strcmp(word, "rules") == 0)
+		return rules_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)
 		return serve_main(argc - 2, argv + 2);
 	return serve_main(argc - 1, argv + 1);

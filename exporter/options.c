@@ -388,7 +388,8 @@ void options_markdown(struct buf *out)
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"}};
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
 
 	buf_adds(out, "| option | default | for | what it does |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -24,7 +24,8 @@ enum command_bits {
 	COMMAND_RUN = 2,
 	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
-	COMMAND_ALL = 7,
+	COMMAND_RULES = 8,
+	COMMAND_ALL = 15,
 };
 
 /* clang-format off */
@@ -95,6 +96,20 @@ X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
+X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
+  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day") \
+X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
+X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
+X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
+  "One process, with what each rule says of it") \
+X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
+  "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
