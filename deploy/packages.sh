@@ -15,6 +15,7 @@ declare -A packages=(
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
 		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"
 	[bench]="python3 curl wrk"
+	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 )
 
 fail() {

@@ -46,7 +46,7 @@ refuses_what_is_broken() {
 	i=0
 	while IFS='|' read -r said edit; do
 		i=$((i + 1))
-		grep -q "^broken-$i.yaml: .*$said" <<<"$found" || fail "$edit is not found: $found"
+		grep -q "^broken-$i.yaml: .*${said##*$'\t'}" <<<"$found" || fail "$edit is not found: $found"
 	done <<<"$ways"
 }
 
