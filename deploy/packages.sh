@@ -16,6 +16,7 @@ declare -A packages=(
 		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"
 	[vm]="qemu-system-x86 busybox-static cpio kmod xz-utils util-linux"
 	[bench]="python3 curl wrk"
+	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 )
 
 fail() {
