@@ -8,6 +8,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/costs.h"
 #include "exporter/log.h"
+#include "exporter/outlook.h"
+#include "exporter/self.h"
 
 struct active {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
@@ -33,7 +35,8 @@ static void start_one(struct active *a, const struct collector *c, const struct 
 }
 
 /* The exporter's own, always on. */
-static const struct collector *const own[] = {&collector_costs, &collector_self};
+static const struct collector *const own[] = {
+	&collector_costs, &collector_outlook, &collector_self};
 
 struct active_set *active_start(const struct options *o, const struct host *host)
 {

@@ -18,7 +18,7 @@ struct active_set *active_start(const struct options *o, const struct host *host
 void active_watch(struct active_set *a, const struct self_sources *sources);
 void active_stop(struct active_set *a); /* NULL does nothing */
 
-/* all_collectors, collector_costs and collector_self, NULL-terminated: the blocks of a snapshot, whether active or not. */
+/* all_collectors, then those of the exporter itself, NULL-terminated: the blocks of a snapshot, whether active or not. */
 const struct collector *const *active_list(const struct active_set *a);
 
 /* Reads every active collector into its block of s. One that fails is complained about, and backed off. */

@@ -15,6 +15,7 @@ struct identity;
 struct sampler;
 struct historian;
 struct shelf;
+struct outlooks;
 
 struct app {
 	const struct options *options;
@@ -23,6 +24,7 @@ struct app {
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
+	struct outlooks *outlooks;   /* NULL without */
 	bool refreshes_catalogue;    /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */

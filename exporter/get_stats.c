@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/behaviour.h"
 #include "exporter/job_runs.h"
 #include "exporter/stats_json.h"
 
@@ -38,13 +39,23 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return reply_no_successful_run(r, job_name, &runs);
 	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
 		return reply_json(r, 200, stats_json_resource_tracker(&w));
-	return reply_json(r, 200, stats_json(job_name, &w, wall_seconds(now_read().wall)));
+	struct catalogue_use use AUTO(app_catalogue_done) = {0};
+	struct behaviour behaviour;
+
+	code = behaviour_of(app, &use, &runs, &arena, &behaviour, e);
+	if (code)
+		return code;
+	json_t *o = stats_json(job_name, &w, wall_seconds(now_read().wall));
+
+	put_behaviour(o, &behaviour);
+	return reply_json(r, 200, o);
 }
 
 const struct route route_stats = {
 	.path = "/stats",
 	.command = "stats",
-	.help = "What a job's last successful runs used, each and together",
+	.help = "What a job's last successful runs used, each and together, what changed, and what "
+		"is to be expected",
 	.parameters = parameters,
 	.answer = answer,
 };

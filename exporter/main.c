@@ -20,6 +20,7 @@
 #include "exporter/identity.h"
 #include "exporter/log.h"
 #include "exporter/manual.h"
+#include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
@@ -101,6 +102,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	int code = start_historian(app, self, e);
 
 	if (code == 0)
+		code = outlooks_start(&app->outlooks, app, e);
+	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
@@ -119,6 +122,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	return code;
 }
@@ -180,6 +184,9 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && app->options->listen_addresses.n &&
+		outlooks_start(&app->outlooks, app, e) < 0)
+		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -211,6 +218,7 @@ static int run_job(struct app *app, char **command)
 	http_stop(http);
 	sampler_stop(app->sampler);
 	stop_forwarder(forwarder, app);
+	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
 	columns_done(&app->columns);
 	return code;

@@ -10,6 +10,7 @@
 #include "exporter/catalogue_command.h"
 #include "exporter/costs.h"
 #include "exporter/options.h"
+#include "exporter/outlook.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/self.h"
@@ -124,6 +125,7 @@ static void metrics_markdown(struct buf *out)
 	for (size_t i = 0; all_collectors[i]; i++)
 		metrics_of(out, all_collectors[i]);
 	metrics_of(out, &collector_costs);
+	metrics_of(out, &collector_outlook);
 	metrics_of(out, &collector_self);
 }
 

@@ -18,6 +18,7 @@
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/outcome.h"
+#include "exporter/outlook.h"
 
 #define STACK_SIZE (256 * 1024)
 
@@ -117,6 +118,7 @@ static const struct snapshot *tick(struct sampler *s)
 		finder_look(s->finder, &s->host);
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
+	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
 	if (s->finder)
 		finder_settle(s->finder, &s->host, snapshot);

@@ -367,11 +367,6 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 
 double auto_quantile(void *state, double input, double share)
 {
-	return auto_quantile_from(state, input, share, 0);
-}
-
-double auto_quantile_from(void *state, double input, double share, double from)
-{
 	struct sizer *s = state;
 
 	prepare(s, input);
@@ -380,17 +375,12 @@ double auto_quantile_from(void *state, double input, double share, double from)
 	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
 	size_t i = 0;
 
-	while (i < p.n - 1 && p.atom[i].value < from)
-		i++;
-
-	double below = p.weight_below[i], left = pool_weight(&p) - below;
-
-	while (i < p.n - 1 && p.weight_below[i + 1] < below + share * left)
+	while (i < p.n - 1 && p.weight_below[i + 1] < share * pool_weight(&p))
 		i++;
 	return p.atom[i].value;
 }
 
-double auto_chance_from(void *state, double input, double above, double from)
+void auto_quantiles(void *state, double input, size_t n, double *ret)
 {
 	struct sizer *s = state;
 
@@ -398,12 +388,14 @@ double auto_chance_from(void *state, double input, double above, double from)
 	assert(s->past.n > 0);
 
 	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
-	size_t low = pool_below(&p, nextafter(from, 0)), high = pool_below(&p, above);
-	double left = pool_weight(&p) - p.weight_below[low];
 
-	if (from > above || !(left > 1e-6 * pool_weight(&p))) /* beyond all that is known */
-		return from > above ? 1 : 0.5;
-	return fmax(0, pool_weight(&p) - p.weight_below[high]) / left;
+	for (size_t k = 0, i = 0; k < n; k++) {
+		double share = ((double)k + 0.5) / (double)n;
+
+		while (i < p.n - 1 && p.weight_below[i + 1] < share * pool_weight(&p))
+			i++;
+		ret[k] = p.atom[i].value;
+	}
 }
 
 static void start(void *state, const struct settings *settings, size_t level)

@@ -42,9 +42,7 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 /* The value that this share of runs is expected not to exceed. */
 double auto_quantile(void *state, double input, double share);
 
-/* Given that the run already reached from: that share of the rest, and the chance of going above.
- */
-double auto_quantile_from(void *state, double input, double share, double from);
-double auto_chance_from(void *state, double input, double above, double from);
+/* The same for n shares at once, in the middles of n equal parts: ascending values, each as likely as the others. */
+void auto_quantiles(void *state, double input, size_t n, double *ret);
 
 #endif

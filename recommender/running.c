@@ -16,41 +16,109 @@ static struct runs successful(const struct runs *history, struct arena *arena)
 	return used;
 }
 
+static void expect(const struct runs *history, const struct runs *used, double input,
+	double (*peak)(const struct run *), double ret[PROSPECT_POINTS])
+{
+	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	struct fed f;
+
+	feed(&f, rule, &rule->defaults, history, used, peak);
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		ret[i] = NAN;
+	if (f.learnt)
+		auto_quantiles(f.state, input, PROSPECT_POINTS, ret);
+	fed_done(&f);
+}
+
+void prospect_of(const struct runs *history, double input, struct prospect *ret)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct runs used = successful(history, &arena);
+	double known = input > 0 && isfinite(input) ? input : (double)NAN;
+
+	expect(history, &used, known, run_memory_peak, ret->peak);
+	expect(history, &used, known, run_duration_as_bytes, ret->duration);
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		ret->duration[i] /= SECOND_IN_BYTES;
+}
+
+/* How many of the points lie below v. */
+static size_t below(const double point[PROSPECT_POINTS], double v)
+{
+	size_t i = 0;
+
+	while (i < PROSPECT_POINTS && point[i] < v)
+		i++;
+	return i;
+}
+
+/* The middle of the points from v on; v beyond all of them. */
+static double middle_from(const double point[PROSPECT_POINTS], double v)
+{
+	size_t first = below(point, v);
+
+	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
+}
+
+/* The share of the points from v on that lie above w >= v; 0.5 when v is beyond all that is known. */
+static double share_above(const double point[PROSPECT_POINTS], double v, double w)
+{
+	size_t first = below(point, v), last = below(point, nextafter(w, INFINITY));
+
+	return first == PROSPECT_POINTS ?
+		       0.5 :
+		       (double)(PROSPECT_POINTS - last) / (double)(PROSPECT_POINTS - first);
+}
+
+/* The chance that a mark which grows on as it lately did meets the limit before the run ends; NaN = unknown. */
+static double risk_by_trend(const struct prospect *p, const struct progress *now)
+{
+	double grown = now->peak_bytes - now->peak_at_half_bytes;
+	double left = now->memory_limit_bytes - now->peak_bytes;
+
+	if (!(grown >= 0) || !(now->seconds > 0))
+		return NAN;
+	if (grown <= 0)
+		return 0;
+	return share_above(p->duration, now->seconds,
+		now->seconds + left / grown * now->seconds / 2);
+}
+
+static double oom_risk(const struct prospect *p, const struct progress *now)
+{
+	double mark = now->peak_bytes > 0 ? now->peak_bytes : 0, limit = now->memory_limit_bytes;
+
+	if (!(limit > 0) || isnan(p->peak[0]))
+		return NAN;
+	if (mark >= limit)
+		return 1;
+
+	double past = share_above(p->peak, mark, limit), trend = risk_by_trend(p, now);
+	double surprise = (double)below(p->peak, mark) / PROSPECT_POINTS;
+
+	return isnan(trend) ? past : (1 - surprise) * past + surprise * trend;
+}
+
 static double ratio(double asked, double used)
 {
 	return asked > 0 && used > 0 ? asked / used : (double)NAN;
 }
 
-void running_outlook(const struct runs *history, const struct run *now, struct running *ret)
+void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
 {
-	AUTO(arena_done) struct arena arena = {0};
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
-	struct runs used = successful(history, &arena);
-	double input = now->input_bytes > 0 ? now->input_bytes : (double)NAN;
-	double peak = run_memory_peak(now), limit = now->memory_limit_bytes;
 	struct running r = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct fed f;
+	double asked = now->requested_memory_bytes > 0 ? now->requested_memory_bytes :
+							 now->memory_limit_bytes;
 
-	feed(&f, rule, &rule->defaults, history, &used, run_memory_peak);
-	if (f.learnt) {
-		double from = peak > 0 ? peak : 0;
-
-		r.expected_peak_bytes = fmax(auto_quantile_from(f.state, input, 0.5, from), from);
-		if (limit > 0)
-			r.oom_risk = auto_chance_from(f.state, input, limit, from);
-	}
-	fed_done(&f);
-	feed(&f, rule, &rule->defaults, history, &used, run_duration_as_bytes);
-	if (f.learnt && now->duration_seconds >= 0) {
-		double from = now->duration_seconds * SECOND_IN_BYTES;
-
-		r.expected_duration_seconds =
-			fmax(auto_quantile_from(f.state, input, 0.5, from), from) / SECOND_IN_BYTES;
+	if (!isnan(p->peak[0]))
+		r.expected_peak_bytes =
+			middle_from(p->peak, now->peak_bytes > 0 ? now->peak_bytes : 0);
+	r.oom_risk = oom_risk(p, now);
+	if (!isnan(p->duration[0]) && now->seconds >= 0) {
+		r.expected_duration_seconds = middle_from(p->duration, now->seconds);
 		r.expected_end = now->started_at + r.expected_duration_seconds;
 	}
-	fed_done(&f);
-	r.overprovisioned_memory =
-		ratio(now->requested_memory_bytes > 0 ? now->requested_memory_bytes : limit, peak);
-	r.overprovisioned_cpu = ratio(now->requested_cpu_cores, run_mean(now, "cpu_cores"));
+	r.overprovisioned_memory = ratio(asked, now->peak_bytes);
+	r.overprovisioned_cpu = ratio(now->requested_cpu_cores, now->cores);
 	*ret = r;
 }

@@ -15,8 +15,8 @@ for line in sys.stdin:
 
 
 class Live(Case):
-    def begin(self, job_name="job"):
-        return self.start_run(ON_DEMAND, job_name, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def begin(self, job_name="job", flags=()):
+        return self.start_run(ON_DEMAND, job_name, flags, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def spin(self, wrapper, seconds):
         wrapper.process.stdin.write(f"{seconds}\n".encode())
@@ -39,6 +39,27 @@ class Live(Case):
         self.assertEqual(server.job_value("rightsize_job_processes", "job"), 1)
         self.assertEqual(server.get("/runs?job_name=job").json["runs"][0]["outcome"], "running")
         self.end(wrapper)
+
+    def test_the_outlook_of_a_run_comes_from_earlier_ones_and_its_own_use(self):
+        for _ in range(3):
+            self.run_job(["sleep", "1.5"])
+        server = self.serve()
+        wrapper = self.begin(flags=["--request-memory=1G", "--request-cpu=4"])
+        name = "rightsize_job_expected_duration_seconds"
+        wait_until(lambda: server.job_value(name, "job") is not None, "the outlook")
+        self.assertGreater(server.job_value(name, "job"), 1)
+        self.spin(wrapper, 0.5)
+        left = server.job_value("rightsize_job_overprovisioned_ratio", "job", resource="memory")
+        self.assertLess(left, 16)
+        self.assertGreater(left, 4)
+        self.assertGreater(server.job_value("rightsize_job_overprovisioned_ratio", "job", resource="cpu"), 3.5)
+        wait_until(lambda: server.get("/stats?job_name=job").json["running"], "the run in /stats")
+        running = server.get("/stats?job_name=job").json["running"][0]
+        self.assertGreater(running["expected_duration_seconds"], 1)
+        self.assertEqual(running["run_id"], self.runs()[0]["run_id"])
+        self.end(wrapper)
+        wait_until(lambda: not server.job_value("rightsize_job_active_runs", "job"), "no active run")
+        self.assertIsNone(server.job_value(name, "job"))
 
     def test_an_ended_run_is_counted_with_its_exact_figures(self):
         server = self.serve()

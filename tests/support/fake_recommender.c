@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "recommender/changes.h"
+#include "recommender/phases.h"
 #include "recommender/recommend.h"
+#include "recommender/running.h"
 
 static int size(const struct runs *runs, const struct sizing_options *options, struct arena *arena,
 	struct sizing *ret, struct err *e)
@@ -62,4 +65,47 @@ const struct advice_format *advice_format_find(const char *name)
 		if (strcmp(f->name, name) == 0)
 			return f;
 	return NULL;
+}
+
+const char *const change_kind_name[CHANGE_KINDS] = {"shift", "trend", "new_peak", "anomaly"};
+
+size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
+	struct change **ret)
+{
+	static struct change change = {
+		CHANGE_SHIFT, "memory_peak_bytes", NULL, 1, 2, NAN, "It grew"};
+
+	(void)runs;
+	(void)requested_bytes;
+	(void)arena;
+	*ret = &change;
+	return 1;
+}
+
+void prospect_of(const struct runs *history, double input, struct prospect *ret)
+{
+	(void)history;
+	(void)input;
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		ret->peak[i] = ret->duration[i] = (double)(i + 1);
+}
+
+void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
+{
+	*ret = (struct running){.oom_risk = p->peak[0] / PROSPECT_POINTS,
+		.expected_duration_seconds = now->seconds};
+}
+
+void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
+{
+	*ret = (struct phases){1, arena_alloc(arena, sizeof *ret->phase), (double)s->n};
+}
+
+bool phases_split(const struct phases *run, size_t n, struct arena *arena, struct split *ret)
+{
+	(void)run;
+	(void)n;
+	(void)arena;
+	(void)ret;
+	return false;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "recommender/phases.h"
-#include "recommender/running.h"
 #include "recommender/strategy.h"
 #include "tests/support/test_runs.h"
 
@@ -149,90 +148,6 @@ static void a_split_that_does_not_pay_or_recur_is_not(void **state)
 	assert_false(phases_split(p, 3, &arena, &split));
 }
 
-static void add_history(struct test_runs *t)
-{
-	for (unsigned i = 0; i < 40; i++)
-		test_run_succeeded(t, 2, (1000 + 50 * (double)(i * 7 % 20)) * MIB)
-			->duration_seconds = 100 + 5 * (double)(i * 3 % 20);
-}
-
-static struct run running_at(struct test_runs *t, double peak_mib, double seconds, double limit_mib)
-{
-	struct run *r = test_run_add(t, OUTCOME_RUNNING);
-
-	if (peak_mib > 0)
-		test_run_column(r, "memory_peak_bytes", peak_mib * MIB, peak_mib * MIB);
-	test_run_column(r, "cpu_cores", 2, 2);
-	r->duration_seconds = seconds;
-	r->memory_limit_bytes = limit_mib * MIB;
-	r->requested_cpu_cores = 8;
-	t->runs.n--; /* not part of the history */
-	return *r;
-}
-
-static void the_risk_of_a_kill_follows_mark_and_limit(void **state)
-{
-	static struct test_runs t;
-	struct running early, late, roomy, gone;
-	struct run now;
-
-	(void)state;
-	add_history(&t); /* peaks of 1000 to 1950 MiB */
-	now = running_at(&t, 300, 10, 1800);
-	running_outlook(&t.runs, &now, &early);
-	assert_true(early.oom_risk > 0.1 && early.oom_risk < 0.35);
-	now = running_at(&t, 1750, 10, 1800);
-	running_outlook(&t.runs, &now, &late);
-	assert_true(late.oom_risk > 0.5 && late.oom_risk <= 1);
-	now = running_at(&t, 300, 10, 20000);
-	running_outlook(&t.runs, &now, &roomy);
-	assert_true(roomy.oom_risk < 0.01);
-	now = running_at(&t, 1801, 10, 1800);
-	running_outlook(&t.runs, &now, &gone);
-	assert_true(gone.oom_risk == 1);
-	assert_true(early.expected_peak_bytes > 1300 * MIB &&
-		    early.expected_peak_bytes < 1600 * MIB);
-	assert_true(late.expected_peak_bytes >= 1750 * MIB);
-	assert_true(fabs(early.overprovisioned_memory - 6) < 1e-9);
-	assert_true(fabs(early.overprovisioned_cpu - 4) < 1e-9);
-}
-
-static void the_expected_end_moves_with_the_time_taken(void **state)
-{
-	static struct test_runs t;
-	struct running early, late, beyond;
-	struct run now;
-
-	(void)state;
-	add_history(&t); /* 100 to 195 s */
-	now = running_at(&t, 300, 10, NAN);
-	running_outlook(&t.runs, &now, &early);
-	now = running_at(&t, 300, 180, NAN);
-	running_outlook(&t.runs, &now, &late);
-	now = running_at(&t, 300, 5000, NAN);
-	running_outlook(&t.runs, &now, &beyond);
-	assert_true(early.expected_duration_seconds > 130 && early.expected_duration_seconds < 165);
-	assert_true(late.expected_duration_seconds >= 180 && late.expected_duration_seconds < 260);
-	assert_true(beyond.expected_duration_seconds >= 5000);
-	assert_true(fabs(early.expected_end - now.started_at - early.expected_duration_seconds) <
-		    1e-6);
-	assert_true(isnan(early.oom_risk)); /* no limit */
-}
-
-static void without_a_past_nothing_is_expected(void **state)
-{
-	static struct test_runs t;
-	struct running r;
-	struct run now = running_at(&t, 0, 10, 1800);
-
-	(void)state;
-	running_outlook(&t.runs, &now, &r);
-	assert_true(isnan(r.oom_risk) && isnan(r.expected_peak_bytes));
-	assert_true(isnan(r.expected_duration_seconds) && isnan(r.expected_end));
-	assert_true(isnan(r.overprovisioned_memory));
-	assert_true(fabs(r.overprovisioned_cpu - 4) < 1e-9);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,9 +155,6 @@ int main(void)
 		cmocka_unit_test(a_steady_run_has_one_phase),
 		cmocka_unit_test(a_split_that_recurs_and_pays_is_proposed),
 		cmocka_unit_test(a_split_that_does_not_pay_or_recur_is_not),
-		cmocka_unit_test(the_risk_of_a_kill_follows_mark_and_limit),
-		cmocka_unit_test(the_expected_end_moves_with_the_time_taken),
-		cmocka_unit_test(without_a_past_nothing_is_expected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* exporter/behaviour_json.c: the shape of what /stats says of a job's behaviour. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/behaviour_json.h"
+#include "tests/support/golden.h"
+
+#define GIB 1073741824.0
+
+static const struct change changes[] = {
+	{CHANGE_SHIFT, "memory_peak_bytes", "0000000000009", GIB, 2 * GIB, NAN,
+		"memory peak doubled"},
+	{CHANGE_TREND, "duration_seconds", NULL, 100, 130, 0.001, "duration grows"},
+};
+
+static struct phase phases[] = {
+	{0, 720, {1, 40 * GIB, 0, 0, NAN, NAN}, 0.9, 0},
+	{720, 10800, {4, 8 * GIB, 1, 14 * GIB, NAN, NAN}, 3.5, 0.8},
+};
+
+static const struct server small = {
+	.vendor_id = "aws", .server_id = "r6i.large", .vcpus = 2, .memory_amount = 65536};
+
+static void golden_of(const char *name, const struct behaviour *b)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	json_t *o = json_object();
+
+	put_behaviour(o, b);
+	json_write(&text, o);
+	golden_check(name, buf_text(&text), text.len);
+	buf_done(&text);
+	json_decref(o);
+}
+
+static void what_is_known_has_its_place(void **state)
+{
+	static const struct split split = {{2, phases, 11520}, 0.4, "it takes 12 min, then 3 h"};
+	static const struct step whole = {
+		{.server = &small, .price = 4, .forecast_cost = 12.5}, "USD"};
+	static const struct step steps[] = {
+		{{.server = &small, .price = 0.5, .forecast_cost = 0.125}, "USD"},
+		{{.server = &small, .price = 3, .forecast_cost = 9.875}, "USD"},
+	};
+	static const struct running_run running = {
+		"0000000000010", {0.25, 3 * GIB, 120, 1795250600, 4, NAN}};
+	struct behaviour b = {
+		.n_changes = ARRAY_LEN(changes),
+		.changes = changes,
+		.phases = {2, phases, 11520},
+		.split = &split,
+		.whole = &whole,
+		.steps = steps,
+		.n_running = 1,
+		.running = &running,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PROSPECT_POINTS; i++) {
+		b.prospect.peak[i] = (double)(i + 1) * 1e7;
+		b.prospect.duration[i] = (double)(i + 1);
+	}
+	golden_of("behaviour.json", &b);
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	static const struct split split = {{2, phases, 11520}, 0.4, "words"};
+	static const struct step none = {.pick.forecast_cost = NAN};
+	const struct step steps[] = {none, none};
+	struct behaviour b = {.split = &split, .whole = &none, .steps = steps};
+
+	(void)state;
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		b.prospect.peak[i] = b.prospect.duration[i] = NAN;
+	golden_of("behaviour_unknown.json", &b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_known_has_its_place),
+		cmocka_unit_test(what_is_not_known_is_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
