@@ -71,6 +71,8 @@ struct booked *process_book_find(const struct process_book *b, pid_t pid)
 void process_book_again(struct process_book *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
+		if (b->process[i].note)
+			continue;
 		b->process[i].look_at.ns = 0;
 		b->process[i].program = 0;
 	}

@@ -46,7 +46,7 @@ size_t process_book_look(struct process_book *b, const struct host *h,
 /* NULL when it is not in the book. */
 struct booked *process_book_find(const struct process_book *b, pid_t pid);
 
-/* All are due at the next look, as after other rules are in force. */
+/* All without a note are due at the next look, as if they were new: other rules are in force. */
 void process_book_again(struct process_book *b);
 
 #endif

@@ -46,6 +46,8 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return steady_name(s);
 	case TRIM_GENERATED:
 		return without_generated(s);
+	case TRIM_REPLICA:
+		return without_replica(s);
 	case TRIM_BRACKETS:
 		return steady_name(up_to(s, "[("));
 	case TRIM_COLON:
@@ -106,7 +108,7 @@ static void take_word(const struct word *word, struct slice value, struct recogn
 	if (word->is & WORD_MEBIBYTES)
 		r->memory_bytes = number(value) * MEBIBYTE;
 	if (word->label && r->n_labels < JOB_LABELS_MAX) {
-		r->label[r->n_labels].name = word->label;
+		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
 		memcpy(r->label[r->n_labels++].value, text, sizeof text);
 	}
 }
@@ -143,14 +145,25 @@ static bool find_system(const struct words *w, struct recognised *ret)
 	return false;
 }
 
-/* What whoever started it says in our own variables. */
+static struct slice words_own_name(const struct words *w)
+{
+	static const struct word own = {NULL, 0,
+		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
+			{.kind = FROM_POD, .text = "rightsize/job-name"}},
+		TRIM_NOTHING};
+
+	return words_read(w, &own);
+}
+
+/* What whoever started it says in our own variables, or on its pod. */
 static void take_own(const struct words *w, struct recognised *r)
 {
-	struct slice name = w->variable[VARIABLE_RIGHTSIZE_JOB_NAME];
+	struct slice name = words_own_name(w);
 	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
 	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
 	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
 
+	r->own_name = name.data != NULL;
 	if (name.data)
 		clean(name, r->job_name, sizeof r->job_name);
 	if (run.data)
@@ -168,7 +181,7 @@ bool recognise(const struct process_text *text, struct recognised *ret)
 
 	words_take_apart(text, &w);
 	if (!find_system(&w, &r)) {
-		if (!w.variable[VARIABLE_RIGHTSIZE_JOB_NAME].data)
+		if (!words_own_name(&w).data)
 			return false;
 		r = RECOGNISED_NONE;
 		r.system = "environment";
@@ -217,6 +230,14 @@ bool is_exporter_command(struct slice command_line)
 
 	return command_line.data && next_string(&s, &program) &&
 	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_recognised_variable(struct slice name)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		if (slice_is(name, variable_names[i]))
+			return true;
+	return false;
 }
 
 const char *recognise_system(size_t i)

@@ -19,23 +19,26 @@
 
 #define JOB_WORD_MAX                                                                               \
 	128 /* bytes of one word with the NUL; what is longer is cut, and stays unique */
+#define LABEL_NAME_MAX 64
 #define JOB_LABELS_MAX 8
 
 /* What the kernel shows of a process: strings that each end in NUL. Unreadable ones are empty. */
 struct process_text {
 	struct slice environment, command_line;
 	struct slice file; /* see recognise_file */
+	struct slice
+		pod; /* KEY=VALUE of annotations and labels, and pod.name, pod.namespace, pod.uid */
 };
 
 struct job_label {
-	const char *
-		name; /* of the system's own words: "flow", "dag"; static, or borrowed by whoever made it */
+	char name[LABEL_NAME_MAX]; /* of the system's own words: "flow", "dag" */
 	char value[JOB_WORD_MAX];
 };
 
 struct recognised {
 	const char *system; /* "metaflow", ...; "environment" when only RIGHTSIZE_JOB_NAME told */
 	char job_name[JOB_NAME_MAX];
+	bool own_name; /* by RIGHTSIZE_JOB_NAME */
 	/* Of the system: its run, and what in it has a run of its own (a task, an array index); "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
 	double attempt;                 /* from 1; NaN = unknown */
@@ -63,6 +66,9 @@ bool recognised_same(const struct recognised *a, const struct recognised *b);
 
 /* Is this an exporter: a server, or a wrapper, which records what it starts by itself? */
 bool is_exporter_command(struct slice command_line);
+
+/* Is this the name of a variable that is looked at? */
+bool is_recognised_variable(struct slice name);
 
 /* Names of the systems, in the order in which they are tried; NULL past the last. For manuals. */
 const char *recognise_system(size_t i);

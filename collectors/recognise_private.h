@@ -9,9 +9,10 @@
 	X(AIRFLOW_CTX_DAG_ID)                                                                                                              \
 	X(AIRFLOW_CTX_DAG_RUN_ID)                                                                                                          \
 	X(AIRFLOW_CTX_TASK_ID)                                                                                                             \
-	X(AIRFLOW_CTX_TRY_NUMBER) X(ARGO_NODE_ID) X(ARGO_TEMPLATE) X(ARGO_WORKFLOW_NAME) X(AWS_BATCH_CE_NAME) X(                           \
-		AWS_BATCH_JOB_ARRAY_INDEX) X(AWS_BATCH_JOB_ATTEMPT) X(AWS_BATCH_JOB_ID) X(AWS_BATCH_JQ_NAME) X(BUILDKITE_BUILD_ID)         \
-		X(BUILDKITE_JOB_ID) X(BUILDKITE_LABEL) X(BUILDKITE_ORGANIZATION_SLUG) X(BUILDKITE_PIPELINE_SLUG) X(                        \
+	X(AIRFLOW_CTX_TRY_NUMBER)                                                                                                          \
+	X(ARGO_NODE_ID) X(ARGO_TEMPLATE) X(ARGO_WORKFLOW_NAME) X(AWS_BATCH_CE_NAME) X(AWS_BATCH_JOB_ARRAY_INDEX) X(                        \
+		AWS_BATCH_JOB_ATTEMPT) X(AWS_BATCH_JOB_ID) X(AWS_BATCH_JQ_NAME) X(BUILDKITE_BUILD_ID) X(BUILDKITE_JOB_ID)                  \
+		X(BUILDKITE_LABEL) X(BUILDKITE_ORGANIZATION_SLUG) X(BUILDKITE_PIPELINE_SLUG) X(                                            \
 			BUILDKITE_RETRY_COUNT) X(BUILDKITE_STEP_KEY) X(BUILD_NUMBER) X(BUILD_TAG) X(CI_JOB_ID)                             \
 			X(CI_JOB_NAME) X(CI_JOB_STAGE) X(CI_PIPELINE_ID) X(CI_PROJECT_PATH) X(DAGSTER_RUN_ID) X(                           \
 				DAGSTER_RUN_JOB_NAME) X(DAGSTER_RUN_STEP_KEY) X(FLYTE_ATTEMPT_NUMBER) X(FLYTE_INTERNAL_EXECUTION_DOMAIN)   \
@@ -52,6 +53,7 @@ enum from_kind {
 	FROM_TITLE, /* the rest of a command line that begins with text: the index-th word, or all for -1 */
 	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
 	FROM_FILE, /* the rest of the line of the file that begins with text */
+	FROM_POD,  /* the annotation or label text of the pod */
 	FROM_TEXT, /* text itself */
 };
 
@@ -78,11 +80,12 @@ enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
 	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
-	TRIM_COLON, /* from the first colon on: "align:sample=A" */
+	TRIM_REPLICA, /* what replica sets, jobs and the like add to a prefix */
+	TRIM_COLON,   /* from the first colon on: "align:sample=A" */
 	TRIM_OF_TOTAL, /* "3/5" at the end, as of parallel jobs, and lists in brackets: "test: [a, b]" */
 };
 
-#define SOURCES_MAX 4
+#define SOURCES_MAX 5
 #define WORDS_MAX   9
 
 struct word {
@@ -108,7 +111,7 @@ struct words {
 	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
 	size_t n_arguments;
 	struct slice argument[ARGUMENTS_MAX];
-	struct slice command_line, file;
+	struct slice command_line, file, pod;
 };
 
 /* ---- collectors/recognise_words.c ---- */

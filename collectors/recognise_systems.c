@@ -47,6 +47,10 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 	{                                                                                          \
 		.kind = FROM_FILE, .text = (text_)                                                 \
 	}
+#define POD(text_)                                                                                 \
+	{                                                                                          \
+		.kind = FROM_POD, .text = (text_)                                                  \
+	}
 #define TEXT(text_)                                                                                \
 	{                                                                                          \
 		.kind = FROM_TEXT, .text = (text_)                                                 \
@@ -64,25 +68,25 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 /* clang-format off */
 const struct job_system job_systems[] = {
 	{"metaflow", 0, {
-		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py")}, 0},
-		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT("step", 1)}, 0},
-		{NULL, WORD_RUN | WORD_NEEDED, {ENV(METAFLOW_RUN_ID), PART(MF_PATHSPEC, 1), OPTION("--run-id")}, 0},
-		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID)}, 0},
-		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count")}, 0},
+		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
+		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT("step", 1), POD("metaflow/step_name")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(METAFLOW_RUN_ID), PART(MF_PATHSPEC, 1), OPTION("--run-id"), POD("metaflow/run_id")}, 0},
+		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
+		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
 	}},
 	{"flyte", 0, {
-		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW)}, 0},
-		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME)}, 0},
-		{NULL, WORD_RUN | WORD_NEEDED, {ENV(FLYTE_INTERNAL_EXECUTION_ID)}, 0},
+		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
+		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME), POD("task-name")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(FLYTE_INTERNAL_EXECUTION_ID), POD("execution-id")}, 0},
 		{NULL, WORD_RETRY, {ENV(FLYTE_ATTEMPT_NUMBER)}, 0},
 		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
 		{"domain", 0, {ENV(FLYTE_INTERNAL_EXECUTION_DOMAIN)}, 0},
 	}},
 	{"airflow", 0, {
-		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT("tasks run", 1), TITLE("airflow task runner: ", 0)}, 0},
-		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT("tasks run", 2), TITLE("airflow task runner: ", 1)}, 0},
-		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT("tasks run", 3), TITLE("airflow task runner: ", 2)}, 0},
-		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER)}, 0},
+		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT("tasks run", 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
+		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT("tasks run", 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT("tasks run", 3), TITLE("airflow task runner: ", 2), POD("run_id")}, 0},
+		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
 	{"kubeflow", 0, {
 		{"pipeline", MUST, {OPTION("--pipeline_name"), ENV(KFP_RUN_NAME)}, TRIM_GENERATED},
@@ -97,19 +101,19 @@ const struct job_system job_systems[] = {
 		{NULL, WORD_TASK, {ENV(ARGO_NODE_ID)}, 0},
 	}},
 	{"dagster", 0, {
-		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME)}, 0},
-		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY)}, TRIM_BRACKETS},
-		{NULL, WORD_RUN, {ENV(DAGSTER_RUN_ID)}, 0},
+		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME), POD("dagster/job")}, 0},
+		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_BRACKETS},
+		{NULL, WORD_RUN, {ENV(DAGSTER_RUN_ID), POD("dagster/run-id")}, 0},
 		{NULL, WORD_TASK, {ENV(DAGSTER_RUN_STEP_KEY)}, 0},
 	}},
 	{"prefect", 0, {
-		{"flow", MUST, {ENV(PREFECT__FLOW_NAME)}, 0},
-		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME)}, 0},
-		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID)}, 0},
+		{"flow", MUST, {ENV(PREFECT__FLOW_NAME), POD("prefect.io/flow-name")}, 0},
+		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME), POD("prefect.io/deployment-name")}, 0},
+		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID), POD("prefect.io/flow-run-id")}, 0},
 	}},
 	{"nextflow", 0, {
-		{"process", MUST, {FILE_LINE("# NEXTFLOW TASK: ")}, TRIM_BRACKETS},
-		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR)}, 0},
+		{"process", MUST, {FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
+		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR), POD("nextflow.io/taskName")}, 0},
 	}},
 	{"snakemake", 0, {
 		{NULL, WORD_NAME, {TEXT("snakemake")}, 0},
@@ -175,6 +179,23 @@ const struct job_system job_systems[] = {
 		{"stage", WORD_NAME, {ENV(STAGE_NAME)}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(BUILD_TAG)}, 0},
 		{NULL, SIGN, {ENV(BUILD_NUMBER)}, 0},
+	}},
+	{"argo", 0, { /* by labels: of a workflow of a template, or of one made from a prefix */
+		{"workflow", MUST, {POD("workflows.argoproj.io/cron-workflow"), POD("workflows.argoproj.io/workflow-template"), POD("workflows.argoproj.io/workflow")}, TRIM_GENERATED},
+		{"template", WORD_NAME, {POD("workflows.argoproj.io/template")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {POD("workflows.argoproj.io/workflow")}, 0},
+		{NULL, WORD_TASK, {POD("workflows.argoproj.io/node-id"), POD("workflows.argoproj.io/node-name"), POD("pod.uid")}, 0},
+	}},
+	{"spark", 0, {
+		{"application", MUST, {POD("spark-app-name")}, TRIM_GENERATED},
+		{"role", WORD_NAME, {POD("spark-role")}, 0},
+		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
+	}},
+	{"kubernetes", 0, {
+		{"app", MUST, {POD("batch.kubernetes.io/job-name"), POD("job-name"), POD("app.kubernetes.io/name"), POD("app"), POD("pod.name")}, TRIM_REPLICA},
+		{"component", WORD_NAME, {POD("app.kubernetes.io/component")}, 0},
+		{"namespace", 0, {POD("pod.namespace")}, 0},
+		{NULL, WORD_RUN, {POD("pod.uid"), POD("pod.name")}, 0},
 	}},
 	{0},
 };

@@ -52,6 +52,7 @@ void words_take_apart(const struct process_text *text, struct words *w)
 	w->n_arguments = 0;
 	w->command_line = text->command_line;
 	w->file = text->file;
+	w->pod = text->pod;
 	while (text->environment.data && next_string(&environment, &piece))
 		take_variable(w, piece);
 	while (text->command_line.data && w->n_arguments < ARGUMENTS_MAX &&
@@ -240,6 +241,18 @@ static struct slice file_line(const struct words *w, const char *begin)
 	return nothing;
 }
 
+static struct slice pod_value(const struct words *w, const char *key)
+{
+	struct scan s = SCAN(w->pod.data, w->pod.len);
+	size_t n = strlen(key);
+	struct slice piece;
+
+	while (w->pod.data && next_string(&s, &piece))
+		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
+			return after(piece, n + 1);
+	return nothing;
+}
+
 static struct slice read_from(const struct words *w, const struct from *f)
 {
 	struct slice value = w->variable[f->variable];
@@ -267,6 +280,8 @@ static struct slice read_from(const struct words *w, const struct from *f)
 		return middle(w, f->text);
 	case FROM_FILE:
 		return file_line(w, f->text);
+	case FROM_POD:
+		return pod_value(w, f->text);
 	case FROM_TEXT:
 		return (struct slice){f->text, strlen(f->text)};
 	}

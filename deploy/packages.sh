@@ -9,8 +9,8 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc libc6-dev cmake ninja-build pkg-config
-		libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libyaml-dev libcrypt-dev libjansson-dev
-		libsqlite3-dev zlib1g-dev"
+		libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev libpcre2-dev libyaml-dev libcrypt-dev
+		libjansson-dev libsqlite3-dev zlib1g-dev"
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
 		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"

@@ -14,6 +14,7 @@
 struct identity;
 struct sampler;
 struct historian;
+struct machine_watch;
 struct shelf;
 struct outlooks;
 
@@ -24,6 +25,7 @@ struct app {
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
+	struct machine_watch *machine; /* NULL: nobody looks which server this is */
 	struct outlooks *outlooks;   /* NULL without */
 	bool refreshes_catalogue;    /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */

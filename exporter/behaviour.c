@@ -46,11 +46,12 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 }
 
 /* The server on which one such step costs least. */
-static struct step cheapest(const struct catalogue *c, const struct phase *p, struct arena *arena)
+static struct step cheapest(const struct catalogue *c, const struct phase *p,
+	enum architecture architecture, struct arena *arena)
 {
 	struct demand d = p->demand;
 	struct profile profile = profile_of_duration(p->seconds);
-	struct pick_options options = usual_options(&profile);
+	struct pick_options options = usual_options(&(struct server_job){&profile, architecture});
 	struct picks picks = {0};
 
 	d.duration_seconds = p->seconds;
@@ -81,7 +82,7 @@ static struct phase together(const struct phases *p)
 
 /* Keeps the split unless its steps, as servers are billed, would cost more than one. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
-	struct arena *arena, struct behaviour *b)
+	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
 	const struct catalogue *c = app_catalogue(app, use, NULL) == 0 ? use->catalogue : NULL;
 	struct step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
@@ -91,7 +92,8 @@ static void price_split(struct app *app, struct catalogue_use *use, const struct
 	for (size_t i = 0; i <= split->parts.n; i++) {
 		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
 
-		steps[i] = c ? cheapest(c, p, arena) : (struct step){.pick.forecast_cost = NAN};
+		steps[i] = c ? cheapest(c, p, architecture, arena) :
+			       (struct step){.pick.forecast_cost = NAN};
 		if (i < split->parts.n)
 			apart += steps[i].pick.forecast_cost;
 	}
@@ -115,7 +117,7 @@ static int add_phases(struct app *app, struct catalogue_use *use, struct history
 	if (n)
 		b->phases = phases[0];
 	if (phases_split(phases, n, arena, split))
-		price_split(app, use, split, arena, b);
+		price_split(app, use, split, runs_architecture(runs), arena, b);
 	return 0;
 }
 

@@ -8,12 +8,13 @@
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
 #include "exporter/log.h"
+#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 
 #define LOOK_SECONDS 0.5
 
 /* A signal number, or 0 after the time. */
-static int wait_signal(const sigset_t *signals, double seconds)
+static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
 {
 	int64_t ns = (int64_t)(seconds * 1e9);
 	struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
@@ -22,15 +23,18 @@ static int wait_signal(const sigset_t *signals, double seconds)
 	do
 		n = sigtimedwait(signals, NULL, &t);
 	while (n < 0 && errno == EINTR);
+	if (n == SIGHUP)
+		rules_reload(app);
 	return n > 0 && n != SIGHUP ? n : 0;
 }
 
-static const char *wait_for_signal(const sigset_t *signals)
+static const char *wait_for_signal(struct app *app, const sigset_t *signals)
 {
 	int n = 0;
 
 	while (sigwait(signals, &n) != 0 || n == SIGHUP)
-		;
+		if (n == SIGHUP)
+			rules_reload(app);
 	return sigabbrev_np(n);
 }
 
@@ -58,7 +62,7 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals)
 	bool seen = false;
 
 	for (;;) {
-		int n = wait_signal(signals, LOOK_SECONDS);
+		int n = wait_signal(app, signals, LOOK_SECONDS);
 		struct sight s = look(app);
 		struct mono now = now_read().mono;
 
@@ -74,7 +78,8 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals)
 
 const char *ending_wait(struct app *app, const sigset_t *signals)
 {
-	return app->options->exit_with_job ? wait_for_job(app, signals) : wait_for_signal(signals);
+	return app->options->exit_with_job ? wait_for_job(app, signals) :
+					     wait_for_signal(app, signals);
 }
 
 void ending_linger(struct app *app, const sigset_t *signals)
@@ -91,6 +96,6 @@ void ending_linger(struct app *app, const sigset_t *signals)
 	log_line(LOG_LEVEL_INFO, "waiting for a last scrape", NULL);
 	while (!sampler_was_scraped(app->sampler, generation) &&
 		mono_seconds_between(begin, now_read().mono) < most &&
-		wait_signal(signals, LOOK_SECONDS / 5) == 0)
+		wait_signal(app, signals, LOOK_SECONDS / 5) == 0)
 		;
 }

@@ -10,10 +10,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 #include "collectors/process.h"
+#include "exporter/found_count.h"
 #include "exporter/identity.h"
 
-/* Only the beginning of a file that names a job is read. */
-#define FILE_MAX 65536
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
 #define ANCESTORS_MAX 64
 
@@ -25,9 +24,9 @@ struct finder *finder_new(struct app *app, struct fold *fold)
 	f->fold = fold;
 	f->earlier = earlier_read(app);
 	f->book = process_book_new();
-	f->command_line = xmalloc(HOST_SCRATCH_SIZE);
-	f->environment = xmalloc(HOST_SCRATCH_SIZE);
-	f->file = xmalloc(FILE_MAX);
+	f->names.max = (size_t)app->options->jobs_max;
+	finder_read_pod(f);
+	f->reader = facts_reader_new();
 	return f;
 }
 
@@ -40,58 +39,12 @@ void finder_free(struct finder *f)
 	free(f->named);
 	earlier_free(f->earlier);
 	process_book_free(f->book);
-	free(f->command_line);
-	free(f->environment);
-	free(f->file);
+	facts_reader_free(f->reader);
+	job_rules_free(f->rules);
+	job_names_done(&f->names);
+	free(f->pod);
 	free(f);
 }
-
-/* ---- what a process says ---- */
-
-static struct slice read_text(const struct host *h, pid_t pid, const char *file, char *out,
-	size_t size)
-{
-	char path[JOB_NAME_MAX * 4];
-
-	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	ssize_t n = tree_read(h->proc, path, out, size);
-
-	return (struct slice){out, n > 0 ? (size_t)n : 0};
-}
-
-static uint64_t fingerprint(struct slice s)
-{
-	uint64_t hash = 14695981039346656037U;
-
-	for (size_t i = 0; i < s.len; i++)
-		hash = (hash ^ (unsigned char)s.data[i]) * 1099511628211U;
-	return hash | 1;
-}
-
-/* False when it says nothing, or nothing new since it was looked at before. */
-static bool read_process(struct finder *f, struct booked *p, struct process_text *ret)
-{
-	char path[JOB_NAME_MAX * 3];
-
-	*ret = (struct process_text){
-		.command_line =
-			read_text(f->host, p->pid, "cmdline", f->command_line, HOST_SCRATCH_SIZE),
-	};
-	/* A kernel thread or a zombie. */
-	if (ret->command_line.len == 0)
-		return false;
-	uint64_t program = fingerprint(ret->command_line);
-
-	if (program == p->program)
-		return false;
-	p->program = program;
-	ret->environment = read_text(f->host, p->pid, "environ", f->environment, HOST_SCRATCH_SIZE);
-	if (recognise_file(ret, path, sizeof path))
-		ret->file = read_text(f->host, p->pid, path, f->file, FILE_MAX);
-	return true;
-}
-
-/* ---- which run it is of ---- */
 
 static struct named *of_ancestor(const struct finder *f, const struct booked *p,
 	const struct recognised *r)
@@ -163,6 +116,13 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	root_at(f, pid, start_ticks, n);
 	if (n->earlier && n->earlier->recorded_elsewhere)
 		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
+	if (!job_names_admit(&f->names, n->is.job_name, f->host->now.mono)) {
+		found_count(FOUND_TOO_MANY_JOBS, 1);
+		return err_set(e, -EDQUOT,
+			"there are %zu different jobs already; --jobs.max lets in more, but a name "
+			"should not change from run to run",
+			f->names.max);
+	}
 
 	struct run_spec spec = {
 		.run_id = n->run_id,
@@ -175,30 +135,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
 	n->open = code == 0;
+	found_count(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
 	return code;
-}
-
-static bool is_exporter(const struct finder *f, const struct booked *p,
-	const struct process_text *text)
-{
-	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
-	       is_exporter_command(text->command_line);
-}
-
-/* What a process was found to name. */
-struct finding {
-	struct recognised is;
-	bool exporter;
-};
-
-static bool read_finding(struct finder *f, struct booked *p, struct finding *ret)
-{
-	struct process_text text;
-
-	if (!read_process(f, p, &text) || !recognise(&text, &ret->is))
-		return false;
-	ret->exporter = is_exporter(f, p, &text);
-	return true;
 }
 
 /* A run that begins with this process; what an exporter is told to run is recorded by itself. */
@@ -242,7 +180,7 @@ static void look_at_ancestors(struct finder *f, const struct booked *p)
 	while (n < ANCESTORS_MAX && p->ppid && (chain[n] = process_book_find(f->book, p->ppid)))
 		p = chain[n++];
 	while (n-- > 0)
-		if (!chain[n]->note && read_finding(f, chain[n], &found))
+		if (!chain[n]->note && finder_read(f, chain[n], &found))
 			enter(f, chain[n], &found);
 }
 
@@ -251,7 +189,7 @@ static void look(void *context, struct booked *p)
 	struct finder *f = context;
 	struct finding found;
 
-	if (!read_finding(f, p, &found))
+	if (!finder_read(f, p, &found))
 		return;
 	if (!of_ancestor(f, p, &found.is))
 		look_at_ancestors(f, p);
@@ -279,7 +217,14 @@ static void drop_unused(struct finder *f)
 void finder_look(struct finder *f, const struct host *host)
 {
 	f->host = host;
-	if (f->app->options->jobs_recognise)
+	if (f->app->options->jobs_recognise || f->pod)
 		process_book_look(f->book, host, look, forget, f);
 	drop_unused(f);
+}
+
+void finder_rules(struct finder *f, struct job_rules *take)
+{
+	job_rules_free(f->rules);
+	f->rules = take;
+	process_book_again(f->book);
 }

@@ -21,10 +21,14 @@
 #include "exporter/fold.h"
 
 struct finder;
+struct job_rules; /* exporter/job_rules.h */
 
 /* fold is borrowed. */
 struct finder *finder_new(struct app *app, struct fold *fold);
 void finder_free(struct finder *f); /* NULL does nothing */
+
+/* The rules of the site from now on, or NULL; runs that are open go on under their names. */
+void finder_rules(struct finder *f, struct job_rules *take);
 
 /* Begins to follow new runs; before the runs are read. */
 void finder_look(struct finder *f, const struct host *host);

@@ -6,6 +6,8 @@
 #include "collectors/recognise.h"
 #include "exporter/earlier.h"
 #include "exporter/finder.h"
+#include "exporter/job_rules.h"
+#include "exporter/job_names.h"
 #include "exporter/log.h"
 
 /* A run that was named, for as long as a process of it is known. */
@@ -29,10 +31,28 @@ struct finder {
 	struct process_book *book;
 	size_t n, room;
 	struct named **named;
-	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
-	const struct host *host;                 /* of the look at hand */
-	struct complaint not_followed;
+	struct facts_reader *reader;
+	struct job_rules *rules; /* NULL = none */
+	const struct host *host; /* of the look at hand */
+	struct complaint not_followed, patterns_given_up;
+	bool refused_said;
+	struct job_names names;
+	struct recognised *pod; /* what everything in this pod is; NULL = nothing */
 };
+
+/* ---- finder_name.c: what a process names ---- */
+struct finding {
+	struct recognised is;
+	bool exporter;
+};
+
+/* False when it names nothing, or nothing new since it was looked at before. */
+bool finder_read(struct finder *f, struct booked *p, struct finding *ret);
+
+/* With --jobs.pod: what this pod is. */
+void finder_read_pod(struct finder *f);
+
+/* ---- finder.c ---- */
 
 /*
  * Begins to follow a run that is filled in but for where and when it is rooted, and makes it known to the finder, which

@@ -2,7 +2,6 @@
 #include "exporter/forwarder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "collectors/base/clock.h"
 #include "exporter/download.h"
@@ -19,6 +17,7 @@
 #include "exporter/json.h"
 #include "exporter/log.h"
 #include "exporter/run_message.h"
+#include "exporter/token.h"
 #include "exporter/version.h"
 
 #define STACK_SIZE      (256 * 1024)
@@ -26,7 +25,6 @@
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
 #define ANSWER_MAX      65536
-#define TOKEN_MAX       8192
 #define RUNS_AT_ONCE    64
 
 #define FIRST_DELAY   1.0
@@ -86,29 +84,16 @@ static double random_share(void)
 
 /* ---- one run ---- */
 
-/* The first line of the file; "" without a file. */
-static int read_token(const char *path, char ret[TOKEN_MAX], struct err *e)
-{
-	ret[0] = '\0';
-	if (!path)
-		return 0;
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
-
-	if (n < 0)
-		return err_system(e, -errno, "read the token %s", path);
-	ret[n] = '\0';
-	ret[strcspn(ret, "\r\n")] = '\0';
-	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
-}
-
 static int post(struct forwarder *f, const struct run *r, struct err *e)
 {
 	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
-	char token[TOKEN_MAX];
-	int code = read_token(f->options.token_file, token, e);
+	char token[TOKEN_MAX] = "";
+	const char *path = f->options.token_file;
+	int code = 0;
 
 	answer_clear(&f->answer);
+	if (path)
+		code = token_read(path, token, e);
 
 	if (code == 0 && !f->download)
 		code = download_open(&f->download, &f->download_options, e);

@@ -298,6 +298,7 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.memory_limit_bytes = r->memory_limit_bytes,
 		.input_bytes = r->input_bytes,
 		.attempt = r->attempt,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
 	int code = history_run_begin(h, &b, e);
 
@@ -315,6 +316,9 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.exit_signal = r->exit_signal,
 		.cpu_source = r->cpu_source,
 		.memory_source = r->memory_source,
+		.network_source = r->network_source,
+		.architecture = r->architecture ? architecture_name[r->architecture] : NULL,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 		.cpu_missed_seconds = r->cpu_missed_seconds,
 	};
 	struct found_run found = {0};

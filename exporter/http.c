@@ -212,6 +212,7 @@ static struct request request_of(struct MHD_Connection *connection, const char *
 		.host = header(connection, MHD_HTTP_HEADER_HOST),
 		.origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
 		.fetch_site = header(connection, "Sec-Fetch-Site"),
+		.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
 		.content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
 		.peer = peer_of(connection),
 		.body = {x->body.data, x->body.len},

@@ -34,7 +34,8 @@ void job_cost_of(const struct catalogue *c, const struct machine *m, const struc
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
 	struct profile profile = profile_of_job(runs);
-	struct pick_options o = usual_options(&profile);
+	struct pick_options o =
+		usual_options(&(struct server_job){&profile, runs_architecture(runs)});
 	struct today today;
 	struct picks picks;
 

@@ -19,11 +19,14 @@
 #include "exporter/http.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/manual.h"
 #include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
+#include "exporter/rules_command.h"
+#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/wrapper.h"
 
@@ -99,12 +102,16 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct costs *costs = NULL;
 	struct http *http = NULL;
 
-	int code = start_historian(app, self, e);
+	int code = machine_start(&app->machine, app->options, e);
 
+	if (code == 0)
+		code = start_historian(app, self, e);
 	if (code == 0)
 		code = outlooks_start(&app->outlooks, app, e);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
+	if (code == 0)
+		code = rules_use(app, e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
@@ -124,6 +131,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	return code;
 }
 
@@ -184,6 +192,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
 	if (code == 0 && app->options->listen_addresses.n &&
 		outlooks_start(&app->outlooks, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
@@ -220,6 +230,7 @@ static int run_job(struct app *app, char **command)
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }
@@ -321,6 +332,8 @@ int main(int argc, char **argv)
 		return catalogue_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
+	if (strcmp(word, "rules") == 0)
+		return rules_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)
 		return serve_main(argc - 2, argv + 2);
 	return serve_main(argc - 1, argv + 1);

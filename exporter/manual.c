@@ -33,6 +33,11 @@ static const struct {
 		"Runs a command, records it as a run of the job, and ends with its exit code and a "
 		"short summary",
 		COMMAND_RUN},
+	{"rules", "rightsize-exporter rules test|check|capture [OPTION...]",
+		"Shows which rule takes which process, and why; checks a file of rules; or "
+		"captures "
+		"the processes of this machine for a test elsewhere",
+		COMMAND_RULES},
 };
 
 bool manual_wanted(int argc, char **argv)

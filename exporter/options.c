@@ -23,6 +23,7 @@ enum kind {
 
 const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL
 #define LEAST_TEXTS(least)    0, NULL
@@ -388,7 +389,8 @@ void options_markdown(struct buf *out)
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"}};
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
 
 	buf_adds(out, "| option | default | for | what it does |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -24,7 +24,8 @@ enum command_bits {
 	COMMAND_RUN = 2,
 	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
-	COMMAND_ALL = 7,
+	COMMAND_RULES = 8,
+	COMMAND_ALL = 15,
 };
 
 /* clang-format off */
@@ -81,18 +82,44 @@ X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=U
   "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
-X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
+  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
+  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
+  "Instance type of this server as its vendor calls it, for example m7i.large") \
+X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Region of this server as its vendor calls it, for example us-east-1") \
+X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+  "How this server is rented: ondemand, spot or unknown") \
 X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
   "Let everybody who reaches an address announce runs and end them") \
+X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
+X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
+  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day") \
+X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
+X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
+X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
+  "One process, with what each rule says of it") \
+X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
+  "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
@@ -136,7 +163,8 @@ struct options {
 	int n_rest;
 };
 
-extern const char *const log_level_names[], *const log_format_names[];
+extern const char *const log_level_names[], *const log_format_names[],
+	*const server_allocation_names[];
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and

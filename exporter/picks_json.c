@@ -17,7 +17,7 @@ static void put_known(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-static void put_specification(json_t *o, const struct server *s)
+static void put_specification(json_t *o, const struct server *s, const struct reserve *reserve)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
 	json_put(o, "server_id", known_text(s->server_id));
@@ -26,6 +26,7 @@ static void put_specification(json_t *o, const struct server *s)
 	json_put(o, "family", known_text(s->family));
 	json_put(o, "vcpus", json_num(s->vcpus));
 	json_put(o, "memory_amount", json_num(s->memory_amount));
+	json_put(o, "memory_for_jobs", json_num(floor(reserve->memory(s))));
 	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
 	json_put(o, "cpu_allocation", known_text(cpu_allocation_name[s->cpu_allocation]));
 	json_put(o, "gpu_count", json_num(s->gpu_count));
@@ -88,6 +89,15 @@ static void put_saving(json_t *o, const struct server_answer *s, const struct pi
 	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
 }
 
+/* Scores are kept as floats, of which seven digits mean something. */
+static double score_of(const struct server_answer *s, const struct server *server)
+{
+	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
+	double unit = v > 0 ? pow(10, floor(log10(v)) - 6) : 1;
+
+	return unit < 1 ? round(v / unit) / round(1 / unit) : v;
+}
+
 static json_t *servers_json(const struct server_answer *s)
 {
 	struct buf why AUTO(buf_done) = BUF_MAX(4096);
@@ -96,14 +106,12 @@ static json_t *servers_json(const struct server_answer *s)
 	for (size_t i = 0; i < s->picks.n; i++) {
 		json_t *o = json_object();
 
-		put_specification(o, s->picks.pick[i].server);
+		put_specification(o, s->picks.pick[i].server, s->options.reserve);
 		put_offer(o, &s->picks.pick[i], s->picks.currency);
 		put_saving(o, s, &s->picks.pick[i]);
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
-				json_num((double)s->options.benchmark
-						 ->score[s->picks.pick[i].server -
-							 s->use.catalogue->server]));
+				json_num(score_of(s, s->picks.pick[i].server)));
 		buf_reset(&why);
 		pick_why(&why, &s->picks, i);
 		json_put(o, "why", json_text(buf_text(&why)));

@@ -53,9 +53,9 @@ static bool bad_label(struct reply *r)
 	return false;
 }
 
-static bool is_word(const char *s)
+static bool is_word(const char *s, size_t size)
 {
-	return s && utf8_plain(s) && strlen(s) < JOB_WORD_MAX;
+	return s && utf8_plain(s) && strlen(s) < size;
 }
 
 static bool read_labels(const json_t *labels, struct announcement *a, struct reply *r)
@@ -67,9 +67,10 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 	{
 		const char *text = json_string_value(value);
 
-		if (a->n_labels == JOB_LABELS_MAX || !is_word(name) || !is_word(text))
+		if (a->n_labels == JOB_LABELS_MAX || !is_word(name, LABEL_NAME_MAX) ||
+			!is_word(text, JOB_WORD_MAX))
 			return bad_label(r);
-		a->label[a->n_labels].name = name;
+		text_copy(name, a->label[a->n_labels].name, LABEL_NAME_MAX);
 		text_copy(text, a->label[a->n_labels++].value, JOB_WORD_MAX);
 	}
 	return true;

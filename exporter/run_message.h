@@ -13,7 +13,7 @@
 #include "recommender/run.h"
 
 /* Longest message, and most columns in one. */
-#define RUN_MESSAGE_MAX         (1u << 20)
+#define RUN_MESSAGE_MAX         (256u << 10)
 #define RUN_MESSAGE_COLUMNS_MAX 512
 
 json_t *run_message(const struct run *r);

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
 #include "exporter/finder.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/outcome.h"
 #include "exporter/outlook.h"
 
@@ -107,12 +109,29 @@ static void note_ended(struct sampler *s, const struct snapshot *snapshot)
 	s->ended_at = snapshot->at.mono;
 }
 
+static void note_cloud(struct sampler *s)
+{
+	struct host_cloud *c = &s->host.cloud;
+	struct machine m;
+
+	if (!machine_now(s->app, &m))
+		return;
+	const char *allocation = machine_allocation_name(m.allocation);
+
+	text_copy(m.vendor_id, c->vendor, sizeof c->vendor);
+	text_copy(m.instance_type, c->instance_type, sizeof c->instance_type);
+	text_copy(m.region, c->region, sizeof c->region);
+	text_copy(m.zone, c->zone, sizeof c->zone);
+	text_copy(allocation ? allocation : "", c->allocation, sizeof c->allocation);
+}
+
 /* A snapshot of now, which stays valid until the next tick. */
 static const struct snapshot *tick(struct sampler *s)
 {
 	struct snapshot *snapshot = snapshot_take(s->pool);
 
 	s->host.now = snapshot->at = now_read();
+	note_cloud(s);
 	drop_ended(s);
 	if (s->finder)
 		finder_look(s->finder, &s->host);
@@ -395,6 +414,10 @@ static void do_follow(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
+	struct machine machine;
+
+	machine_now(s->app, &machine);
+	begin.server = machine_of_run(&machine);
 	fold_begin(s->fold, f->spec->run_id, snapshot);
 	historian_run_begin(s->app->historian, &begin);
 }
@@ -435,6 +458,10 @@ static void do_conclude(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
 		outcome_note(&finish, &note);
+	struct machine machine;
+
+	machine_now(s->app, &machine);
+	finish.server = machine_of_run(&machine);
 	historian_run_finish(s->app->historian, &finish);
 }
 

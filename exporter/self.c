@@ -10,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "exporter/found_count.h"
 #include "exporter/forwarder.h"
 #include "exporter/historian.h"
 #include "exporter/http_count.h"
@@ -23,6 +24,9 @@ X(BUILD, .name = "rightsize_build", \
 X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(FOUND_PROBLEM, .name = "rightsize_job_search_problems", \
+  .help = "What went wrong when runs of jobs were looked for: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
+  .labels = {"problem"}, .type = METRIC_COUNTER) \
 X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
   .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
   .labels = {"result"}, .type = METRIC_COUNTER) \
@@ -226,6 +230,9 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
 	http_count_each(add_requests, out);
+	for (unsigned i = 0; i < FOUND_PROBLEMS; i++)
+		POINT(out, FOUND_PROBLEM, (double)found_counted((enum found_problem)i),
+			found_problem_name((enum found_problem)i));
 	add_forward(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)

@@ -44,8 +44,10 @@ int server_answer(struct app *app, const struct arguments *a, const struct deman
 	ret->demand = *demand;
 	if (runs)
 		ret->profile = profile_of(runs, demand, machine_server(ret->use.catalogue, &m));
-	if (!server_options(a, ret->use.catalogue, runs ? &ret->profile : NULL, arena,
-		    &ret->options, r))
+	struct server_job job = {
+		&ret->profile, runs ? runs_architecture(runs) : ARCHITECTURE_UNKNOWN};
+
+	if (!server_options(a, ret->use.catalogue, runs ? &job : NULL, arena, &ret->options, r))
 		return 0;
 	pick_servers(ret->use.catalogue, demand, &ret->options, arena, &ret->picks);
 	if (runs)

@@ -27,7 +27,7 @@ struct choice {
 	unsigned bits;
 };
 
-/* A job's programs run where they were built for, which is what this program was built for, too. */
+/* Where it is not known what a job's programs were built for, it is what this program was built for, too. */
 static const struct choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
@@ -359,31 +359,29 @@ static bool read_objective(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-struct pick_options usual_options(const struct profile *profile)
+struct pick_options usual_options(const struct server_job *job)
 {
-	return (struct pick_options){.architectures = architectures[0].bits,
-		.cpu_allocations = usual_cpu_allocations(profile),
+	unsigned known = job->architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << job->architecture;
+
+	return (struct pick_options){.architectures = known ? known : architectures[0].bits,
+		.cpu_allocations = usual_cpu_allocations(job->profile),
 		.reserve = reserves,
-		.profile = profile};
+		.profile = job->profile};
 }
 
 bool server_options(const struct arguments *a, const struct catalogue *c,
-	const struct profile *profile, struct arena *arena, struct pick_options *ret,
+	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r)
 {
-	*ret = (struct pick_options){
-		.limit = argument_count(a, "limit"),
-		.page = argument_count(a, "page"),
-		.architectures = bits_of(a, "architecture", architectures,
-			profile ? architectures[0].bits : 0),
-		.cpu_allocations = bits_of(a, "cpu_allocation", cpu_allocations,
-			profile ? usual_cpu_allocations(profile) : 0),
-		.allocations = bits_of(a, "allocation", allocations, 0),
-		.with_inactive = !argument_flag(a, "only_active"),
-		.ipv4 = argument_flag(a, "ipv4"),
-		.reserve = reserve_find(argument_text(a, "reserve")),
-		.profile = profile,
-	};
+	*ret = job ? usual_options(job) : (struct pick_options){0};
+	ret->limit = argument_count(a, "limit");
+	ret->page = argument_count(a, "page");
+	ret->architectures = bits_of(a, "architecture", architectures, ret->architectures);
+	ret->cpu_allocations = bits_of(a, "cpu_allocation", cpu_allocations, ret->cpu_allocations);
+	ret->allocations = bits_of(a, "allocation", allocations, 0);
+	ret->with_inactive = !argument_flag(a, "only_active");
+	ret->ipv4 = argument_flag(a, "ipv4");
+	ret->reserve = reserve_find(argument_text(a, "reserve"));
 	read_numbers(a, ret);
 	return read_lists(a, c, ret, r) && read_compliance(a, c, ret, r) &&
 	       read_servers(a, c, ret, r) && read_places(a, c, arena, ret, r) &&

@@ -46,8 +46,8 @@ const char *reserve_choice(size_t i);
 		.help = "Only vendors that comply with it, for example hipaa or soc2t2; with each of " \
 			"several"}, \
 	{.name = "architecture", .kind = PARAMETER_CHOICE, .repeats = true, .choice = architecture_choice, \
-		.help = "CPU architecture; by default native for a job, which is what this program was " \
-			"built for, and any without one"}, \
+		.help = "CPU architecture; by default that of the job's programs, and any without a job; native is " \
+			"what this program was built for"}, \
 	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = cpu_allocation_choice, \
 		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \
 			"a tenth of its time, else all but Shared and Burstable"}, \
@@ -96,16 +96,23 @@ const char *reserve_choice(size_t i);
 		.help = "Only servers that can be had now"}
 /* clang-format on */
 
+/* The job that servers are for: it decides what is not given. */
+struct server_job {
+	const struct profile *profile;
+	enum architecture
+		architecture; /* that its programs were built for; UNKNOWN = as this one */
+};
+
 /* What is asked for a job when nobody says anything. */
-struct pick_options usual_options(const struct profile *profile);
+struct pick_options usual_options(const struct server_job *job);
 
 /*
  * What the arguments ask for. Their texts live as long as the arguments, the rest in arena or in the catalogue.
- * profile: of the job, NULL = none is asked about; it decides what is not given. False: r says which value is not
+ * job: NULL = none is asked about. False: r says which value is not
  * known, and what is.
  */
 bool server_options(const struct arguments *a, const struct catalogue *c,
-	const struct profile *profile, struct arena *arena, struct pick_options *ret,
+	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);
 
 #endif

@@ -17,7 +17,7 @@ struct request {
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
 	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
-	const char *host, *origin, *fetch_site, *content_type;
+	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	struct slice body; /* of a POST */
 	bool body_too_large;

@@ -2,12 +2,14 @@
 #include "exporter/site_change.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/token.h"
 
 #define PATH_VALUES_MAX 4
 #define PATH_VALUE_MAX  256
@@ -139,8 +141,20 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 	return false;
 }
 
+/* Who shows the token is neither a page of another site nor tricked by DNS: both do not know it. */
+static bool may_by_token(const char *path, const struct request *r, struct reply *refusal)
+{
+	struct err e = {0};
+
+	if (token_matches(path, r->authorization, &e) == 0)
+		return true;
+	return refuse(refusal, e.code == -EACCES ? 401 : 503, "not_allowed", e.text);
+}
+
 static bool may_change(const struct options *o, const struct request *r, struct reply *refusal)
 {
+	if (!r->peer.local && o->changes_token_file)
+		return may_by_token(o->changes_token_file, r, refusal);
 	if (r->peer.local)
 		return r->peer.uid == 0 || r->peer.uid == geteuid() ||
 		       refuse(refusal, 403, "not_allowed",
@@ -149,7 +163,7 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 	if (!o->allow_changes)
 		return refuse(refusal, 403, "not_allowed",
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
-			"only with --web.allow-changes");
+			"only with --web.allow-changes or --web.changes-token-file");
 	if (!is_our_name(o, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is an address, localhost, or a name given "

@@ -1,5 +1,6 @@
 /* From what was added to the packed, sorted catalogue. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,40 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
+/* SCore is a benchmark, too, also where a source only has it as a field of the server. */
+static const struct {
+	struct benchmark about;
+	size_t offset; /* of the score in struct server */
+} own_scores[] = {
+	{{"stress_ng:bestn", "SCore, all CPUs", "CPU", "", true, NULL},
+		offsetof(struct server, score)},
+	{{"stress_ng:best1", "SCore, one CPU", "CPU", "", true, NULL},
+		offsetof(struct server, score1)},
+};
+
+static double own_score(const struct server *s, size_t offset)
+{
+	return *(const double *)(const void *)((const char *)s + offset);
+}
+
+/* Before the servers are moved. */
+static void add_own_scores(struct catalogue_builder *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(own_scores); i++) {
+		const struct benchmark *about = &own_scores[i].about;
+		size_t n = 0;
+
+		for (size_t k = 0; k < b->n; k++)
+			n += isnan(own_score(&b->server[k], own_scores[i].offset)) ? 0 : 1;
+		if (n == 0 || catalogue_add_benchmark(b, about, NULL))
+			continue;
+		for (size_t k = 0; k < b->n; k++)
+			catalogue_add_score(b, b->server[k].vendor_id, b->server[k].server_id,
+				about->benchmark_id,
+				own_score(&b->server[k], own_scores[i].offset));
+	}
+}
+
 static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, const uint32_t *rank)
 {
 	struct benchmark *benchmark =
@@ -224,6 +259,7 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	const char *kept_source = catalogue_keep(b, source);
 
 	name_continents(b);
+	add_own_scores(b);
 	*c = (struct catalogue){.source = kept_source, .note = b->note, .as_of = b->as_of};
 	c->bytes = b->texts.bytes;
 	c->memory = b->memory;

@@ -19,6 +19,17 @@ static double cpu_seconds(const struct run *r)
 	return run_total(r, "cpu_seconds");
 }
 
+static double sent_bytes(const struct run *r)
+{
+	return run_total(r, "network_sent_bytes");
+}
+
+static double network_rate(const struct run *r)
+{
+	return (run_total(r, "network_sent_bytes") + run_total(r, "network_received_bytes")) /
+	       r->duration_seconds;
+}
+
 static double gpu_seconds(const struct run *r)
 {
 	return run_mean(r, "gpu_usage") * r->duration_seconds;
@@ -96,7 +107,7 @@ struct profile profile_of_job(const struct runs *runs)
 		.gpu_seconds = median(runs, gpu_seconds),
 		.cores = cores_of_job(runs),
 		.gpus = median(runs, run_gpus),
-		.sent_bytes = NAN,
+		.sent_bytes = median(runs, sent_bytes),
 	};
 }
 
@@ -109,6 +120,6 @@ struct habits habits_of_job(const struct runs *runs)
 		.cores = p.cores,
 		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
 		.memory_bytes = median(runs, run_memory_peak),
-		.network_bytes_per_second = NAN,
+		.network_bytes_per_second = median(runs, network_rate),
 	};
 }

@@ -27,15 +27,17 @@ const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
 const gpus = known(v => digits(v) + (v === 1 ? " GPU" : " GPUs"));
 
+const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
+
 const seconds = known(v => {
 	if (v < 1)
 		return digits(v * 1000) + " ms";
 	if (v < 60)
 		return digits(v) + " s";
 	if (v < 3600)
-		return `${Math.floor(v / 60)} min ${Math.floor(v % 60)} s`;
+		return both(Math.floor(v / 60), "min", Math.floor(v % 60), "s");
 	if (v < 172800)
-		return `${Math.floor(v / 3600)} h ${Math.floor(v % 3600 / 60)} min`;
+		return both(Math.floor(v / 3600), "h", Math.floor(v % 3600 / 60), "min");
 	return digits(v / 86400) + " days";
 });
 
@@ -81,7 +83,7 @@ function outcomeText(name) {
 
 function outcomeBadge(name) {
 	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
-	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), text);
+	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
 /* How a run ended, in words. */

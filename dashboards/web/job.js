@@ -141,8 +141,9 @@ function requestCard(run, advice) {
 /* The sentences that say why. */
 function adviceWords(advice) {
 	const based = advice.based_on || {};
+	const why = h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text)));
 	return [advice.summary && h("p", null, advice.summary),
-		h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text))),
+		advice.summary ? h("details", null, h("summary", null, "Why, number by number"), why) : why,
 		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
 			(based.excluded ? `, ${count(based.excluded)} others left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
 }
@@ -272,7 +273,7 @@ function changesCard(changes) {
 function runColumns(runs) {
 	const any = key => runs.some(r => isKnown(r[key]));
 	return [
-		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id)}, when(instant(r.started_at)))},
+		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id), class: "date"}, when(instant(r.started_at)))},
 		{title: "Outcome", value: r => r.outcome, cell: r => [outcomeBadge(r.outcome), " ", h("span", {class: "dim"}, hasFailed(r.outcome) ? ending(r) : null)]},
 		{title: "Duration", number: true, value: r => r.duration_seconds, cell: r => seconds(r.duration_seconds)},
 		{title: "CPU average", number: true, wide: true, value: r => r.cpu_cores_mean, cell: r => cores(r.cpu_cores_mean)},

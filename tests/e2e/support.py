@@ -172,9 +172,12 @@ class Case(unittest.TestCase):
 
     def start(self, *arguments, **options):
         """The exporter in the background; ending it well is part of every test."""
+        return self.start_program([EXPORTER, *arguments], **options)
+
+    def start_program(self, command, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("env", self.environment)
-        process = Process([EXPORTER, *arguments], **options)
+        process = Process(command, **options)
         self.addCleanup(self._end, process)
         return process
 

@@ -28,6 +28,9 @@ AWAITED = {
     "rightsize_job_overprovisioned_ratio": ("job_name", "resource"),
     "rightsize_job_cost_usd_total": ("job_name",),
 }
+# What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
+BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
+          "ALERTS": ("alertname", "alertstate")}
 # Queries that contain this have no data in a test, though their metrics are there: why.
 NEEDS = {
     "rightsize_job_cpu_periods_total": "a CPU quota",
@@ -156,9 +159,9 @@ class Dashboards(Monitored):
     def exposition(self, end):
         """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"),
-                  "job_name": (BACKFILLED_JOB,), "mode": ("user",)}
+                  "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
-        families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in AWAITED.items()}
+        families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in (AWAITED | BESIDE).items()}
         families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
         lines = []
         for name, (kind, labels) in families.items():
@@ -217,12 +220,9 @@ class Dashboards(Monitored):
         print(f"{len(live)} queries of real jobs; {len(elsewhere)} of what was backfilled, for want of:")
         for where, (_, why) in elsewhere.items():
             print(f"  {where}: {', '.join(why)}")
-        if "DASHBOARDS_SERVE" in os.environ:  # for tests/grafana: what is asked next is asked there
-            self.hand_over(prometheus, here)
-
-    def hand_over(self, prometheus, here):
-        """Tells a program where Prometheus is, and waits until it has looked."""
-        subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}", here, JOB], check=True)
+        if "DASHBOARDS_SERVE" in os.environ:  # tests/grafana draws what was asked here
+            subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}", here, JOB,
+                            BACKFILLED, BACKFILLED_JOB, str(end)], check=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Runs are handed on to another exporter: each at least once, whatever fails in between, and none is lost."""
 import contextlib
+import http.client
 import http.server
 import json
 import signal
@@ -202,6 +203,78 @@ class Forward(support.Case):
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
+
+
+class RealCentral(support.Case):
+    """The other exporter is a real one, with a history of its own."""
+
+    def central(self, *flags, port=0):
+        server = self.start("serve", f"--web.listen-address=127.0.0.1:{port}", "--no-jobs.recognise",
+                            f"--history.path={self.folder}/central.db", *flags)
+        server.wait_address()
+        server.url = f"http://127.0.0.1:{server.port}"
+        return server
+
+    def told(self, server, job_name="job"):
+        return {run["run_id"]: run for run in server.get(f"/runs?job_name={job_name}").json.get("runs", [])}
+
+    def test_it_recommends_from_the_runs_of_all(self):
+        central = self.central("--web.allow-changes")
+        for _ in range(3):
+            self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        told = self.told(central)
+        self.assertEqual(told, {run["run_id"]: run for run in self.runs()})
+        answer = central.get("/recommend?job_name=job").json
+        self.assertEqual(answer["based_on"]["runs"], 3)
+        self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 3)
+
+    def test_without_leave_nothing_is_taken(self):
+        central = self.central()
+        result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=2s"])
+        self.assertIn(b"answers 403", result.stderr)
+        self.assertEqual(self.told(central), {})
+
+    def test_the_token_is_what_lets_runs_in(self):
+        right, wrong = self.folder / "right", self.folder / "wrong"
+        right.write_text("right")
+        wrong.write_text("right-but-longer")
+        central = self.central(f"--web.changes-token-file={right}")
+        for flags in ([], [f"--forward.token-file={wrong}"]):
+            result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=1s", *flags])
+            self.assertIn(b"answers 401", result.stderr)
+            self.assertNotIn(b"right-but-longer", result.stderr)
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}", f"--forward.token-file={right}"])
+        self.assertEqual(len(self.told(central)), 3, "those that waited come along")
+        right.write_text("changed")
+        result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", f"--forward.token-file={right}"])
+        self.assertEqual(len(self.told(central)), 4, "both read the file anew")
+
+    def test_kills_of_either_side_lose_nothing_and_count_nothing_twice(self):
+        for _ in range(20):
+            self.run_job(QUICK)
+        central = self.central("--web.allow-changes")
+        port = central.port
+        for kills in range(6):
+            server = self.serve(f"--forward.url=http://127.0.0.1:{port}")
+            wait_until(lambda: len(self.told(central)) > kills * 2, "a few more of the runs")
+            (server, central)[kills % 2].kill()
+            if kills % 2:
+                central = self.central("--web.allow-changes", port=port)
+                server.stop()
+        self.serve(f"--forward.url=http://127.0.0.1:{port}")
+        wait_until(lambda: len(self.told(central)) == 20, "all runs")
+        self.assertEqual(sorted(self.told(central)), sorted(run["run_id"] for run in self.runs()))
+        self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 20)
+        self.assert_history_intact()
+
+    def test_what_is_no_run_is_refused(self):
+        central = self.central("--web.allow-changes")
+        for body, said in ((b"{}", "run_id is missing"), (b"[]", "one run as a JSON object"), (b"", "JSON object")):
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", central.port)) as connection:
+                connection.request("POST", "/runs", body, {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                self.assertEqual(response.status, 400)
+                self.assertIn(said, response.read().decode())
 
 
 class Ending(support.Case):

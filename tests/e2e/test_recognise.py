@@ -1,9 +1,12 @@
 """A server that finds the runs of jobs by itself: real processes that carry what each system gives to its own."""
+import json
 import os
+import pathlib
+import signal
 import subprocess
 import uuid
 
-from support import PYTHON, Case, main, python_job, wait_until
+from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
 
 # Waits for the end of its input, and ends as it was told.
 WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
@@ -143,6 +146,104 @@ for line in sys.stdin:
         # Once what was used while no server ran, and nothing twice.
         self.assert_close(run["cpu_seconds"], 1.25, 0.1, 0.1, "CPU seconds over three servers")
         self.assertLess(run["cpu_cores_max"], 1.7)
+
+    def write_rules(self, prefix):
+        rules = self.folder / "rules.yaml"
+        rules.write_text(f"""
+rules:
+  - command_line: 'ignored-{self.mark}'
+    ignore: true
+  - name: scripts
+    command_line: '(?<flow>{self.mark}\\w*)\\.py --step (?<step>\\w+)'
+    working_directory: '^{self.folder}$'
+    job_name: '{prefix}{{flow}}/{{step}}'
+""")
+        return str(rules)
+
+    def test_rules_of_the_site_name_jobs_and_are_read_again(self):
+        rules = self.write_rules("")
+        script = self.folder / f"{self.mark}.py"
+        script.write_text(WAITING.replace("int(sys.argv[1])", "0"))
+        server = self.serve("--jobs.recognise", f"--jobs.rules={rules}", "--web.allow-changes")
+        first = self.begin({}, [PYTHON, str(script), "--step", "one"], cwd=self.folder)
+        self.found(server, f"{self.mark}/one")
+        # Rules come before what is built in, and an ignored process is no job; our own variable wins over both.
+        self.begin({"AIRFLOW_CTX_DAG_ID": self.mark, "AIRFLOW_CTX_TASK_ID": "t", "AIRFLOW_CTX_DAG_RUN_ID": "r"},
+                   python_job(WAITING, "0", f"ignored-{self.mark}"))
+        self.begin({"RIGHTSIZE_JOB_NAME": f"{self.mark}/own"}, python_job(WAITING, "0", f"ignored-{self.mark}"))
+        self.found(server, f"{self.mark}/own")
+        self.assertIsNone(server.job_value("rightsize_job_active_runs", f"{self.mark}/t"))
+
+        self.write_rules("new-")
+        server.send(signal.SIGHUP)
+        wait_until(lambda: len([line for line in server.log if "rules are in force" in line]) == 2, "the new rules")
+        self.begin({}, [PYTHON, str(script), "--step", "two"], cwd=self.folder)
+        self.found(server, f"new-{self.mark}/two")
+        self.assertEqual(server.job_value("rightsize_job_active_runs", f"{self.mark}/one"), 1)
+
+        (self.folder / "rules.yaml").write_text("rules:\n- user: '('\n  job_name: x\n")
+        refused = server.get("/-/reload", "POST")
+        self.assertEqual(refused.status, 500)
+        self.assertIn("rules.yaml:2: user: missing closing parenthesis", refused.json["error"]["message"])
+        self.begin({}, [PYTHON, str(script), "--step", "three"], cwd=self.folder)
+        self.found(server, f"new-{self.mark}/three")
+        self.end(first)
+
+    def test_rules_are_tried_without_a_server(self):
+        rules = self.write_rules("")
+        script = self.folder / f"{self.mark}.py"
+        script.write_text(WAITING.replace("int(sys.argv[1])", "0"))
+        job = self.begin({"SECRET": "hidden", "RIGHTSIZE_INPUT_BYTES": "5"},
+                         [PYTHON, str(script), "--step", "one"], cwd=self.folder)
+        wait_until(lambda: str(script) in pathlib.Path(f"/proc/{job.pid}/cmdline").read_text(), "the job's start")
+        one = self.command("rules", "test", f"--jobs.rules={rules}", f"--pid={job.pid}").stdout
+        self.assertIn("rule 1 (line 3): command_line does not match", one)
+        self.assertIn(f"rule 2 (line 5, scripts) names it {self.mark}/one", one)
+        captured = self.command("rules", "capture").stdout
+        self.assertNotIn("SECRET", captured)
+        (self.folder / "f.json").write_text(captured)
+        process = next(p for p in json.loads(captured)["processes"] if p["pid"] == job.pid)
+        self.assertEqual(process["environment"], {"RIGHTSIZE_INPUT_BYTES": "5"})
+        self.assertEqual(process["working_directory"], str(self.folder))
+        again = self.command("rules", "test", f"--jobs.rules={rules}", f"--processes={self.folder}/f.json").stdout
+        self.assertIn(f"names it {self.mark}/one", again)
+        self.assertEqual(self.command("rules", "check", f"--jobs.rules={rules}").stdout, f"{rules}: 2 rules\n")
+        (self.folder / "bad.yaml").write_text("rules: 1")
+        bad = self.command("rules", "check", f"--jobs.rules={self.folder}/bad.yaml")
+        self.assertEqual(bad.returncode, 1)
+        self.assertIn("bad.yaml:1: rules must be a list", bad.stderr)
+
+    def serve_pod(self, script, *flags):
+        """A server in a PID namespace of its own, whose first process stands for the one that holds a pod."""
+        exporter = [EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                    "--sample.interval=200ms", "--jobs.pod", *flags]
+        pod = self.start_program(
+            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+             f'exec 3<&0; "$@" & {script} wait', "pause", *exporter],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            env={**self.environment, "POD_NAME": f"{self.mark}-28868640-x7k2p", "POD_UID": "uid"})
+        # The name space ends with its first process, which waits for its children.
+        self.addCleanup(pod.kill)
+        pod.wait_address()
+        return pod
+
+    def test_all_of_a_pod_but_the_exporter_is_one_run(self):
+        if subprocess.run(["unshare", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("no right to make a PID namespace")
+        pod = self.serve_pod("env -i cat <&3 & env -i sh -c 'cat & cat' <&3 &")
+        wait_until(lambda: pod.job_value("rightsize_job_processes", self.mark) in (3, 4), "the pod's processes")
+        self.assertEqual(pod.job_value("rightsize_job_active_runs", self.mark), 1)
+        self.assertEqual([job["job_name"] for job in pod.get("/jobs").json["jobs"]], [self.mark])
+
+    def test_too_many_names_are_refused_and_counted(self):
+        server = self.serve("--jobs.recognise", "--jobs.max=2", "--web.allow-changes")
+        for i in range(4):
+            body = json.dumps({"pid": os.getpid(), "job_name": f"{self.mark}/{i}"})
+            answer = server.get("/jobs", "POST", body, Content_Type="application/json")
+            self.assertEqual(answer.status, 201 if i < 2 else 503, answer.text)
+        self.assertIn("--jobs.max", answer.json["error"]["message"])
+        refused = server.metrics()[("rightsize_job_search_problems_total", frozenset({("problem", "too_many_jobs")}))]
+        self.assertGreaterEqual(refused, 2)
 
     def test_nothing_is_found_when_it_is_switched_off(self):
         server = self.serve()

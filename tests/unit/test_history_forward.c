@@ -32,6 +32,9 @@ static struct run told(const char *run_id, double started_at, enum outcome outco
 		.input_bytes = NAN,
 		.attempt = NAN,
 		.cpu_missed_seconds = NAN,
+		.architecture = ARCHITECTURE_ARM64,
+		.vendor_id = "aws",
+		.instance_type = "m7g.large",
 		.n_stats = 2,
 		.stats = stats,
 	};
@@ -88,7 +91,13 @@ static void a_run_of_another_exporter_is_read_as_it_was_told(void **state)
 	assert_string_equal(got.job_name, "etl/load");
 	assert_string_equal(got.host, "pod-7");
 	assert_string_equal(got.cpu_source, "rusage");
+	assert_string_equal(got.instance_type, "m7g.large");
+	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
 	assert_null(got.memory_source);
+	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
+	assert_string_equal(got.vendor_id, "aws");
+	assert_string_equal(got.instance_type, "m7g.large");
+	assert_null(got.region);
 	assert_int_equal(got.outcome, OUTCOME_SUCCEEDED);
 	assert_near(got.started_at, 1000, 0);
 	assert_near(got.ended_at, 1003, 0);

@@ -53,6 +53,13 @@ static void same_run(const struct run *a, const struct run *b)
 	same_number(a->exit_signal, b->exit_signal);
 	same_text(a->host, b->host);
 	same_text(a->cpu_source, b->cpu_source);
+	same_text(a->network_source, b->network_source);
+	same_text(a->vendor_id, b->vendor_id);
+	same_text(a->instance_type, b->instance_type);
+	same_text(a->region, b->region);
+	same_text(a->zone, b->zone);
+	same_text(a->allocation, b->allocation);
+	assert_int_equal(a->architecture, b->architecture);
 	same_text(a->memory_source, b->memory_source);
 	assert_int_equal(a->samples, b->samples);
 	same_number(a->interval_seconds, b->interval_seconds);
@@ -62,6 +69,13 @@ static void same_run(const struct run *a, const struct run *b)
 	same_number(a->input_bytes, b->input_bytes);
 	same_number(a->attempt, b->attempt);
 	same_number(a->cpu_missed_seconds, b->cpu_missed_seconds);
+	same_text(a->network_source, b->network_source);
+	assert_int_equal(a->architecture, b->architecture);
+	same_text(a->vendor_id, b->vendor_id);
+	same_text(a->instance_type, b->instance_type);
+	same_text(a->region, b->region);
+	same_text(a->zone, b->zone);
+	same_text(a->allocation, b->allocation);
 	same_columns(a, b);
 }
 
@@ -78,6 +92,9 @@ static void what_is_told_is_read(void **state)
 
 		if (runs.run[i].outcome == OUTCOME_RUNNING)
 			continue;
+		runs.run[i].vendor_id = "aws";
+		runs.run[i].instance_type = "m7g.large";
+		runs.run[i].architecture = ARCHITECTURE_ARM64;
 		json_t *told = run_message(&runs.run[i]);
 
 		json_write(&text, told);

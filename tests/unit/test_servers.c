@@ -202,7 +202,7 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"currency=GBP", "currency", "EUR"},
 		{"include=m.huge", "include", "m.large"},
 		{"exclude=x1", "exclude", "t.small"},
-		{"benchmark=speed", "benchmark", "none at all"},
+		{"benchmark=speed", "benchmark", "stress_ng:best1"},
 		{"objective=benchmark", "objective", "/benchmarks"},
 		{"objective=deadline", "objective", "seconds"},
 	};

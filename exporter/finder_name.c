@@ -1,0 +1,182 @@
+/* What a process names: by its own words, by rules of the site, or because it is of this pod. */
+#include "exporter/finder_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/found_count.h"
+#include "exporter/identity.h"
+#include "exporter/pod.h"
+
+static uint64_t fingerprint(struct slice s)
+{
+	uint64_t hash = 14695981039346656037U;
+
+	for (size_t i = 0; i < s.len; i++)
+		hash = (hash ^ (unsigned char)s.data[i]) * 1099511628211U;
+	return hash | 1;
+}
+
+/* Once: which right would let us see what we cannot. */
+static void note_refused(struct finder *f, const struct process_facts *facts)
+{
+	found_count(FOUND_UNREADABLE, facts->refused);
+	if (!facts->refused || f->refused_said)
+		return;
+	f->refused_said = true;
+	log_line(LOG_LEVEL_INFO,
+		"environments of other users' processes may not be read; run as the jobs' user, or "
+		"with CAP_SYS_PTRACE, to recognise their jobs",
+		NULL);
+}
+
+static unsigned wanted_facts(const struct finder *f)
+{
+	return (f->rules ? job_rules_facts(f->rules) : 0) |
+	       (f->pod && f->app->options->jobs_per_container ? FACT_CGROUP : 0);
+}
+
+static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
+{
+	if (!facts_begin(f->reader, f->host, p->pid, ret))
+		return false;
+	uint64_t program = fingerprint(ret->text.command_line);
+
+	if (program == p->program)
+		return false;
+	p->program = program;
+	facts_complete(f->reader, f->host, wanted_facts(f), ret);
+	note_refused(f, ret);
+	return true;
+}
+
+/* ---- the pod ---- */
+
+void finder_read_pod(struct finder *f)
+{
+	const struct options *o = f->app->options;
+	struct recognised is;
+	struct err e = {0};
+
+	if (!o->jobs_pod)
+		return;
+	if (pod_recognise(o->jobs_pod_info, &is, &e)) {
+		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);
+		return;
+	}
+	f->pod = xmalloc(sizeof *f->pod);
+	*f->pod = is;
+	log_line(LOG_LEVEL_INFO, "everything in this pod is one job", "job_name", is.job_name,
+		"system", is.system, NULL);
+}
+
+static bool is_own(const struct finder *f, const struct booked *p)
+{
+	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
+		if (p->pid == f->app->self->pid)
+			return true;
+		p = p->ppid ? process_book_find(f->book, p->ppid) : NULL;
+	}
+	return false;
+}
+
+/* The name of a program as its command line has it, without folders. */
+static void add_program(struct slice command_line, char *name, size_t size)
+{
+	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
+	const char *slash = memrchr(program.data, '/', program.len);
+	size_t skip = slash ? (size_t)(slash + 1 - program.data) : 0, n = strlen(name);
+	char text[JOB_WORD_MAX];
+
+	utf8_clean(program.data + skip, program.len - skip, text, sizeof text);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '_';
+	snprintf(name + n, size - n, "/%s", text);
+}
+
+/* A container is called by the program that was seen in it first. */
+static void name_container(const struct finder *f, const struct process_facts *facts,
+	struct recognised *r)
+{
+	char name[JOB_NAME_MAX + JOB_WORD_MAX];
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->is.task, facts->container) == 0 &&
+			strcmp(f->named[i]->is.run, r->run) == 0) {
+			*r = f->named[i]->is;
+			return;
+		}
+	text_copy(facts->container, r->task, sizeof r->task);
+	text_copy(r->job_name, name, sizeof name);
+	add_program(facts->text.command_line, name, sizeof name);
+	utf8_clean(name, strlen(name), r->job_name, sizeof r->job_name);
+}
+
+/*
+ * In the shared namespace of a pod, number 1 is the process that holds it (pause). What an exporter started is not
+ * told apart from it.
+ */
+static bool is_of_pod(const struct finder *f, const struct booked *p)
+{
+	return f->pod && p->pid != 1 && !is_own(f, p);
+}
+
+static bool name_by_pod(const struct finder *f, const struct booked *p,
+	const struct process_facts *facts, struct recognised *ret)
+{
+	if (!is_of_pod(f, p))
+		return false;
+	*ret = *f->pod;
+	if (f->app->options->jobs_per_container && facts->container[0])
+		name_container(f, facts, ret);
+	return true;
+}
+
+/* ---- all together ---- */
+
+/* Our own variable, then the rules of the site, then what is built in. */
+static bool name_process(struct finder *f, const struct process_facts *facts,
+	struct recognised *ret, bool *ignored)
+{
+	struct rule_finding found;
+	bool known = f->app->options->jobs_recognise && recognise(&facts->text, ret);
+
+	if (!f->rules || (known && ret->own_name))
+		return known;
+	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
+
+	found_count(FOUND_PATTERN_GAVE_UP, found.gave_up);
+	if (found.gave_up && complaint_due(&f->patterns_given_up))
+		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
+			NULL);
+	if (!ruled)
+		return known;
+	*ignored = found.ignored;
+	if (!found.ignored)
+		*ret = found.is;
+	return !found.ignored;
+}
+
+static bool is_exporter(const struct finder *f, const struct booked *p,
+	const struct process_text *text)
+{
+	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
+	       is_exporter_command(text->command_line);
+}
+
+bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
+{
+	struct process_facts facts;
+	bool ignored = false;
+
+	if (!read_process(f, p, &facts))
+		return false;
+	ret->exporter = is_exporter(f, p, &facts.text);
+	if (name_process(f, &facts, &ret->is, &ignored))
+		return true;
+	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
+}

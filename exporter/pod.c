@@ -1,0 +1,95 @@
+/* Names of pods. */
+#include "exporter/pod.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/tree.h"
+
+static const struct {
+	const char *variable, *key;
+} variables[] = {
+	{"POD_NAME", "pod.name"},
+	{"POD_NAMESPACE", "pod.namespace"},
+	{"POD_UID", "pod.uid"},
+	{"RIGHTSIZE_JOB_NAME", "rightsize/job-name"},
+};
+
+/* Kubernetes writes values as Go quotes them: what matters of that are \" and \\; other escapes stay as they are. */
+static bool add_quoted(struct scan *line, struct buf *out)
+{
+	if (!scan_char(line, '"'))
+		return false;
+	while (!scan_end(line) && *line->at != '"') {
+		if (*line->at == '\\' && line->at + 1 < line->end &&
+			(line->at[1] == '"' || line->at[1] == '\\'))
+			line->at++;
+		if (*line->at)
+			buf_addc(out, *line->at);
+		line->at++;
+	}
+	return scan_char(line, '"');
+}
+
+void pod_info_parse(struct slice text, struct buf *out)
+{
+	struct scan s = SCAN(text.data, text.len), line;
+
+	while (text.data && scan_line(&s, &line)) {
+		struct buf value AUTO(buf_done) = BUF_MAX(POD_INFO_MAX);
+		struct slice key;
+
+		if (!scan_until(&line, '=', &key) || key.len == 0 || !add_quoted(&line, &value) ||
+			value.len == 0)
+			continue;
+		buf_add(out, key.data, key.len);
+		buf_addc(out, '=');
+		buf_add(out, value.data, value.len);
+		buf_addc(out, '\0');
+	}
+}
+
+static void read_file(const char *folder, const char *name, struct buf *out)
+{
+	AUTO(freep) char *text = xmalloc(POD_INFO_MAX);
+	struct tree *tree;
+
+	if (tree_open(&tree, folder, NULL))
+		return;
+	ssize_t n = tree_read(tree, name, text, POD_INFO_MAX);
+
+	tree_free(tree);
+	pod_info_parse((struct slice){text, n > 0 ? (size_t)n : 0}, out);
+}
+
+int pod_recognise(const char *folder, struct recognised *ret, struct err *e)
+{
+	struct buf info AUTO(buf_done) = BUF_MAX(4 * POD_INFO_MAX);
+
+	if (folder) {
+		read_file(folder, "annotations", &info);
+		read_file(folder, "labels", &info);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+		const char *value = getenv(variables[i].variable);
+
+		if (!value || !*value)
+			continue;
+		buf_addf(&info, "%s=%s", variables[i].key, value);
+		buf_addc(&info, '\0');
+	}
+	const struct process_text text = {.pod = {info.data, info.len}};
+
+	if (recognise(&text, ret)) {
+		/* All that is in the pod is one run, whatever tells which. */
+		if (!ret->run[0])
+			text_copy("pod", ret->run, sizeof ret->run);
+		return 0;
+	}
+	return err_set(e, -ENOENT,
+		"nothing names this pod: give POD_NAME by the downward API, a folder with its "
+		"labels by --jobs.pod-info, or RIGHTSIZE_JOB_NAME");
+}

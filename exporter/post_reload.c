@@ -1,0 +1,27 @@
+/* POST /-/reload: reads files anew that were given by options, as SIGHUP does. */
+#include <errno.h>
+
+#include "exporter/app.h"
+#include "exporter/json.h"
+#include "exporter/route.h"
+#include "exporter/rules_use.h"
+
+static const struct parameter no_parameters[] = {{0}};
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)a;
+	if (rules_use(app, e))
+		return reply_error(r, 500, "bad_file", e->text, NULL, NULL);
+	json_t *o = json_object();
+
+	json_put(o, "reloaded", json_true());
+	return reply_json(r, 200, o);
+}
+
+const struct route route_post_reload = {
+	.path = "/-/reload",
+	.help = "Reads the rules anew, as SIGHUP does; a file with a mistake changes nothing",
+	.parameters = no_parameters,
+	.answer = answer,
+};

@@ -1,0 +1,59 @@
+/* POST /runs: another exporter hands on a run that ended there. */
+#include <errno.h>
+
+#include "exporter/app.h"
+#include "exporter/historian.h"
+#include "exporter/json.h"
+#include "exporter/route.h"
+#include "exporter/run_message.h"
+
+static const struct parameter no_parameters[] = {{0}};
+
+struct add {
+	const struct run *run;
+	bool known;
+};
+
+static int add(struct history *h, void *context, struct err *e)
+{
+	struct add *a = context;
+	int code = history_run_add(h, a->run, e);
+
+	a->known = code == 0;
+	return code;
+}
+
+/* The answer is given when the run is on disk: who gets it forgets the run. */
+static int keep(struct app *app, const struct run *run, struct reply *r)
+{
+	struct add a = {.run = run};
+	struct err e = {0};
+
+	if (historian_do(app->historian, add, &a, &e))
+		return reply_error(r, 503, "not_kept",
+			e.text[0] ? e.text : "the history cannot be written", NULL, NULL);
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(run->run_id));
+	json_put(o, "known", json_boolean(a.known));
+	return reply_json(r, a.known ? 200 : 201, o);
+}
+
+static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct run run;
+
+	if (run_message_read(&run, args->body.data, args->body.len, &arena, e))
+		return reply_error(r, 400, "bad_body", e->text, NULL, NULL);
+	return keep(app, &run, r);
+}
+
+const struct route route_post_runs = {
+	.path = "/runs",
+	.help = "Takes a run that ended elsewhere, as --forward.url sends it: once, however often "
+		"it "
+		"comes",
+	.parameters = no_parameters,
+	.answer = answer,
+};

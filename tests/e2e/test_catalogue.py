@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Where servers and prices come from: the commands of "catalogue", and the server that keeps them fresh.
+
+The Keeper is a double (tests/support/keeper_double.py); nothing here asks the network.
+"""
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import time
+
+import support
+from support import EXPORTER, wait_until
+
+DOUBLE = pathlib.Path(__file__).parent.parent / "support" / "keeper_double.py"
+OWN = """# as_of: 2026-10-01
+vendor_id,server_id,vcpus,memory_amount,price,currency,region_id
+rack,small,2,4096,0.02,USD,here
+rack,large,16,65536,0.2,USD,here
+"""
+
+
+class Double:
+    """The double as a process."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([sys.executable, "-B", DOUBLE, "--servers", "3", *arguments],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().split()[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+class Catalogue(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache" / "catalogue.db"
+        self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.cache)
+
+    def run_it(self, *words, code=0, stdin=None):
+        done = subprocess.run([EXPORTER, *map(str, words)], capture_output=True, timeout=120, check=False, input=stdin,
+                              env=self.environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def servers(self, *words):
+        return json.loads(self.run_it("servers", *words)[0])
+
+    def own(self, name="own.csv", text=OWN):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def test_without_a_cache_the_built_in_one_answers(self):
+        self.assertIn("built-in", self.run_it("catalogue", "info")[0])
+        self.assertEqual(self.servers()["catalogue"]["source"], "built-in")
+
+    def test_what_is_imported_answers_until_it_is_replaced(self):
+        path = self.own()
+        self.assertIn("imported 2 servers", self.run_it("catalogue", "import", path)[1])
+        info = self.run_it("catalogue", "info")[0]
+        self.assertIn(str(path), info)
+        self.assertIn("2026-10-01", info)
+        self.assertEqual([s["server_id"] for s in self.servers("--cpu=2")["servers"]], ["small", "large"])
+        self.own(text=OWN.replace("small", "other"))
+        self.run_it("catalogue", "import", path)
+        self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "other")
+
+    def test_files_of_every_kind_are_read(self):
+        rows = [{"vendor_id": "rack", "server_id": "json", "vcpus": 1, "memory_amount": 1024, "price": 1}]
+        for name, text in (("a.csv.gz", gzip.compress(OWN.encode())), ("a.json", json.dumps(rows)),
+                           ("a.json.gz", gzip.compress(json.dumps(rows).encode()))):
+            with self.subTest(name):
+                self.run_it("catalogue", "import", self.own(name, text))
+                self.assertEqual(self.servers()["catalogue"]["servers"], len(rows) if "json" in name else 2)
+        self.run_it("catalogue", "import", "-", stdin=OWN.encode())
+        self.assertEqual(self.servers()["catalogue"]["source"], "standard input")
+        # The cache is an SQLite file in sc-data's schema, and so is its dump.
+        copy, dump = self.folder / "copy.db", self.folder / "copy.sql"
+        with contextlib.closing(sqlite3.connect(self.cache)) as cache:
+            dump.write_text("\n".join(cache.iterdump()))
+        copy.write_bytes(self.cache.read_bytes())
+        for path in (copy, dump):
+            with self.subTest(path):
+                self.assertEqual(self.servers(f"--catalogue.path={path}")["catalogue"]["servers"], 2)
+
+    def test_wrong_input_is_named(self):
+        (self.folder / "empty").write_bytes(b"")
+        for words, code, said in (
+                (["catalogue"], 2, "a word is missing: accepted is info, update, import or search"),
+                (["catalogue", "fetch"], 2, '"fetch": accepted is info, update, import or search'),
+                (["catalogue", "search"], 2, "TEXT is missing"),
+                (["catalogue", "info", "more"], 2, '"more" is one word too many'),
+                (["catalogue", "info", "--colour=red"], 2, "--colour=red"),
+                (["catalogue", "import", self.folder / "none"], 1, "No such file"),
+                (["catalogue", "import", self.folder], 1, "Is a directory"),
+                (["catalogue", "import", self.folder / "empty"], 1, "no table"),
+                (["catalogue", "import", self.own("a.xz", b"\xfd7zXZ\0\0")], 1, "xz -dc"),
+                (["catalogue", "import", self.own("a.csv", "a,b\n1,2\n")], 1, "no column vendor_id"),
+                (["catalogue", "import", self.own("b.csv", OWN.replace("4096", "much"))], 1, "line 3"),
+                (["catalogue", "import", self.own("a.json", "[{}]")], 1, "vendor_id"),
+                (["catalogue", "search", "no-such-server"], 1, "no-such-server"),
+                (["catalogue", "update", "--catalogue.url=ftp://x"], 1, "https://"),
+                (["servers", "--catalogue.rate=EUR"], 1, "EUR=1.16"),
+        ):
+            with self.subTest(words):
+                self.assertIn(said, self.run_it(*words, code=code)[1])
+        self.assertFalse(self.cache.exists() and self.servers()["catalogue"]["source"] != "built-in")
+
+    def test_search_lists_the_cheapest_first(self):
+        self.run_it("catalogue", "import", self.own())
+        lines = self.run_it("catalogue", "search", "a")[0].splitlines()
+        self.assertEqual([line.split()[1] for line in lines], ["server", "small", "large"])
+
+    def test_update_fetches_politely_and_tells_how_far_it_is(self):
+        with Double() as double:
+            _, progress = self.run_it("catalogue", "update", f"--catalogue.url={double.url}")
+            self.assertIn("servers of aws", progress)
+            self.assertIn("fetched 9 servers", progress)
+        answer = self.servers("--vcpus-min=1")
+        self.assertEqual(answer["catalogue"]["source"], double.url)
+        self.assertEqual(answer["catalogue"]["servers"], 9)
+        self.assertFalse(answer["catalogue"]["stale"])
+
+    def told(self, server):
+        return server.get("/servers").json["catalogue"]
+
+    def test_a_server_fetches_when_it_is_asked_and_serves_what_it_has_when_the_network_is_gone(self):
+        self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
+        with Double() as double:
+            server = self.serve(f"--catalogue.url={double.url}")
+            began = time.monotonic()
+            self.assertEqual(self.told(server)["source"], "built-in")
+            self.assertLess(time.monotonic() - began, 5)  # asking the Keeper takes longer than that
+            wait_until(lambda: self.told(server)["source"] == double.url, "the fetched catalogue")
+            self.assertEqual(self.told(server)["servers"], 9)
+            server.stop()
+        # The Keeper is gone, and the cache is a year old: it answers, and says so.
+        with contextlib.closing(sqlite3.connect(self.cache)) as cache, cache:
+            cache.execute("UPDATE _metadata SET value = value - 31536000 WHERE key = 'saved_at'")
+            cache.execute("UPDATE page SET fetched_at = 0")
+        server = self.serve(f"--catalogue.url={double.url}")
+        found = self.told(server)
+        self.assertEqual((found["source"], found["stale"]), (double.url, True))
+        self.assertGreater(found["age_seconds"], 31000000)
+
+    def test_who_never_asks_fetches_nothing(self):
+        self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
+        server = self.serve("--catalogue.url=http://127.0.0.1:9")
+        server.metrics()
+        server.get("/jobs")
+        server.stop()
+        self.assertFalse(os.path.exists(self.cache))
+
+
+if __name__ == "__main__":
+    support.main()

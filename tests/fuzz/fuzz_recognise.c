@@ -1,0 +1,52 @@
+/* Any bytes as the command line of a process up to two NULs, then as its environment up to two NULs, then as its file. */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/recognise.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Strings that each end in NUL, up to an empty one. */
+static struct slice next_strings(struct slice *rest)
+{
+	const char *end = rest->len ? memmem(rest->data, rest->len, "\0\0", 2) : NULL;
+	size_t n = end ? (size_t)(end - rest->data) + 1 : rest->len;
+	struct slice ret = {rest->data, n};
+
+	rest->data += n;
+	rest->len -= n;
+	if (rest->len) {
+		rest->data++;
+		rest->len--;
+	}
+	return ret;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO(freep) char *copy = xmalloc(size + 1);
+	struct slice rest = {copy, size};
+	struct recognised r;
+	char path[300];
+
+	if (size)
+		memcpy(copy, data, size);
+	struct process_text text = {.command_line = next_strings(&rest)};
+
+	text.environment = next_strings(&rest);
+	text.file = rest;
+	if (recognise_file(&text, path, sizeof path))
+		assert(!strstr(path, ".."));
+	is_exporter_command(text.command_line);
+	if (!recognise(&text, &r))
+		return 0;
+	assert(r.system && utf8_plain(r.job_name));
+	assert(recognised_same(&r, &r));
+	assert(r.n_labels <= JOB_LABELS_MAX);
+	for (size_t i = 0; i < r.n_labels; i++)
+		assert(utf8_plain(r.label[i].value));
+	return 0;
+}

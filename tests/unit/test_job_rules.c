@@ -1,0 +1,228 @@
+/* exporter/job_rules: files of rules, and what they make of processes. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/job_rules.h"
+
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal) - 1                                                       \
+	}
+
+static void mistakes_are_named_with_their_line(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} table[] = {
+		{"rules: 1", "f:1: rules must be a list"},
+		{"rule: []", "f:1: rule is no key of this file; accepted are rules"},
+		{"rules: [", "this is no YAML"},
+		{"rules:\n- 1", "f:2: a rule must be keys"},
+		{"rules:\n- user: x", "f:2: a rule needs either job_name or ignore"},
+		{"rules:\n- user: x\n  job_name: a\n  ignore: true", "f:2: a rule needs either"},
+		{"rules:\n- job_name: x", "f:2: a rule needs a condition: command_line,"},
+		{"rules:\n- usr: x", "f:2: usr is no key of a rule; accepted are name,"},
+		{"rules:\n- user: x\n  user: y", "f:3: user is there twice"},
+		{"rules:\n- job_name: x\n  user: '('", "f:3: user: missing closing parenthesis"},
+		{"rules:\n- job_name: x\n  environment:\n    A: '['",
+			"f:4: A: missing terminating ]"},
+		{"rules:\n- job_name: x\n  environment: y", "f:3: environment must be keys"},
+		{"rules:\n- user: (?<a>.)(?<b>.)\n  job_name: '{c}'",
+			"{c} is no named group, (?<c>...), of this rule; there are: a, b"},
+		{"rules:\n- user: x\n  job_name: '{a'", "a { without its }"},
+		{"rules:\n- user: x\n  job_name: a\n  labels: {l: '{z}'}", "{z} is no named group"},
+		{"rules:\n- user: x\n  ignore: maybe", "is not true or false"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct job_rules *r = NULL;
+		struct err e = {0};
+
+		assert_int_equal(job_rules_parse(&r, "f", table[i].text, strlen(table[i].text), &e),
+			-EINVAL);
+		assert_null(r);
+		if (!strstr(e.text, table[i].said))
+			fail_msg("%s: %s", table[i].text, e.text);
+	}
+}
+
+static struct job_rules *parse(const char *text)
+{
+	struct job_rules *r = NULL;
+	struct err e = {0};
+
+	if (job_rules_parse(&r, "f", text, strlen(text), &e))
+		fail_msg("%s", e.text);
+	return r;
+}
+
+static const char rules_text[] =
+	"rules:\n"
+	"- name: shells\n"
+	"  executable: '/(ba)?sh$'\n"
+	"  ignore: true\n"
+	"- command_line: 'run\\.py (?<flow>\\S+) --step (?<step>\\S+)'\n"
+	"  environment: {STAGE: '^prod', RUN: '^(?<run>.+)$', TRY: '(?<try>\\d+)'}\n"
+	"  job_name: '{flow}/{step}'\n"
+	"  run: '{run}'\n"
+	"  attempt: '{try}'\n"
+	"  labels: {flow: '{flow}', where: here}\n"
+	"- {user: '^batch$', cgroup: '^/jobs/(?<queue>\\w+)', job_name: 'queue {queue}'}\n"
+	"- {working_directory: '^/data/(?<project>\\w+)', job_name: '{project}'}\n"
+	"- {container: '^(?<id>abc)', job_name: 'c-{id}'}\n";
+
+static void first_rule_that_matches_wins(void **state)
+{
+	static const struct {
+		struct process_facts facts;
+		const char *job_name; /* NULL: no job; "": no rule */
+		size_t rule;
+	} table[] = {
+		{{.executable = TEXT("/usr/bin/bash"), .user = "batch", .cgroup = TEXT("/jobs/q")},
+			NULL, 0},
+		{{.text = {.command_line = TEXT("python\0run.py\0etl-2026-11-21\0--step\0load\0"),
+			  .environment = TEXT("A=b\0STAGE=production\0RUN=r 1\0TRY=x2y\0")},
+			 .user = "batch",
+			 .cgroup = TEXT("/jobs/q")},
+			"etl/load", 1},
+		{{.text = {.command_line = TEXT("run.py\0etl\0--step\0load\0"),
+			  .environment = TEXT("STAGE=test\0RUN=1\0TRY=2\0")},
+			 .user = "batch",
+			 .cgroup = TEXT("/jobs/q")},
+			"queue q", 2},
+		{{.user = "batch", .working_directory = TEXT("/data/maps/x")}, "maps", 3},
+		{{.container = "abcdef"}, "c-abc", 4},
+		{{.user = "other", .cgroup = TEXT("/jobs/q")}, "", 0},
+	};
+	struct job_rules *r = parse(rules_text);
+
+	(void)state;
+	assert_int_equal(job_rules_count(r), 5);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct rule_finding found;
+		bool matches = job_rules_match(r, &table[i].facts, &found, NULL);
+		const char *want = table[i].job_name;
+
+		assert_int_equal(matches, !want || want[0]);
+		if (!matches)
+			continue;
+		assert_int_equal(found.rule, table[i].rule);
+		assert_int_equal(found.ignored, want == NULL);
+		if (want)
+			assert_string_equal(found.is.job_name, want);
+	}
+	job_rules_free(r);
+}
+
+static void groups_fill_run_attempt_and_labels(void **state)
+{
+	const struct process_facts facts = {
+		.text = {.command_line = TEXT("run.py\0etl\0--step\0a\nb"),
+			.environment = TEXT("STAGE=prod\0RUN=2026-11-21\0TRY=2")}};
+	struct job_rules *r = parse(rules_text);
+	struct rule_finding found;
+
+	(void)state;
+	assert_true(job_rules_match(r, &facts, &found, NULL));
+	assert_string_equal(found.is.job_name, "etl/a");
+	assert_string_equal(found.is.run, "2026-11-21");
+	assert_double_equal(found.is.attempt, 2, 0);
+	assert_int_equal(found.is.n_labels, 2);
+	assert_string_equal(found.is.label[0].name, "flow");
+	assert_string_equal(found.is.label[0].value, "etl");
+	assert_string_equal(found.is.label[1].value, "here");
+	assert_true(isnan(found.is.cpu_cores));
+	assert_true(job_rules_reads(r, (struct slice){"STAGE", 5}));
+	assert_false(job_rules_reads(r, (struct slice){"SECRET", 6}));
+	assert_int_equal(job_rules_facts(r),
+		FACT_EXECUTABLE | FACT_USER | FACT_CGROUP | FACT_WORKING_DIRECTORY);
+	job_rules_free(r);
+}
+
+static void each_rule_says_why_not(void **state)
+{
+	const struct process_facts facts = {
+		.text = {.command_line = TEXT("x")}, .executable = TEXT("/bin/x")};
+	struct buf why = BUF_MAX(10000);
+	struct job_rules *r = parse(rules_text);
+	struct rule_finding found;
+
+	(void)state;
+	assert_false(job_rules_match(r, &facts, &found, &why));
+	assert_string_equal(buf_text(&why), "\trule 1 (line 2, shells): executable does not match\n"
+					    "\trule 2 (line 5): command_line does not match\n"
+					    "\trule 3 (line 11): user is not known\n"
+					    "\trule 4 (line 12): working_directory is not known\n"
+					    "\trule 5 (line 13): container is not known\n");
+	buf_done(&why);
+	job_rules_free(r);
+}
+
+/* Without a bound these take exponential time, as far as PCRE2 sees no short cut; of the first it sees none. */
+static void endless_pattern_is_given_up(void **state)
+{
+	static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b"};
+	static char text[4000];
+
+	(void)state;
+	memset(text, 'a', sizeof text);
+	text[sizeof text - 2] = 'c';
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		const struct process_facts facts = {.text = {.command_line = {text, sizeof text}}};
+		char rules[200];
+		struct rule_finding found;
+
+		snprintf(rules, sizeof rules, "rules:\n- {command_line: '%s', job_name: x}",
+			patterns[i]);
+		struct job_rules *r = parse(rules);
+
+		if (!job_rules_match(r, &facts, &found, NULL))
+			assert_int_equal(found.gave_up, i == 0 || found.gave_up);
+		job_rules_free(r);
+	}
+}
+
+static void containers_are_found_in_their_cgroups(void **state)
+{
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	static const struct {
+		const char *cgroup, *id;
+	} table[] = {
+		{"/docker/" ID, ID},
+		{"/system.slice/docker-" ID ".scope", ID},
+		{"/kubepods.slice/kubepods-pod2f1e4d3c_1111_2222_3333_444455556666.slice/"
+		 "cri-containerd-" ID ".scope",
+			ID},
+		{"/../" ID, ID},
+		{"/user.slice/user-1000.slice/session-2.scope", ""},
+		{"/", ""},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char id[CONTAINER_ID_MAX];
+
+		container_of_cgroup((struct slice){table[i].cgroup, strlen(table[i].cgroup)}, id);
+		assert_string_equal(id, table[i].id);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mistakes_are_named_with_their_line),
+		cmocka_unit_test(first_rule_that_matches_wins),
+		cmocka_unit_test(groups_fill_run_attempt_and_labels),
+		cmocka_unit_test(each_rule_says_why_not),
+		cmocka_unit_test(endless_pattern_is_given_up),
+		cmocka_unit_test(containers_are_found_in_their_cgroups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

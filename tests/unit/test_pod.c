@@ -1,0 +1,134 @@
+/* exporter/pod, job_names: what a pod is called, and how many jobs there may be. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/job_names.h"
+#include "exporter/pod.h"
+
+static void files_of_the_downward_api_are_read(void **state)
+{
+	static const char text[] = "app.kubernetes.io/name=\"etl\"\nquoted=\"a \\\"b\\\" \\\\ c\"\n"
+				   "empty=\"\"\nbroken=\"x\nnothing\n=\"y\"\nlast=\"z\"";
+	static const char want[] = "app.kubernetes.io/name=etl\0quoted=a \"b\" \\ c\0last=z";
+	struct buf out = BUF_MAX(1000);
+
+	(void)state;
+	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
+	assert_int_equal(out.len, sizeof want);
+	assert_memory_equal(out.data, want, sizeof want);
+	buf_done(&out);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[200];
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void pod_is_called_by_what_tells_most(void **state)
+{
+	static const struct {
+		const char *labels, *annotations, *pod_name, *own_name;
+		const char *system, *job_name, *run; /* system NULL: nothing names it */
+	} table[] = {
+		{"", "", NULL, NULL, NULL, "", ""},
+		{"", "", "etl-28868640-x7k2p", NULL, "kubernetes", "etl", "uid-1"},
+		{"", "", "web-6d5f7c8b9d-x7k2p", NULL, "kubernetes", "web", "uid-1"},
+		{"batch.kubernetes.io/job-name=\"nightly-28868640\"", "", "nightly-28868640-x7k2p",
+			NULL, "kubernetes", "nightly", "uid-1"},
+		{"app.kubernetes.io/name=\"shop\"\napp.kubernetes.io/component=\"import\"", "", "p",
+			NULL, "kubernetes", "shop/import", "uid-1"},
+		{"dag_id=\"daily\"\ntask_id=\"load\"\nrun_id=\"manual\"\ntry_number=\"2\"", "", "p",
+			NULL, "airflow", "daily/load", "manual"},
+		{"",
+			"metaflow/flow_name=\"Train\"\nmetaflow/step_name=\"fit\"\nmetaflow/"
+			"run_id=\"12\"",
+			"p", NULL, "metaflow", "Train/fit", "12"},
+		{"workflows.argoproj.io/workflow=\"etl-x7k2p\"", "", "p", NULL, "argo", "etl",
+			"etl-x7k2p"},
+		{"dagster/job=\"daily\"\ndagster/op=\"load\"\ndagster/run-id=\"u\"", "", "p", NULL,
+			"dagster", "daily/load", "u"},
+		{"prefect.io/flow-name=\"etl\"\nprefect.io/flow-run-id=\"u\"", "", "p", NULL,
+			"prefect", "etl", "u"},
+		{"nextflow.io/processName=\"ALIGN\"\nnextflow.io/runName=\"x\"", "", "p", NULL,
+			"nextflow", "ALIGN", "pod"},
+		{"app=\"x\"", "rightsize/job-name=\"mine\"", "p", NULL, "kubernetes", "mine",
+			"uid-1"},
+		{"", "", NULL, "own", "environment", "own", "pod"},
+	};
+	char folder[] = "/tmp/rightsize-pod-XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct recognised r;
+		struct err e = {0};
+
+		write_file(folder, "labels", table[i].labels);
+		write_file(folder, "annotations", table[i].annotations);
+		unsetenv("POD_NAME");
+		unsetenv("POD_UID");
+		unsetenv("RIGHTSIZE_JOB_NAME");
+		if (table[i].pod_name) {
+			setenv("POD_NAME", table[i].pod_name, 1);
+			setenv("POD_UID", "uid-1", 1);
+		}
+		if (table[i].own_name)
+			setenv("RIGHTSIZE_JOB_NAME", table[i].own_name, 1);
+		int code = pod_recognise(folder, &r, &e);
+
+		assert_int_equal(code, table[i].system ? 0 : -ENOENT);
+		if (code)
+			assert_non_null(strstr(e.text, "POD_NAME"));
+		else if (strcmp(r.system, table[i].system) != 0 ||
+			 strcmp(r.job_name, table[i].job_name) != 0 ||
+			 strcmp(r.run, table[i].run) != 0)
+			fail_msg("number %zu: %s %s run %s", i, r.system, r.job_name, r.run);
+	}
+	snprintf(path, sizeof path, "%s/labels", folder);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/annotations", folder);
+	unlink(path);
+	rmdir(folder);
+}
+
+static void only_so_many_jobs_are_let_in(void **state)
+{
+	struct job_names j = {.max = 2};
+	struct mono now = {NS_PER_S}, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
+
+	(void)state;
+	assert_true(job_names_admit(&j, "a", now));
+	assert_true(job_names_admit(&j, "b", (struct mono){now.ns + 1}));
+	assert_false(job_names_admit(&j, "c", now));
+	assert_true(job_names_admit(&j, "a", now));
+	/* One that is used goes on; one that had no run for a day makes room. */
+	assert_true(job_names_admit(&j, "b", next_day));
+	assert_true(job_names_admit(&j, "c", next_day));
+	assert_true(job_names_admit(&j, "b", next_day));
+	assert_false(job_names_admit(&j, "a", next_day));
+	job_names_done(&j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_of_the_downward_api_are_read),
+		cmocka_unit_test(pod_is_called_by_what_tells_most),
+		cmocka_unit_test(only_so_many_jobs_are_let_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
