@@ -6,7 +6,6 @@
 #include "exporter/job_runs.h"
 #include "exporter/json.h"
 #include "exporter/machine.h"
-#include "exporter/server_parameters.h"
 #include "exporter/today.h"
 
 /* As recommender/phases.h weighs what is reserved: a core costs as much as 8 GiB. */
@@ -34,13 +33,10 @@ struct prices {
 static void find_prices(struct app *app, struct arena *arena, struct prices *ret)
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct profile profile = profile_of_duration(NAN);
 
 	if (!machine_now(app, &ret->machine) || app_catalogue_once(app, &ret->use, NULL) != 0)
 		return;
-	ret->options = usual_options(&profile);
-	ret->options.profile = NULL;
-	ret->options.currency = "USD";
+	ret->options = (struct pick_options){.currency = "USD"};
 	ret->question = (struct today_question){
 		ret->use.catalogue, &ret->machine, &nothing, &ret->options, NULL};
 	today_of(&ret->question, arena, &ret->today);
