@@ -22,10 +22,11 @@ const known = write => v => isKnown(v) ? write(v) : UNKNOWN;
 const bytes = known(v => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]));
 const bytesPerSecond = known(v => bytes(v) + "/s");
 const mebibytes = known(v => bytes(v * 1048576));
-const cores = known(v => digits(v) + (v === 1 ? " core" : " cores"));
+const plural = (v, one, many) => digits(v) + (digits(v) === "1" ? one : many);
+const cores = known(v => plural(v, " core", " cores"));
 const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
-const gpus = known(v => digits(v) + (v === 1 ? " GPU" : " GPUs"));
+const gpus = known(v => plural(v, " GPU", " GPUs"));
 
 const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
 
