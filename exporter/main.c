@@ -134,6 +134,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	ending_close_runs(app, self);
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
