@@ -155,6 +155,9 @@ struct orphan_rule {
 	const struct run_root *here; /* this machine: boot_id and pid_namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *context;
+	/* This exporter ends for good: its runs end with it, whoever lives. 0 = none does. */
+	pid_t leaving_pid;
+	uint64_t leaving_start_ticks;
 };
 
 /*

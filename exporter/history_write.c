@@ -396,8 +396,10 @@ static bool owner_is_gone(const struct recorder *r, double last, const struct or
 		return true;
 	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
 		r->pid_namespace == rule->here->pid_namespace)
-		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
-		       !may_be_continued(r, rule);
+		return (rule->leaving_pid && rule->leaving_pid == r->owner_pid &&
+			       rule->leaving_start_ticks == r->owner_start_ticks) ||
+		       (!rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
+			       !may_be_continued(r, rule));
 	if (r->interval * STALE_INTERVALS > patience)
 		patience = r->interval * STALE_INTERVALS;
 	return last < rule->now - patience;
