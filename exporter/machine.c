@@ -77,8 +77,9 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
-struct run_server machine_of_run(const struct machine *m)
+struct run_server machine_of_run(struct app *app, struct machine *m)
 {
+	machine_now(app, m);
 	return (struct run_server){
 		.vendor_id = known(m->vendor_id),
 		.instance_type = known(m->instance_type),
@@ -86,6 +87,21 @@ struct run_server machine_of_run(const struct machine *m)
 		.zone = known(m->zone),
 		.allocation = machine_allocation_name(m->allocation),
 	};
+}
+
+void machine_tell(struct app *app, struct host_cloud *ret)
+{
+	struct machine m;
+
+	if (!machine_now(app, &m))
+		return;
+	const char *allocation = machine_allocation_name(m.allocation);
+
+	text_copy(m.vendor_id, ret->vendor, sizeof ret->vendor);
+	text_copy(m.instance_type, ret->instance_type, sizeof ret->instance_type);
+	text_copy(m.region, ret->region, sizeof ret->region);
+	text_copy(m.zone, ret->zone, sizeof ret->zone);
+	text_copy(allocation ? allocation : "", ret->allocation, sizeof ret->allocation);
 }
 
 /* ---- options ---- */

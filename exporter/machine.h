@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "collectors/base/err.h"
+#include "collectors/host.h"
 #include "exporter/history.h"
 
 struct app;
@@ -40,8 +41,10 @@ void machine_stop(struct machine_watch *w); /* at once, whatever it waits for; N
 /* The same, waiting for the answer: for a second at most. */
 void machine_find(const struct options *o, struct machine *ret);
 
-/* As the history keeps it with a run; the texts are those of m. */
-struct run_server machine_of_run(const struct machine *m);
+/* What is known now, as the history keeps it with a run; the texts are in room. */
+struct run_server machine_of_run(struct app *app, struct machine *room);
+/* And as collectors see it; left as it is while nothing is known. */
+void machine_tell(struct app *app, struct host_cloud *ret);
 
 /* What is known now, for any thread; false when nothing is, and *ret is all empty then. */
 bool machine_now(struct app *app, struct machine *ret);

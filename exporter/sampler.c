@@ -111,29 +111,13 @@ static void note_ended(struct sampler *s, const struct snapshot *snapshot)
 	s->ended_at = snapshot->at.mono;
 }
 
-static void note_cloud(struct sampler *s)
-{
-	struct host_cloud *c = &s->host.cloud;
-	struct machine m;
-
-	if (!machine_now(s->app, &m))
-		return;
-	const char *allocation = machine_allocation_name(m.allocation);
-
-	text_copy(m.vendor_id, c->vendor, sizeof c->vendor);
-	text_copy(m.instance_type, c->instance_type, sizeof c->instance_type);
-	text_copy(m.region, c->region, sizeof c->region);
-	text_copy(m.zone, c->zone, sizeof c->zone);
-	text_copy(allocation ? allocation : "", c->allocation, sizeof c->allocation);
-}
-
 /* A snapshot of now, which stays valid until the next tick. */
 static const struct snapshot *tick(struct sampler *s)
 {
 	struct snapshot *snapshot = snapshot_take(s->pool);
 
 	s->host.now = snapshot->at = now_read();
-	note_cloud(s);
+	machine_tell(s->app, &s->host.cloud);
 	drop_ended(s);
 	if (s->finder)
 		finder_look(s->finder, &s->host);
@@ -419,8 +403,7 @@ static void do_follow(struct sampler *s, void *context)
 		begin.memory_limit_bytes = note.memory_limit_bytes;
 	struct machine machine;
 
-	machine_now(s->app, &machine);
-	begin.server = machine_of_run(&machine);
+	begin.server = machine_of_run(s->app, &machine);
 	fold_begin(s->fold, f->spec->run_id, snapshot);
 	historian_run_begin(s->app->historian, &begin);
 }
@@ -463,8 +446,7 @@ static void do_conclude(struct sampler *s, void *context)
 		outcome_note(&finish, &note);
 	struct machine machine;
 
-	machine_now(s->app, &machine);
-	finish.server = machine_of_run(&machine);
+	finish.server = machine_of_run(s->app, &machine);
 	historian_run_finish(s->app->historian, &finish);
 }
 

@@ -66,7 +66,7 @@ expect 'the unit is correct' 'systemd-analyze verify --man=no rightsize-exporter
 expect 'the man page is there' 'zcat /usr/share/man/man1/rightsize-exporter.1.gz | grep -q "^.SH OPTIONS"'
 expect 'completion is bash' 'bash -n /usr/share/bash-completion/completions/rightsize-exporter'
 expect 'it serves as its user' 'setpriv --reuid=rightsize-exporter --regid=rightsize-exporter --clear-groups \
-	env STATE_DIRECTORY=/var/lib/rightsize-exporter timeout --preserve-status 2 \
+	env STATE_DIRECTORY=/var/lib/rightsize-exporter timeout --preserve-status 20 \
 	rightsize-exporter serve --web.listen-address=127.0.0.1:0 2>&1 | grep -q "listening"'
 
 printf '== Upgrade\n'
