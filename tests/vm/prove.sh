@@ -104,11 +104,11 @@ is "attached: signal" "$(of exit_signal)" in 9 9
 is "attached: limit" "$(of memory_limit_bytes)" in 209715200 209715200
 group
 echo 200M >"$HERE/memory.max"
+wrapped killed "" accuracy_job brief
 wrapped killed "" accuracy_job spike_root
 says "run: exit code" "$CODE" 137
 says "run: outcome" "$(of outcome)" oom_killed
 is "run: limit that it met" "$(of memory_limit_bytes)" in 209715200 209715200
-wrapped killed "" accuracy_job brief
 rightsize-exporter stats --job-name=killed --history.path=/tmp/h.db >/tmp/answer
 is "statistics are of the run that succeeded" "$(of runs_analyzed)" in 1 1
 is "and leave out the one that was killed" "$(of runs_excluded)" in 1 1
