@@ -16,9 +16,9 @@
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
-/* A source is named rather than a better one when it knows of more than so much more. */
+/* A source is named rather than a better one when it knows of more than so much more: starting the job takes some. */
 #define WORTH_NAMING         1.001
-#define WORTH_NAMING_SECONDS 0.01
+#define WORTH_NAMING_SECONDS 0.05
 /* How far up the ancestors of a newborn process are looked at. */
 #define GENERATIONS_MAX 16
 /* Limits are read again once in so many looks: a container may be resized. */
@@ -307,6 +307,9 @@ static const struct {
 	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
 	{CGROUP_MEMORY_BYTES, RUN_MEMORY_CGROUP_BYTES},
 	{CGROUP_MEMORY_PEAK_BYTES, RUN_MEMORY_CGROUP_PEAK_BYTES},
+	{CGROUP_MEMORY_CACHE_BYTES, RUN_MEMORY_CGROUP_CACHE_BYTES},
+	{CGROUP_MEMORY_SHMEM_BYTES, RUN_MEMORY_CGROUP_SHMEM_BYTES},
+	{CGROUP_MEMORY_HUGE_BYTES, RUN_MEMORY_CGROUP_HUGE_BYTES},
 	{CGROUP_MEMORY_HIGH_EVENTS, RUN_MEMORY_HIGH_EVENTS},
 	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
 	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
@@ -371,6 +374,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 {
 	double tree_total = value[RUN_CPU_SECONDS], best = tree_total;
 	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
+	struct cgroup_rest_reading rest = {NAN, false};
 	double group_system = NAN;
 	uint64_t ns;
 
@@ -381,12 +385,18 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
-	a->known[SOURCE_CGROUP_REST] = a->rest ? cgroup_rest_read(a->rest, h) : (double)NAN;
+	if (a->rest)
+		rest = cgroup_rest_read(a->rest, h);
+	a->known[SOURCE_CGROUP_REST] = rest.exact ? rest.seconds : (double)NAN;
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	if (a->clock && task_clock_read(a->clock, &ns) == 0)
-		a->known[SOURCE_CLOCK] = (double)ns / 1e9;
+	/*
+	 * The clock goes on while a virtual machine's CPU is taken away, so it may tell too much: it is not used beside
+	 * exit accounting, nor beyond what the group had.
+	 */
+	if (a->clock && !(a->has_events && a->tally.whole) && task_clock_read(a->clock, &ns) == 0)
+		a->known[SOURCE_CLOCK] = fmin((double)ns / 1e9, rest.seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);
@@ -458,6 +468,8 @@ void account_note(const struct account *a, const struct host *h, struct account_
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
+		.peak_told_at_ends =
+			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,
 		.oom_kills = a->oom_kills,
 		.shared_oom_kills =
 			isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,

@@ -66,6 +66,13 @@ struct account_note {
 	const char *cpu_source;    /* a name from above */
 	double cpu_missed_seconds; /* at most; NaN = not known */
 	/*
+	 * What the memory peak is: "vmhwm", the kernel's mark of one process and what the others held at the looks
+	 * before and after; "samples", the sum of several at one look; "taskstats" and "rusage", the kernel's mark of
+	 * one that nobody looked at in time. NULL = there is none.
+	 */
+	const char *memory_source;
+	double peak_told_at_ends; /* largest mark in exit accounting, bytes; NaN = none */
+	/*
 	 * Processes killed for want of memory since the run began: in its own group, and in the group that it
 	 * shares with others or on the whole machine. NaN = not known.
 	 */

@@ -240,23 +240,23 @@ static bool root_ended(struct cgroup_rest *r, const struct host *h)
 	return true;
 }
 
-double cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
+struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
 	double usage = group_cpu_seconds(r->group, h), others = 0, ours = 0;
 
 	/* A group that is gone with its last process says nothing more. */
-	if (!r->apart || isnan(usage))
-		return r->apart ? r->rest : (double)NAN;
+	if (isnan(usage))
+		return (struct cgroup_rest_reading){r->rest, r->apart};
 	bool root_ended_now = root_ended(r, h);
 
-	r->apart = find_new_others(r, h);
-	for (size_t i = 0; i < r->n && r->apart; i++) {
-		r->apart = look_at_other(r, h, &r->other[i], root_ended_now);
+	r->apart = r->apart && find_new_others(r, h);
+	for (size_t i = 0; i < r->n; i++) {
+		r->apart = look_at_other(r, h, &r->other[i], root_ended_now) && r->apart;
 		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
 	}
 	r->rest = usage - r->before - ours - others;
 	r->apart = r->apart && others <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
-	return r->apart ? r->rest : (double)NAN;
+	return (struct cgroup_rest_reading){r->rest, r->apart};
 }
 
 void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,

@@ -34,8 +34,12 @@ struct cgroup_rest_spec {
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec);
 void cgroup_rest_close(struct cgroup_rest *r); /* NULL does nothing */
 
-/* CPU seconds of the run; NaN from the moment on that it cannot be told. */
-double cgroup_rest_read(struct cgroup_rest *r, const struct host *h);
+struct cgroup_rest_reading {
+	double seconds; /* CPU time of the run, or more than that */
+	bool exact;     /* false from the moment on that it cannot be told */
+};
+
+struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h);
 
 /* Calls each with the processes of the group that are the run's, by what is known at this moment. */
 void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,

@@ -80,6 +80,7 @@ static void read_io(struct member *m, const struct host *h)
 	m->io_refused = process_refused(code);
 	if (code < 0)
 		return;
+	m->io_known = true;
 	raise_to(&m->counter[TREE_READ_CHARS], io.read_chars);
 	raise_to(&m->counter[TREE_WRITTEN_CHARS], io.written_chars);
 	raise_to(&m->counter[TREE_READ_BYTES], io.read_bytes);

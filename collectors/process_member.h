@@ -61,8 +61,8 @@ struct member {
 	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
 	bool io_refused, fds_refused, pss_refused;
-	bool fds_known;
-	bool vanished; /* gone, and not settled yet */
+	bool vanished;            /* gone, and not settled yet */
+	bool fds_known, io_known; /* io: was read once at least */
 };
 
 /* Raises *value to candidate; never lowers it. */

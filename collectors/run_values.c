@@ -14,6 +14,19 @@ static void take_waits(double *v, const uint64_t *total, const struct delay_read
 	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
+/* What no process lets us read is not 0. */
+static void take_io(double *v, const struct process_tree *tree)
+{
+	const uint64_t *total = tree->total;
+
+	if (tree->io_refused && !tree->io_known)
+		return;
+	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
+	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
+	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
+	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
+}
+
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays)
 {
@@ -23,10 +36,7 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	v[RUN_CPU_SECONDS] = (double)total[TREE_CPU_NS] / 1e9;
 	v[RUN_CPU_SYSTEM_SECONDS] = (double)total[TREE_SYSTEM_NS] / 1e9;
 	v[RUN_CPU_USER_SECONDS] = (double)(total[TREE_CPU_NS] - total[TREE_SYSTEM_NS]) / 1e9;
-	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
-	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
-	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
-	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
+	take_io(v, tree);
 	v[RUN_VOLUNTARY_SWITCHES] = (double)total[TREE_VOLUNTARY_SWITCHES];
 	v[RUN_INVOLUNTARY_SWITCHES] = (double)total[TREE_INVOLUNTARY_SWITCHES];
 	v[RUN_MINOR_FAULTS] = (double)total[TREE_MINOR_FAULTS];

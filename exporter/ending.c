@@ -2,11 +2,13 @@
 #include "exporter/ending.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "collectors/base/clock.h"
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
+#include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
@@ -56,6 +58,16 @@ static struct sight look(struct app *app)
 	return ret;
 }
 
+/* Who gets a signal when the pod ends is the job, too: its end is waited for, but not longer than a second signal. */
+static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
+{
+	struct mono begin = now_read().mono;
+
+	while (look(app).active && wait_signal(app, signals, LOOK_SECONDS) == 0 &&
+		mono_seconds_between(begin, now_read().mono) < ENDING_GRACE_SECONDS)
+		;
+}
+
 static const char *wait_for_job(struct app *app, const sigset_t *signals)
 {
 	struct mono idle_since = now_read().mono;
@@ -66,8 +78,10 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals)
 		struct sight s = look(app);
 		struct mono now = now_read().mono;
 
-		if (n)
+		if (n) {
+			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
+		}
 		seen = seen || s.seen;
 		if (s.active || !seen)
 			idle_since = now;
@@ -98,4 +112,31 @@ void ending_linger(struct app *app, const sigset_t *signals)
 		mono_seconds_between(begin, now_read().mono) < most &&
 		wait_signal(app, signals, LOOK_SECONDS / 5) == 0)
 		;
+}
+
+static int close_runs(struct history *h, void *context, struct err *e)
+{
+	const struct identity *self = context;
+	const struct orphan_rule rule = {
+		.now = wall_seconds(now_read().wall),
+		.stale_seconds = INFINITY,
+		.here = &self->here,
+		.alive = process_alive,
+		.leaving_pid = self->pid,
+		.leaving_start_ticks = self->start_ticks,
+	};
+
+	return history_close_orphans(h, &rule, e);
+}
+
+void ending_close_runs(struct app *app, const struct identity *self)
+{
+	struct identity copy = *self;
+	struct err e = {0};
+
+	if (!app->options->exit_with_job || !app->historian ||
+		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
+		return;
+	if (historian_do(app->historian, close_runs, &copy, &e))
+		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
 }

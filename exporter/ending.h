@@ -8,9 +8,13 @@
 #include <signal.h>
 
 #include "exporter/app.h"
+#include "exporter/identity.h"
 
 /* A job that ends may be followed by its next step: so long without any run is the end of all. */
 #define ENDING_SETTLE_SECONDS 5.0
+
+/* After a signal with --exit-with-job, so long is waited for the job to end as well: both get it when a pod ends. */
+#define ENDING_GRACE_SECONDS 15.0
 
 /* Blocks until it is time to end; why, for the log: the name of the signal, or "job ended". Main thread. */
 const char *ending_wait(struct app *app, const sigset_t *signals);
@@ -20,5 +24,11 @@ const char *ending_wait(struct app *app, const sigset_t *signals);
  * sampler still work.
  */
 void ending_linger(struct app *app, const sigset_t *signals);
+
+/*
+ * With --exit-with-job nobody comes after us who could go on with the runs that are still open: they end as
+ * interrupted. After the sampler stopped, before the historian does.
+ */
+void ending_close_runs(struct app *app, const struct identity *self);
 
 #endif

@@ -4,15 +4,31 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 #include "exporter/historian.h"
 #include "exporter/identity.h"
+#include "exporter/json.h"
 #include "exporter/outcome.h"
+
+/* The labels as the text of a JSON object; NULL without any. free. */
+static char *labels_text(const struct recognised *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < r->n_labels; i++)
+		json_put(o, r->label[i].name, json_text(r->label[i].value));
+	char *ret = r->n_labels ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return ret;
+}
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
 	struct named *n)
 {
 	const struct identity *self = f->app->self;
+	AUTO(freep) char *labels = labels_text(&n->is);
 	struct account_note note;
 	struct run_begin begin = {
 		.run_id = n->run_id,
@@ -26,6 +42,9 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 		.memory_limit_bytes = NAN,
 		.input_bytes = n->is.input_bytes,
 		.attempt = n->is.attempt,
+		.system = n->is.system,
+		.system_run = n->is.run[0] ? n->is.run : NULL,
+		.labels = labels,
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};

@@ -89,6 +89,7 @@ struct run_begin {
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
 		attempt;
+	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
 	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;
@@ -154,6 +155,9 @@ struct orphan_rule {
 	const struct run_root *here; /* this machine: boot_id and pid_namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *context;
+	/* This exporter ends for good: its runs end with it, whoever lives. 0 = none does. */
+	pid_t leaving_pid;
+	uint64_t leaving_start_ticks;
 };
 
 /*

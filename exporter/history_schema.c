@@ -55,6 +55,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
+	/* Who named a run, and by which words. */
+	"ALTER TABLE run ADD COLUMN system TEXT;"
+	"ALTER TABLE run ADD COLUMN system_run TEXT;"
+	"ALTER TABLE run ADD COLUMN labels TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

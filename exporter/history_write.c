@@ -84,6 +84,9 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
 	put_server(&q, &b->server);
+	sql_put_text(&q, b->system);
+	sql_put_text(&q, b->system_run);
+	sql_put_text(&q, b->labels);
 	sql_put_text(&q, b->job_name);
 	return sql_run(&q, e);
 }
@@ -298,6 +301,9 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.memory_limit_bytes = r->memory_limit_bytes,
 		.input_bytes = r->input_bytes,
 		.attempt = r->attempt,
+		.system = r->system,
+		.system_run = r->system_run,
+		.labels = r->labels,
 		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
 	int code = history_run_begin(h, &b, e);
@@ -390,8 +396,10 @@ static bool owner_is_gone(const struct recorder *r, double last, const struct or
 		return true;
 	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
 		r->pid_namespace == rule->here->pid_namespace)
-		return !rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
-		       !may_be_continued(r, rule);
+		return (rule->leaving_pid && rule->leaving_pid == r->owner_pid &&
+			       rule->leaving_start_ticks == r->owner_start_ticks) ||
+		       (!rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
+			       !may_be_continued(r, rule));
 	if (r->interval * STALE_INTERVALS > patience)
 		patience = r->interval * STALE_INTERVALS;
 	return last < rule->now - patience;

@@ -15,6 +15,7 @@
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
 #include "exporter/log.h"
+#include "exporter/service.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
 #include "exporter/web.h"
@@ -49,7 +50,8 @@ struct http {
 	struct web *web;
 	size_t n;
 	const char *unix_socket;                      /* to be removed at the end; NULL = none */
-	struct server server[HTTP_ADDRESSES_MAX + 1]; /* and the Unix socket */
+	/* Those asked for, those given, and the Unix socket. */
+	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
 /* One request on its way through libmicrohttpd. */
@@ -373,10 +375,31 @@ static int serve_unix(struct http *h, const char *path, struct err *e)
 	return serve(h, fd, path, false, e);
 }
 
+/* Instead of the default address, and besides those that were asked for. */
+static int serve_given(struct http *h, struct err *e)
+{
+	int code = 0;
+
+	if (h->app->n_sockets > HTTP_ADDRESSES_MAX)
+		return err_set(e, -EINVAL, "%zu sockets from systemd are too many: give at most %d",
+			h->app->n_sockets, HTTP_ADDRESSES_MAX);
+	for (size_t i = 0; code == 0 && i < h->app->n_sockets; i++) {
+		int fd = SERVICE_FIRST_SOCKET + (int)i;
+		char *bound = h->server[h->n].address;
+
+		code = listen_adopt(fd, bound, e);
+		if (code == 0)
+			code = serve(h, fd, bound,
+				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
+	}
+	return code;
+}
+
 int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
 {
 	static const char *fallback[] = {HTTP_DEFAULT_ADDRESS};
-	struct texts wanted = addresses->n ? *addresses : (struct texts){1, fallback};
+	struct texts wanted =
+		addresses->n || app->n_sockets ? *addresses : (struct texts){1, fallback};
 
 	if (wanted.n > HTTP_ADDRESSES_MAX)
 		return err_set(e, -EINVAL, "%zu listen addresses are too many: give at most %d",
@@ -387,6 +410,8 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	h->site = site_new(app);
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
+	if (code == 0)
+		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
 		code = serve_address(h, wanted.text[i], e);
 	if (code == 0)

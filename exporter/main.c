@@ -28,6 +28,7 @@
 #include "exporter/rules_command.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
+#include "exporter/service.h"
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
@@ -101,6 +102,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct forwarder *forwarder = NULL;
 	struct costs *costs = NULL;
 	struct http *http = NULL;
+	struct service *service = NULL;
 
 	int code = machine_start(&app->machine, app->options, e);
 
@@ -120,14 +122,19 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = start_forwarder(&forwarder, app, e);
 	if (code == 0)
 		code = costs_start(&costs, app, e);
+	if (code == 0)
+		code = service_start(&service, app, e);
 	if (code == 0) {
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
+		service_notify("STOPPING=1");
 		ending_linger(app, set);
 	}
+	service_stop(service);
 	costs_stop(costs);
 	follower_stop(follower);
 	http_stop(http);
 	sampler_stop(app->sampler);
+	ending_close_runs(app, self);
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
@@ -162,6 +169,7 @@ static int serve_main(int argc, char **argv)
 	app.options = &o;
 	app.self = &self;
 	app.refreshes_catalogue = true;
+	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;

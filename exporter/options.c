@@ -332,6 +332,17 @@ void options_done(struct options *o)
 	*o = (struct options){0};
 }
 
+bool option_at(size_t i, struct option_view *ret)
+{
+	if (i >= ARRAY_LEN(rows))
+		return false;
+	const struct option_row *r = &rows[i];
+
+	*ret = (struct option_view){
+		r->name, r->placeholder, r->fallback, r->help, r->choices, r->commands};
+	return true;
+}
+
 /* Prints text in lines of at most 100 columns behind an indent. */
 static void add_wrapped(struct buf *out, const char *text, size_t indent)
 {

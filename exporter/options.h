@@ -164,7 +164,7 @@ struct options {
 };
 
 extern const char *const log_level_names[], *const log_format_names[],
-	*const server_allocation_names[];
+						    *const server_allocation_names[];
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
@@ -175,6 +175,15 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 	struct err *e);
 
 void options_done(struct options *o);
+
+/* One option, as whoever prints options sees it. */
+struct option_view {
+	const char *name, *placeholder, *fallback,
+		*help;              /* placeholder NULL: a flag; fallback may be NULL */
+	const char *const *choices; /* NULL-terminated; NULL = any value */
+	unsigned commands;          /* enum command_bits */
+};
+bool option_at(size_t i, struct option_view *ret); /* false past the last */
 
 /* The options of a command as --help prints them, and as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);

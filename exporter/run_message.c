@@ -14,6 +14,8 @@
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
+#define SYSTEM_RUN_MAX     128
+#define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 
@@ -55,6 +57,9 @@ static const struct field run_fields[] = {
 	{FIELD(run, NUMBER, attempt), 0, false},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
 	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
+	{FIELD(run, TEXT, labels), LABELS_MAX, false},
 	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
 	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
 	{FIELD(run, TEXT, region), SOURCE_MAX, false},

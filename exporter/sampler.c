@@ -20,6 +20,7 @@
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/outcome.h"
+#include "exporter/rights.h"
 #include "exporter/outlook.h"
 
 #define STACK_SIZE (256 * 1024)
@@ -42,6 +43,7 @@ struct sampler {
 	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
 	uint64_t samples_missed;
+	struct rights rights;
 	size_t n_ended;            /* runs that linger */
 	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
 	struct mono ended_at;
@@ -139,6 +141,7 @@ static const struct snapshot *tick(struct sampler *s)
 	active_collect(s->active, &s->host, snapshot);
 	outlooks_add(s->app->outlooks, snapshot);
 	note_ended(s, snapshot);
+	rights_note(&s->rights, snapshot);
 	if (s->finder)
 		finder_settle(s->finder, &s->host, snapshot);
 	publish(s, snapshot);

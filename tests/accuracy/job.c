@@ -341,11 +341,31 @@ static void spike_child(void)
 	wait_for_all();
 }
 
-/* The second begins a second after the first has given its memory back. */
+/* The second begins a second after the first has given its memory back, and both stay until it is over. */
 static void spike_two(void)
 {
-	spike_after(REST_MS, REST_MS * 2);
-	spike_after(REST_MS + SPIKE_MS + 1000, REST_MS);
+	int over[2];
+	char byte;
+
+	if (pipe(over) < 0)
+		exit(1);
+	if (start() == 0) {
+		rest(REST_MS);
+		spike();
+		close(over[0]);
+		close(over[1]);
+		rest(REST_MS * 2 + SPIKE_MS);
+		_exit(0);
+	}
+	close(over[1]);
+	if (start() == 0) {
+		while (read(over[0], &byte, 1) > 0)
+			;
+		rest(1000);
+		spike();
+		rest(REST_MS);
+		_exit(0);
+	}
 	wait_for_all();
 }
 

@@ -5,6 +5,7 @@ import http.server
 import json
 import signal
 import socket
+import subprocess
 import threading
 
 import support
@@ -283,6 +284,18 @@ class Ending(support.Case):
         self.run_job(python_job("import time; time.sleep(0.5)"))
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said('stopping.*reason="job ended"'))
+
+    def test_runs_of_a_server_that_ends_with_the_job_end_with_it(self):
+        job = subprocess.Popen(["sleep", "600"], env={**self.environment, "RIGHTSIZE_JOB_NAME": "ending/job"})
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        server = self.serve("--exit-with-job", "--jobs.recognise")
+        wait_until(lambda: server.job_value("rightsize_job_active_runs", "ending/job") == 1, "the run")
+        server.send(signal.SIGTERM)
+        self.assertIsNone(server.process.poll(), "it waits for the job, which may end, too")
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(self.only_run("ending/job")["outcome"], "interrupted")
 
     def test_a_server_stays_for_one_more_scrape(self):
         server = self.serve("--web.linger=1h")

