@@ -28,8 +28,7 @@ static char *labels_text(const struct recognised *r)
 /* Where runs run, as far as it is known by now. */
 static struct run_server server_now(struct finder *f)
 {
-	machine_now(f->app, &f->machine);
-	return machine_of_run(&f->machine);
+	return machine_of_run(f->app, &f->machine);
 }
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
