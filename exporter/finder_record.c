@@ -9,6 +9,7 @@
 #include "exporter/historian.h"
 #include "exporter/identity.h"
 #include "exporter/json.h"
+#include "exporter/machine.h"
 #include "exporter/outcome.h"
 
 /* The labels as the text of a JSON object; NULL without any. free. */
@@ -22,6 +23,12 @@ static char *labels_text(const struct recognised *r)
 
 	json_decref(o);
 	return ret;
+}
+
+/* Where runs run, as far as it is known by now. */
+static struct run_server server_now(struct finder *f)
+{
+	return machine_of_run(f->app, &f->machine);
 }
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
@@ -51,6 +58,7 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
+	begin.server = server_now(f);
 	if (n->earlier)
 		fold_continue(f->fold, n->run_id, s, n->earlier->total,
 			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
@@ -98,6 +106,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		finish.exit_code = n->told_exit_code;
 		finish.exit_signal = NAN;
 	}
+	finish.server = server_now(f);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
 	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,

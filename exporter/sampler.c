@@ -58,18 +58,6 @@ struct sampler {
 	struct mono tick_at, tick_ended;
 };
 
-static struct timespec monotonic_after(double seconds)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t ns = (int64_t)t.tv_nsec + (int64_t)(seconds * 1e9);
-
-	t.tv_sec += ns / NS_PER_S;
-	t.tv_nsec = ns % NS_PER_S;
-	return t;
-}
-
 /* ---- one tick ---- */
 
 static void publish(struct sampler *s, struct snapshot *snapshot)

@@ -17,15 +17,16 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 from history import History, hostile_name  # noqa: E402
 from support import EXPORTER, Process, clean_environment, python_job  # noqa: E402
 
-# Twenty seconds of work that grows, so that its page has something to follow.
+# Grows until it is told to end, so that its page has something to follow.
 LIVE_JOB = """
-import time
+import os, sys, time
 kept = []
-for i in range(40):
-    kept.append(bytearray(4 << 20))
+while not os.path.exists(sys.argv[1]) and len(kept) < 1000:
+    kept.append(bytearray(1 << 20))
     end = time.monotonic() + 0.5
     while time.monotonic() < end:
         sum(range(1000))
+        time.sleep(0.01)
 """
 
 
@@ -73,6 +74,7 @@ def main():
             "day": history.phased("day/long", now - 90000, 86400, 1),
             "hostile": history.phased(hostile_name(), now - 9000, 600, 1, "failed"),
             "hostileName": hostile_name(),
+            "endLive": str(world.folder / "end"),
         }
         history.close()
         _, told["empty"] = world.serve("empty")
@@ -84,7 +86,7 @@ def main():
             subprocess.run([EXPORTER, "report", f"--run={told[name]}", f"--history.path={world.path('many')}", "-o",
                             told[name + "Report"]], check=True, env=world.environment)
         world.start("run", "--job-name=live/grows", f"--history.path={world.path('many')}", "--quiet", "--",
-                    *python_job(LIVE_JOB))
+                    *python_job(LIVE_JOB, told["endLive"]))
         result = subprocess.run(["node", str(HERE / "page.mjs")], input=json.dumps(told), text=True, check=False,
                                 env={**os.environ})
         return result.returncode
