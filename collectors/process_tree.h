@@ -26,7 +26,7 @@ struct process_tree {
 	uint64_t retained[TREE_COUNTERS];
 	uint64_t total[TREE_COUNTERS]; /* the answer; never falls */
 	uint64_t peak_bytes;           /* highest memory of the tree, as far as the kernel tells */
-	bool io_known, io_refused; /* of any process, ever */
+	bool io_known; /* of any process, ever */
 	uint64_t peak_process_bytes;   /* highest mark of one process */
 	uint64_t pss_budget_ns;        /* saved up for reading PSS */
 	unsigned looks;
