@@ -10,14 +10,15 @@
 #include "collectors/base/mem.h"
 #include "collectors/cgroup_files.h"
 #include "collectors/cgroup_own.h"
+#include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
-/* A source is named rather than a better one when it knows of more than so much more. */
+/* A source is named rather than a better one when it knows of more than so much more: starting the job takes some. */
 #define WORTH_NAMING         1.001
-#define WORTH_NAMING_SECONDS 0.01
+#define WORTH_NAMING_SECONDS 0.05
 /* How far up the ancestors of a newborn process are looked at. */
 #define GENERATIONS_MAX 16
 /* Limits are read again once in so many looks: a container may be resized. */
@@ -25,6 +26,7 @@
 
 enum cpu_source {
 	SOURCE_CGROUP,
+	SOURCE_CGROUP_REST,
 	SOURCE_TASKSTATS,
 	SOURCE_CLOCK,
 	SOURCE_RUSAGE,
@@ -33,7 +35,7 @@ enum cpu_source {
 };
 
 static const char *const source_names[SOURCES] = {
-	"cgroup", "taskstats", "task-clock", "rusage", "proc"};
+	"cgroup", "cgroup-rest", "taskstats", "task-clock", "rusage", "proc"};
 
 struct accounts {
 	struct exit_events *events;
@@ -50,6 +52,7 @@ struct account {
 	struct cgroup own;
 	bool has_own;
 	struct cgroup_files files; /* of the own group */
+	struct cgroup_rest *rest;  /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;
 	unsigned looks;
@@ -63,7 +66,8 @@ struct account {
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
 	double exporter_seconds, group_seconds;
-	double births, faults;              /* of the machine, when it began */
+	double births;                      /* of the machine, when it began */
+	double peak_process_bytes;          /* mark of its largest process */
 	double oom_kills;                   /* in the own group */
 	double shared_kills, machine_kills; /* when it began */
 };
@@ -126,13 +130,6 @@ static double machine_number(const struct host *h, const char *key)
 		       number_value(number_find(text, key));
 }
 
-static double group_cpu_seconds(const struct cgroup *c, const struct host *h)
-{
-	if (c->place[CGROUP_CPU].version == 2)
-		return group_number(&c->place[CGROUP_CPU], h, "cpu.stat", "usage_usec") / 1e6;
-	return group_number(&c->place[CGROUP_CPUACCT], h, "cpuacct.usage", NULL) / 1e9;
-}
-
 /* ---- one run ---- */
 
 struct family {
@@ -160,6 +157,11 @@ static bool is_member(const void *context, pid_t pid)
 	return false;
 }
 
+static bool counts_cpu(const struct cgroup *c)
+{
+	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
+}
+
 static void begin_group(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree)
 {
@@ -171,6 +173,10 @@ static void begin_group(struct account *a, const struct host *h, const struct ac
 	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, &family);
 	if (a->has_own)
 		cgroup_files_open(&a->files, &a->own);
+	if (!counts_cpu(&a->own))
+		a->rest = cgroup_rest_open(h,
+			&(struct cgroup_rest_spec){spec->root, &a->group, is_member, &family,
+				(double)process_tree_cpu_ns(tree) / 1e9});
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -179,7 +185,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	if (spec->ours || !h->own_pid_namespace)
+	/* Listening to the whole machine is for those who need it. */
+	if (!h->own_pid_namespace || (spec->ours && counts_cpu(&a->own)))
 		return;
 	if (!shared->events_tried) {
 		shared->events_tried = true;
@@ -216,7 +223,6 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->shared_kills = group_oom_kills(&a->group, h);
 	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
-	a->faults = machine_number(h, "pgfault");
 	a->oom_kills = NAN;
 	return a;
 }
@@ -228,6 +234,7 @@ void account_close(struct account *a)
 	if (a->has_events)
 		exit_events_forget(a->shared->events, a->events_run);
 	cgroup_files_close(&a->files);
+	cgroup_rest_close(a->rest);
 	free(a);
 }
 
@@ -252,10 +259,13 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 	if (a->has_own)
 		cgroup_processes(&a->own, h, add_pid, &found);
+	if (a->rest)
+		cgroup_rest_processes(a->rest, h, add_pid, &found);
 	if (a->has_events)
 		exit_events_living(a->shared->events, a->events_run, add_pid, &found);
 	for (size_t i = 0; i < found.n; i++)
-		process_tree_adopt(tree, h, found.pid[i]);
+		if (found.pid[i] > 0)
+			process_tree_adopt(tree, h, found.pid[i]);
 	free(found.pid);
 }
 
@@ -297,6 +307,9 @@ static const struct {
 	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
 	{CGROUP_MEMORY_BYTES, RUN_MEMORY_CGROUP_BYTES},
 	{CGROUP_MEMORY_PEAK_BYTES, RUN_MEMORY_CGROUP_PEAK_BYTES},
+	{CGROUP_MEMORY_CACHE_BYTES, RUN_MEMORY_CGROUP_CACHE_BYTES},
+	{CGROUP_MEMORY_SHMEM_BYTES, RUN_MEMORY_CGROUP_SHMEM_BYTES},
+	{CGROUP_MEMORY_HUGE_BYTES, RUN_MEMORY_CGROUP_HUGE_BYTES},
 	{CGROUP_MEMORY_HIGH_EVENTS, RUN_MEMORY_HIGH_EVENTS},
 	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
 	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
@@ -361,6 +374,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 {
 	double tree_total = value[RUN_CPU_SECONDS], best = tree_total;
 	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
+	struct cgroup_rest_reading rest = {NAN, false};
 	double group_system = NAN;
 	uint64_t ns;
 
@@ -371,11 +385,19 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
+	if (a->rest)
+		rest = cgroup_rest_read(a->rest, h);
+	a->known[SOURCE_CGROUP_REST] = rest.exact ? rest.seconds : (double)NAN;
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	if (a->clock && task_clock_read(a->clock, &ns) == 0)
-		a->known[SOURCE_CLOCK] = (double)ns / 1e9;
+	/*
+	 * The clock goes on while a virtual machine's CPU is taken away, so it may tell too much: it is not used beside
+	 * exit accounting, nor beyond what the group had.
+	 */
+	if (a->clock && !(a->has_events && a->tally.whole) && task_clock_read(a->clock, &ns) == 0)
+		a->known[SOURCE_CLOCK] = fmin((double)ns / 1e9, rest.seconds);
+	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);
 
@@ -411,21 +433,24 @@ static enum cpu_source source_of(const struct account *a)
 	return SOURCE_PROC;
 }
 
-/* What the ends of all processes on the machine since the run began can have cost: see lineage.h. */
-static double ends_seconds(const struct account *a, const struct host *h)
+/*
+ * What the ends of all processes on the machine since the run began can have cost: see lineage.h. None of the run had
+ * more pages than its largest process; a fork has those of its parent without having touched them.
+ */
+static double ends_seconds(const struct account *a)
 {
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
-	double faults = machine_number(h, "pgfault") - a->faults;
+	double pages = a->peak_process_bytes / 4096;
 
-	return (births * LINEAGE_END_NS + faults * LINEAGE_END_PAGE_NS) / 1e9;
+	return births * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
 }
 
-static double missed_of(const struct account *a, const struct host *h, enum cpu_source source)
+static double missed_of(const struct account *a, enum cpu_source source)
 {
 	double missed = a->machine_known ? a->missed.seconds : (double)NAN;
-	double ends = ends_seconds(a, h);
+	double ends = ends_seconds(a);
 
-	if (source == SOURCE_CGROUP)
+	if (source == SOURCE_CGROUP || source == SOURCE_CGROUP_REST)
 		return 0;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
@@ -442,7 +467,9 @@ void account_note(const struct account *a, const struct host *h, struct account_
 
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
-		.cpu_missed_seconds = missed_of(a, h, source),
+		.cpu_missed_seconds = missed_of(a, source),
+		.peak_told_at_ends =
+			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,
 		.oom_kills = a->oom_kills,
 		.shared_oom_kills =
 			isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,

@@ -6,6 +6,7 @@
  * the next:
  *
  *	cgroup      the kernel's account of the run's own control group: all of it
+ *	cgroup-rest the kernel's account of a group that it shares with few others, less theirs (cgroup_rest.h)
  *	taskstats   exit accounting on a privileged host: all but the end of each process
  *	task-clock  an inherited perf counter, for commands started here: all but the end of each process
  *	rusage      getrusage(2) of who waited: all that somebody waited for
@@ -64,6 +65,13 @@ void account_waited(struct account *a, double total_seconds);
 struct account_note {
 	const char *cpu_source;    /* a name from above */
 	double cpu_missed_seconds; /* at most; NaN = not known */
+	/*
+	 * What the memory peak is: "vmhwm", the kernel's mark of one process and what the others held at the looks
+	 * before and after; "samples", the sum of several at one look; "taskstats" and "rusage", the kernel's mark of
+	 * one that nobody looked at in time. NULL = there is none.
+	 */
+	const char *memory_source;
+	double peak_told_at_ends; /* largest mark in exit accounting, bytes; NaN = none */
 	/*
 	 * Processes killed for want of memory since the run began: in its own group, and in the group that it
 	 * shares with others or on the whole machine. NaN = not known.

@@ -1,9 +1,11 @@
 /* Limits and use of the control group that this exporter runs in: its container, slice or job. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/cgroup_files.h"
 #include "collectors/cgroup_path.h"
 #include "collectors/collector.h"
 #include "collectors/source.h"
@@ -31,6 +33,30 @@ X(MEMORY_LIMIT, .name = "rightsize_cgroup_memory_limit_bytes", .unit = "bytes", 
   .help = "Smallest memory limit of the group and those above it, absent without one", .type = METRIC_GAUGE) \
 X(SWAP_USAGE, .name = "rightsize_cgroup_swap_usage_bytes", .unit = "bytes", \
   .help = "Swap space in use by the group", .type = METRIC_GAUGE) \
+X(MEMORY_ANON, .name = "rightsize_cgroup_memory_anon_bytes", .unit = "bytes", \
+  .help = "Part of the group's memory that programs made their own", .type = METRIC_GAUGE) \
+X(MEMORY_CACHE, .name = "rightsize_cgroup_memory_cache_bytes", .unit = "bytes", \
+  .help = "Part of the group's memory that is page cache, shared memory included", .type = METRIC_GAUGE) \
+X(MEMORY_SHMEM, .name = "rightsize_cgroup_memory_shmem_bytes", .unit = "bytes", \
+  .help = "Part of the group's memory that is shared memory or tmpfs", .type = METRIC_GAUGE) \
+X(MEMORY_HUGE, .name = "rightsize_cgroup_memory_huge_bytes", .unit = "bytes", \
+  .help = "Part of the group's memory that is in transparent huge pages of programs", .type = METRIC_GAUGE) \
+X(MEMORY_HIGH_EVENTS, .name = "rightsize_cgroup_memory_high_events", \
+  .help = "Times that the group was slowed down at memory.high; v2 only", .type = METRIC_COUNTER) \
+X(MEMORY_MAX_EVENTS, .name = "rightsize_cgroup_memory_max_events", \
+  .help = "Times that the group met its memory limit", .type = METRIC_COUNTER) \
+X(MEMORY_OOM_EVENTS, .name = "rightsize_cgroup_memory_oom_events", \
+  .help = "Times that an allocation was about to fail at the group's memory limit; v2 only", .type = METRIC_COUNTER) \
+X(CPU_PRESSURE, .name = "rightsize_cgroup_cpu_pressure_seconds", .unit = "seconds", \
+  .help = "Time in which some task of the group waited for a CPU (PSI); v2 only", .type = METRIC_COUNTER) \
+X(MEMORY_PRESSURE, .name = "rightsize_cgroup_memory_pressure_seconds", .unit = "seconds", \
+  .help = "Time in which some task of the group waited for memory (PSI); v2 only", .type = METRIC_COUNTER) \
+X(IO_PRESSURE, .name = "rightsize_cgroup_io_pressure_seconds", .unit = "seconds", \
+  .help = "Time in which some task of the group waited for storage (PSI); v2 only", .type = METRIC_COUNTER) \
+X(IO_READ, .name = "rightsize_cgroup_io_read_bytes", .unit = "bytes", \
+  .help = "Bytes that the group read from storage, all devices together", .type = METRIC_COUNTER) \
+X(IO_WRITTEN, .name = "rightsize_cgroup_io_written_bytes", .unit = "bytes", \
+  .help = "Bytes that the group wrote to storage, all devices together", .type = METRIC_COUNTER) \
 X(OOM_KILLS, .name = "rightsize_cgroup_oom_kills", \
   .help = "Processes of the group that the kernel killed for want of memory", .type = METRIC_COUNTER) \
 X(TASKS, .name = "rightsize_cgroup_tasks", \
@@ -76,6 +102,26 @@ static const struct row rows[] = {
 	{TASKS, CGROUP_PIDS, 1, "pids.current", NULL, 1},
 };
 
+/* What collectors/cgroup_files.c reads; unit: of the whole number that is counted. */
+static const struct {
+	unsigned id;
+	enum cgroup_value value;
+	double unit;
+} more_rows[] = {
+	{MEMORY_ANON, CGROUP_MEMORY_ANON_BYTES, 1},
+	{MEMORY_CACHE, CGROUP_MEMORY_CACHE_BYTES, 1},
+	{MEMORY_SHMEM, CGROUP_MEMORY_SHMEM_BYTES, 1},
+	{MEMORY_HUGE, CGROUP_MEMORY_HUGE_BYTES, 1},
+	{MEMORY_HIGH_EVENTS, CGROUP_MEMORY_HIGH_EVENTS, 1},
+	{MEMORY_MAX_EVENTS, CGROUP_MEMORY_MAX_EVENTS, 1},
+	{MEMORY_OOM_EVENTS, CGROUP_MEMORY_OOM_EVENTS, 1},
+	{CPU_PRESSURE, CGROUP_CPU_PRESSURE_SECONDS, 1e-6},
+	{MEMORY_PRESSURE, CGROUP_MEMORY_PRESSURE_SECONDS, 1e-6},
+	{IO_PRESSURE, CGROUP_IO_PRESSURE_SECONDS, 1e-6},
+	{IO_READ, CGROUP_IO_READ_BYTES, 1},
+	{IO_WRITTEN, CGROUP_IO_WRITTEN_BYTES, 1},
+};
+
 /* How often limits are read again, and how often the group itself is looked up. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
@@ -90,6 +136,7 @@ struct state {
 	int found; /* 0, or why there is no group */
 	struct cgroup group;
 	struct cgroup_limits limits;
+	struct cgroup_files files;
 	struct file file[ARRAY_LEN(rows)]; /* of the first row of each file that is in use */
 	struct counter counter[CGROUP_N_METRICS];
 };
@@ -109,10 +156,12 @@ static void close_files(struct state *s)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		source_close(&s->file[i].source);
+	cgroup_files_close(&s->files);
 }
 
 static void open_files(struct state *s)
 {
+	cgroup_files_open(&s->files, &s->group);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct cgroup_place *place = &s->group.place[rows[i].controller];
 		struct file *f = &s->file[i];
@@ -182,6 +231,21 @@ static int read_rows(struct state *s, const struct host *host, uint64_t raw[CGRO
 	return 0;
 }
 
+static void read_more(struct state *s, const struct host *host, uint64_t raw[CGROUP_N_METRICS],
+	double unit[CGROUP_N_METRICS])
+{
+	double v[CGROUP_VALUES];
+
+	cgroup_files_read(&s->files, host, v);
+	for (size_t i = 0; i < ARRAY_LEN(more_rows); i++) {
+		double number = round(v[more_rows[i].value] / more_rows[i].unit);
+
+		unit[more_rows[i].id] = more_rows[i].unit;
+		if (number >= 0 && number < 0x1p63)
+			raw[more_rows[i].id] = (uint64_t)number;
+	}
+}
+
 static const char *version_name(const struct cgroup *c)
 {
 	bool has[3] = {false};
@@ -208,6 +272,7 @@ static int cgroup_collect(void *state, const struct host *host, struct block *ou
 	int code = read_rows(s, host, raw, unit, e);
 	if (code < 0)
 		return code;
+	read_more(s, host, raw, unit);
 	if (s->group.place[CGROUP_MEMORY].version == 1 && raw[SWAP_USAGE] != NUMBER_UNKNOWN)
 		raw[SWAP_USAGE] = raw[SWAP_USAGE] >= raw[MEMORY_USAGE] ?
 					  raw[SWAP_USAGE] - raw[MEMORY_USAGE] :

@@ -16,8 +16,13 @@ enum cgroup_value {
 	CGROUP_CPU_PRESSURE_SECONDS,
 	CGROUP_MEMORY_PRESSURE_SECONDS,
 	CGROUP_IO_PRESSURE_SECONDS,
-	CGROUP_MEMORY_BYTES,       /* with its page cache */
-	CGROUP_MEMORY_PEAK_BYTES,  /* v2: Linux 5.19 */
+	CGROUP_MEMORY_BYTES,      /* with its page cache */
+	CGROUP_MEMORY_PEAK_BYTES, /* v2: Linux 5.19 */
+	/* Parts of it: the page cache holds shared memory and tmpfs too; huge pages are transparent ones of programs. */
+	CGROUP_MEMORY_ANON_BYTES,
+	CGROUP_MEMORY_CACHE_BYTES,
+	CGROUP_MEMORY_SHMEM_BYTES,
+	CGROUP_MEMORY_HUGE_BYTES,
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaim because of memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that met the limit */
 	CGROUP_MEMORY_OOM_EVENTS,  /* the limit could not be kept by reclaim; v2 only */

@@ -2,6 +2,7 @@
 #include "collectors/cgroup_own.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -27,6 +28,18 @@ static int read_procs(const struct cgroup_place *p, const struct host *host, str
 	char path[CGROUP_FILE_MAX];
 
 	return host_read(host, p->tree, cgroup_file(p, "cgroup.procs", path), ret, NULL);
+}
+
+int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	struct scan text, line;
+	uint64_t pid;
+	int code = read_procs(p, host, &text);
+
+	while (code == 0 && scan_line(&text, &line))
+		each(context, scan_u64(&line, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0);
+	return code;
 }
 
 static bool has_process(const struct cgroup_place *p, const struct host *host, pid_t pid)
@@ -177,27 +190,29 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 	       (x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
 }
 
+struct pids {
+	size_t n, room;
+	pid_t *pid;
+};
+
+static void add_pid(void *context, pid_t pid)
+{
+	struct pids *p = context;
+
+	GROW(p->pid, p->n, p->room);
+	p->pid[p->n++] = pid;
+}
+
 static bool only_members(const struct cgroup_place *p, const struct host *host,
 	bool (*is_member)(const void *context, pid_t pid), const void *context)
 {
-	AUTO(freep) pid_t *pid = NULL;
-	struct scan text, line;
-	size_t n = 0, room = 0;
-	uint64_t v;
+	struct pids found = {0};
+	bool only = cgroup_place_processes(p, host, add_pid, &found) == 0;
 
-	if (read_procs(p, host, &text) < 0)
-		return false;
-	/* 0 is a process that this PID namespace does not show. */
-	while (scan_line(&text, &line)) {
-		if (!scan_u64(&line, &v) || v == 0 || v > INT32_MAX)
-			return false;
-		GROW(pid, n, room);
-		pid[n++] = (pid_t)v;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (!is_member(context, pid[i]))
-			return false;
-	return true;
+	for (size_t i = 0; i < found.n && only; i++)
+		only = found.pid[i] && is_member(context, found.pid[i]);
+	free(found.pid);
+	return only;
 }
 
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
@@ -237,16 +252,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)
 {
-	struct scan text, line;
-	uint64_t pid;
-	size_t i = 0;
-
-	while (i < CGROUP_CONTROLLERS && !c->place[i].version)
-		i++;
-	int code = i < CGROUP_CONTROLLERS ? read_procs(&c->place[i], host, &text) : -ENOENT;
-
-	while (code == 0 && scan_line(&text, &line))
-		if (scan_u64(&line, &pid) && pid > 0 && pid <= INT32_MAX)
-			each(context, (pid_t)pid);
-	return code;
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (c->place[i].version)
+			return cgroup_place_processes(&c->place[i], host, each, context);
+	return -ENOENT;
 }

@@ -29,7 +29,13 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	bool (*is_member)(const void *context, pid_t pid), const void *context);
 
-/* Calls each with the processes of the group of a controller that has one; -ENOENT and others: unknown. */
+/*
+ * Calls each with the processes of a group: 0 for one that this PID namespace does not show. each must not read
+ * through host: the text is still in its scratch. Negative errno: unknown.
+ */
+int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context);
+/* Of the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 
 /* Pause between two tables; longer, up to the most, when making one takes long. */
@@ -37,18 +38,6 @@ struct gpu_nvml {
 	bool stop, ended, abandoned;
 	uint64_t asked, served; /* tables asked for, by number */
 };
-
-static struct timespec monotonic_after(double seconds)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t ns = (int64_t)t.tv_nsec + (int64_t)(seconds * 1e9);
-
-	t.tv_sec += ns / NS_PER_S;
-	t.tv_nsec = ns % NS_PER_S;
-	return t;
-}
 
 static void worker_free(struct gpu_nvml *w)
 {

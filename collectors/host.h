@@ -15,6 +15,11 @@
 struct delay_reader; /* collectors/delays.h */
 struct jobs;         /* collectors/jobs.h */
 
+/* Which cloud server this is, as far as is known; empty texts are unknown. */
+struct host_cloud {
+	char vendor[32], instance_type[64], region[64], zone[64], allocation[16];
+};
+
 struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
 	struct now now;                 /* read once per tick */
@@ -28,6 +33,7 @@ struct host {
 	bool own_pid_namespace;
 	struct jobs *jobs;           /* what the jobs collector reports on; NULL = nothing */
 	struct delay_reader *delays; /* how waiting times of runs are read; NULL = they are not */
+	struct host_cloud cloud;     /* filled by whoever found out, between ticks */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 };

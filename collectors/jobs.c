@@ -348,6 +348,17 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	s->n_runs = j->n_runs;
 }
 
+static const char *memory_source_of(const struct tracked *t, double told_at_ends)
+{
+	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
+
+	if (isnan(peak))
+		return NULL;
+	if (peak <= (double)t->tree.peak_bytes)
+		return t->tree.peak_is_sum ? "samples" : "vmhwm";
+	return peak <= told_at_ends ? "taskstats" : "rusage";
+}
+
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret)
 {
@@ -356,6 +367,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
+	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
 	if (t->ending.known == EXIT_STATUS_KNOWN) {

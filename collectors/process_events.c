@@ -32,6 +32,7 @@ static bool translate(const struct proc_event *e, struct process_event *ret)
 			.kind = PROCESS_FORKED,
 			.pid = e->event_data.fork.child_tgid,
 			.parent = e->event_data.fork.parent_tgid,
+			.at_ns = e->timestamp_ns,
 		};
 		return e->event_data.fork.child_pid == e->event_data.fork.child_tgid;
 	case PROC_EVENT_EXIT:
@@ -39,6 +40,7 @@ static bool translate(const struct proc_event *e, struct process_event *ret)
 			.kind = THREAD_ENDED,
 			.pid = e->event_data.exit.process_tgid,
 			.status = (int)e->event_data.exit.exit_code,
+			.at_ns = e->timestamp_ns,
 		};
 		return true;
 	default:

@@ -6,6 +6,7 @@
 #define COLLECTORS_PROCESS_EVENTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "collectors/netlink.h"
@@ -20,6 +21,7 @@ struct process_event {
 	pid_t pid, parent; /* of processes */
 	/* As wait(2) gives it. That of the thread that ends last is the process's. */
 	int status;
+	uint64_t at_ns; /* when it happened, by the monotonic clock */
 };
 
 /* Calls each with the events of a datagram. */

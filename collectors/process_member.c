@@ -22,6 +22,7 @@ static void take_cpu(struct member *m, const struct host *h, const struct proces
 	uint64_t waited = ticks_ns(h, s->waited_user_ticks) + waited_system;
 	double share = user + system ? (double)system / (double)(user + system) : 0;
 
+	m->waited_ns = waited;
 	if (m->reaper)
 		own = 0;
 	raise_to(&m->counter[TREE_CPU_NS], own + waited);
@@ -158,6 +159,20 @@ bool member_begin(struct member *m, const struct host *h)
 	m->ran = true;
 	m->looks = (unsigned)m->pid % STALE_LOOKS; /* not all in the same look */
 	return member_read(m, h, true);
+}
+
+bool member_exists(const struct member *m, const struct host *h)
+{
+	uint64_t clock = process_cpu_clock(h, m->pid);
+	struct process_stat s;
+
+	/* One that runs backwards is somebody else's. */
+	if (clock)
+		return clock >= m->clock_ns;
+	/* Nobody's, or of one that has not run at all. */
+	int code = process_read_stat(h, m->pid, &s);
+
+	return !process_gone(code) && (code < 0 || s.start_ticks == m->start_ticks);
 }
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)

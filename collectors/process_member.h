@@ -39,9 +39,11 @@ struct member {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
 	uint64_t threads;
-	uint64_t clock_ns;               /* CPU clock at the last reading; 0 = not readable */
-	uint64_t counter[TREE_COUNTERS]; /* own and waited for */
-	uint64_t waited_faults;          /* minor ones of children it waited for */
+	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = not readable */
+	uint64_t counter[TREE_COUNTERS];   /* own and waited for */
+	uint64_t waited_faults, waited_ns; /* minor ones, and time, of children it waited for */
+	uint64_t credited_faults,
+		credited_ns; /* the part of them that is settled with who vanished */
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	uint64_t
 		last_rss_bytes; /* at the look before: what it surely held while another one peaked */
@@ -59,6 +61,7 @@ struct member {
 	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
 	bool io_refused, fds_refused, pss_refused;
+	bool vanished;            /* gone, and not settled yet */
 	bool fds_known, io_known; /* io: was read once at least */
 };
 
@@ -69,12 +72,22 @@ static inline void raise_to(uint64_t *value, uint64_t candidate)
 		*value = candidate;
 }
 
+/* What it waited for until now is settled. */
+static inline void member_credit(struct member *m)
+{
+	m->credited_faults = m->waited_faults;
+	m->credited_ns = m->waited_ns;
+}
+
 /* The first reading; pid, start_ticks and reaper are set. All three: false when the process is gone. */
 bool member_begin(struct member *m, const struct host *h);
 /* Reads what may have changed since the last look. */
 bool member_look(struct member *m, const struct host *h);
 /* Reads it now; full asks again for what was refused. */
 bool member_read(struct member *m, const struct host *h, bool full);
+
+/* Is it there, by its clock as far as that tells? Reads nothing into m. */
+bool member_exists(const struct member *m, const struct host *h);
 
 /* Reads PSS; returns the CPU time it cost in nanoseconds. */
 uint64_t member_read_pss(struct member *m, const struct host *h);

@@ -1,4 +1,4 @@
-/* Membership, and conservation of what the dead used. */
+/* Membership. */
 #include "collectors/process_tree.h"
 
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 
-#define NONE SIZE_MAX
-
 /* ---- finding a member by pid ---- */
 
 static size_t slot_of(const struct process_tree *t, pid_t pid)
@@ -17,14 +15,14 @@ static size_t slot_of(const struct process_tree *t, pid_t pid)
 	return ((uint32_t)pid * 2654435761U) & (t->n_slots - 1);
 }
 
-static size_t find(const struct process_tree *t, pid_t pid)
+size_t process_tree_find(const struct process_tree *t, pid_t pid)
 {
 	if (t->n_slots == 0)
-		return NONE;
+		return PROCESS_TREE_NONE;
 	for (size_t s = slot_of(t, pid); t->slot[s]; s = (s + 1) & (t->n_slots - 1))
 		if (t->member[t->slot[s] - 1].pid == pid)
 			return t->slot[s] - 1;
-	return NONE;
+	return PROCESS_TREE_NONE;
 }
 
 static void index_add(struct process_tree *t, size_t i)
@@ -36,7 +34,7 @@ static void index_add(struct process_tree *t, size_t i)
 	t->slot[s] = (uint32_t)(i + 1);
 }
 
-static void index_rebuild(struct process_tree *t)
+void process_tree_reindex(struct process_tree *t)
 {
 	size_t n = t->n_slots ? t->n_slots : 64;
 
@@ -56,7 +54,7 @@ static size_t add(struct process_tree *t, const struct member *m)
 	t->member[t->n++] = *m;
 	t->generation++;
 	if (t->n_slots < t->n * 2)
-		index_rebuild(t);
+		process_tree_reindex(t);
 	else
 		index_add(t, t->n - 1);
 	return t->n - 1;
@@ -82,15 +80,16 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 {
 	struct process_stat s;
 
-	if (t->n >= JOBS_PROCESSES_MAX || find(t, pid) != NONE)
+	if (t->n >= JOBS_PROCESSES_MAX || process_tree_find(t, pid) != PROCESS_TREE_NONE)
 		return;
 	if (process_read_stat(h, pid, &s) < 0 ||
-		(ppid && s.ppid != ppid && find(t, s.ppid) == NONE))
+		(ppid && s.ppid != ppid && process_tree_find(t, s.ppid) == PROCESS_TREE_NONE))
 		return;
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
-	size_t parent = find(t, s.ppid);
+	size_t parent = process_tree_find(t, s.ppid);
 
-	if (parent != NONE && s.stack_start && t->member[parent].stack_start == s.stack_start)
+	if (parent != PROCESS_TREE_NONE && s.stack_start &&
+		t->member[parent].stack_start == s.stack_start)
 		m.inherited_bytes = t->member[parent].rss_bytes;
 	if (member_begin(&m, h))
 		add(t, &m);
@@ -122,8 +121,8 @@ static void find_by_scan(struct process_tree *t, const struct host *h, struct fo
 	for (size_t i = 0; i < f->n; i++) {
 		struct process_stat s;
 
-		if (find(t, f->pid[i]) != NONE || process_read_stat(h, f->pid[i], &s) < 0 ||
-			s.start_ticks < t->start_ticks)
+		if (process_tree_find(t, f->pid[i]) != PROCESS_TREE_NONE ||
+			process_read_stat(h, f->pid[i], &s) < 0 || s.start_ticks < t->start_ticks)
 			continue;
 		GROW(unknown, n, room);
 		unknown[n].pid = s.pid;
@@ -134,7 +133,8 @@ static void find_by_scan(struct process_tree *t, const struct host *h, struct fo
 		again = false;
 		for (size_t i = 0; i < n; i++) {
 			/* cppcheck-suppress nullPointer ; there is one when n is not 0 */
-			if (!unknown[i].pid || find(t, unknown[i].ppid) == NONE)
+			if (!unknown[i].pid ||
+				process_tree_find(t, unknown[i].ppid) == PROCESS_TREE_NONE)
 				continue;
 			size_t before = t->n;
 
@@ -162,170 +162,36 @@ static void find_new(struct process_tree *t, const struct host *h)
 	free(f.pid);
 }
 
-/* ---- the dead ---- */
-
-/*
- * The nearest live ancestor of vanished member i among the members, by the parents last seen; NONE when the
- * chain leaves the tree.
- */
-static size_t heir_of(const struct process_tree *t, size_t i, const bool *vanished)
-{
-	for (size_t steps = 0; steps <= t->n; steps++) {
-		i = find(t, t->member[i].ppid);
-		if (i == NONE || !vanished[i])
-			return i;
-	}
-	return NONE;
-}
-
-/*
- * Does a waiting parent get this counter of its child? The kernel keeps context switches and waits to itself; of a
- * reaper's I/O its own part is not known, so none of it is counted.
- */
-static bool passes_to(const struct member *heir, size_t counter)
-{
-	switch ((enum tree_counter)counter) {
-	case TREE_CPU_NS:
-	case TREE_SYSTEM_NS:
-	case TREE_MINOR_FAULTS:
-	case TREE_MAJOR_FAULTS:
-		return true;
-	case TREE_READ_CHARS:
-	case TREE_WRITTEN_CHARS:
-	case TREE_READ_BYTES:
-	case TREE_WRITTEN_BYTES:
-		return !heir || !heir->reaper;
-	case TREE_VOLUNTARY_SWITCHES:
-	case TREE_INVOLUNTARY_SWITCHES:
-	case TREE_CPU_WAIT_NS:
-	case TREE_IO_WAIT_NS:
-	case TREE_MEMORY_WAIT_NS:
-	case TREE_COUNTERS:
-		return false;
-	}
-	return false;
-}
-
-/* What is needed to decide about the dead of one look; each array has an entry for every member. */
-struct burial {
-	bool *vanished;
-	uint64_t *before; /* waited faults at the look before */
-	size_t *heir;
-	size_t *pool; /* the next member of whose pool it is part; itself at the end */
-	uint64_t *left,
-		*got; /* faults of each pool: of the vanished, and that its members got by waiting */
-};
-
-static size_t pool_of(const struct burial *b, size_t i)
-{
-	while (b->pool[i] != i)
-		i = b->pool[i];
-	return i;
-}
-
-static void pool_with(struct burial *b, size_t i, size_t j)
-{
-	b->pool[pool_of(b, i)] = pool_of(b, j);
-}
-
-/*
- * Finds the heir of a vanished process. When its parent is gone too, it may have become an orphan before it ended:
- * then it went to whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or
- * it would be counted in one of them and kept here as well.
- */
-static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
-{
-	size_t heir = b->heir[i] = heir_of(t, i, b->vanished);
-
-	if (heir == NONE || heir == find(t, t->member[i].ppid))
-		return;
-	for (size_t j = heir, steps = 0; j != NONE && steps <= t->n; steps++) {
-		if (!b->vanished[j])
-			pool_with(b, heir, j);
-		j = find(t, t->member[j].ppid);
-	}
-	if (t->member[0].reaper && !b->vanished[0])
-		pool_with(b, heir, 0);
-}
-
-/* Decides for each vanished process how much of it its heirs got by waiting, and keeps the rest. */
-static void bury(struct process_tree *t, struct burial *b)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		if (!b->vanished[i])
-			b->got[pool_of(b, i)] += t->member[i].waited_faults - b->before[i];
-		else if (b->heir[i] != NONE)
-			b->left[pool_of(b, b->heir[i])] += t->member[i].counter[TREE_MINOR_FAULTS];
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		if (!b->vanished[i])
-			continue;
-		double kept = 1;
-		size_t pool = b->heir[i] == NONE ? NONE : pool_of(b, b->heir[i]);
-
-		if (pool != NONE && b->left[pool])
-			kept = b->got[pool] >= b->left[pool] ?
-				       0 :
-				       1 - (double)b->got[pool] / (double)b->left[pool];
-		for (size_t c = 0; c < TREE_COUNTERS; c++) {
-			bool inherited = passes_to(pool == NONE ? NULL : &t->member[b->heir[i]], c);
-
-			t->retained[c] +=
-				inherited ? (uint64_t)((double)t->member[i].counter[c] * kept) :
-					    t->member[i].counter[c];
-		}
-	}
-}
-
-static void remove_vanished(struct process_tree *t, const bool *vanished)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (!vanished[i])
-			t->member[n++] = t->member[i];
-	t->n = n;
-	t->generation++;
-	index_rebuild(t);
-}
-
-/* Whoever may have got the time of a vanished one was read before it was missed: reads them again. */
-static void settle_dead(struct process_tree *t, const struct host *h, struct burial *b)
-{
-	AUTO(freep) bool *concerned = xcalloc(t->n, sizeof *concerned);
-
-	for (size_t i = 0; i < t->n; i++)
-		b->pool[i] = i;
-	for (size_t i = 0; i < t->n; i++)
-		if (b->vanished[i])
-			find_heir(t, b, i);
-	for (size_t i = 0; i < t->n; i++)
-		if (b->vanished[i] && b->heir[i] != NONE)
-			concerned[pool_of(b, b->heir[i])] = true;
-	for (size_t i = 0; i < t->n; i++)
-		if (!b->vanished[i] && concerned[pool_of(b, i)])
-			member_read(&t->member[i], h, false);
-	bury(t, b);
-	remove_vanished(t, b->vanished);
-}
+/* ---- looking ---- */
 
 static void look_at_known(struct process_tree *t, const struct host *h)
 {
-	AUTO(freep) bool *vanished = xcalloc(t->n, sizeof *vanished);
-	AUTO(freep) uint64_t *counts = xcalloc(t->n * 3, sizeof *counts);
-	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
-	struct burial b = {
-		vanished, counts, indexes, indexes + t->n, counts + t->n, counts + 2 * t->n};
+	bool waited = false;
 
 	t->any_vanished = false;
-	/* Parents first: a child that dies in between would else be counted twice, in itself and its parent. */
+	/* Parents first: a child that ends in between would else be counted in itself and in its parent. */
 	for (size_t i = 0; i < t->n; i++) {
-		b.before[i] = t->member[i].waited_faults;
-		vanished[i] = !member_look(&t->member[i], h);
-		t->any_vanished = t->any_vanished || vanished[i];
+		struct member *m = &t->member[i];
+
+		m->vanished = !member_look(m, h);
+		t->any_vanished = t->any_vanished || m->vanished;
+		waited = waited || m->waited_faults != m->credited_faults;
 	}
-	if (t->any_vanished)
-		settle_dead(t, h, &b);
+	if (t->any_vanished || waited)
+		process_tree_settle(t, h);
+}
+
+/* Newcomers may have waited for members, who were still there when they were looked at. */
+static void look_for_new(struct process_tree *t, const struct host *h)
+{
+	size_t before = t->n;
+	bool waited = false;
+
+	find_new(t, h);
+	for (size_t i = before; i < t->n; i++)
+		waited = waited || t->member[i].waited_faults;
+	if (waited)
+		process_tree_settle(t, h);
 }
 
 static void ignore_child(void *context, pid_t child)
@@ -356,8 +222,10 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	t->no_children_file = process_children(h, pid, 1, ignore_child, NULL) == -ENOENT;
 	if (reaper_pid && process_read_stat(h, reaper_pid, &s) == 0) {
 		reaper.start_ticks = s.start_ticks;
-		if (member_begin(&reaper, h))
+		if (member_begin(&reaper, h)) {
+			member_credit(&reaper);
 			add(t, &reaper);
+		}
 		/* What it waited for before this run began is not the run's. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
@@ -379,9 +247,9 @@ void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 
 bool process_tree_has(const struct process_tree *t, pid_t pid)
 {
-	size_t i = find(t, pid);
+	size_t i = process_tree_find(t, pid);
 
-	return i != NONE && !t->member[i].reaper;
+	return i != PROCESS_TREE_NONE && !t->member[i].reaper;
 }
 
 size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now)
@@ -389,7 +257,7 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, struct tr
 	look_at_known(t, h);
 	t->looks++;
 	if (t->n)
-		find_new(t, h);
+		look_for_new(t, h);
 	process_tree_sum(t, h, now);
 	return now->processes;
 }

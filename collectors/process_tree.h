@@ -26,9 +26,10 @@ struct process_tree {
 	uint64_t retained[TREE_COUNTERS];
 	uint64_t total[TREE_COUNTERS]; /* the answer; never falls */
 	uint64_t peak_bytes;           /* highest memory of the tree, as far as the kernel tells */
-	bool io_known; /* of any process, ever */
-	uint64_t peak_process_bytes;   /* highest mark of one process */
-	uint64_t pss_budget_ns;        /* saved up for reading PSS */
+	bool peak_is_sum; /* of several processes at one look; else the kernel's mark, with what others held */
+	uint64_t peak_process_bytes; /* highest mark of one process */
+	uint64_t pss_budget_ns;      /* saved up for reading PSS */
+	bool io_known;               /* of any process, ever */
 	unsigned looks;
 	unsigned
 		generation; /* counts changes of who is a member: what was shared may be shared no more */
@@ -75,6 +76,20 @@ static inline pid_t process_tree_reaper(const struct process_tree *t)
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
 void process_tree_done(struct process_tree *t);
+
+/* ---- shared by the files of the tree ---- */
+
+#define PROCESS_TREE_NONE SIZE_MAX
+/* Index of a member, PROCESS_TREE_NONE = none; and what keeps it so after members were removed. */
+size_t process_tree_find(const struct process_tree *t, pid_t pid);
+void process_tree_reindex(struct process_tree *t);
+
+/*
+ * collectors/process_tree_dead.c: after members were read. Finds who vanished meanwhile too, settles what became of
+ * their time, and removes them. Afterwards every member was there later than any that may wait for it was read, so
+ * that none is counted in two places.
+ */
+void process_tree_settle(struct process_tree *t, const struct host *h);
 
 /* ---- collectors/process_tree_sums.c: what the members make together; called by process_tree_look ---- */
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now);

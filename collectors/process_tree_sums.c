@@ -58,7 +58,10 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 {
 	uint64_t held = 0;
 
-	raise_to(&t->peak_bytes, memory_now);
+	if (memory_now > t->peak_bytes) {
+		t->peak_bytes = memory_now;
+		t->peak_is_sum = !t->alone;
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
@@ -75,8 +78,12 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 		if (!m->peak_rose)
 			continue;
 		raise_to(&t->peak_process_bytes, m->peak_bytes);
-		raise_to(&t->peak_bytes,
-			counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least));
+		uint64_t peak = counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least);
+
+		if (peak > t->peak_bytes) {
+			t->peak_bytes = peak;
+			t->peak_is_sum = false;
+		}
 	}
 }
 

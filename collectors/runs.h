@@ -100,6 +100,12 @@ X(RUN_MEMORY_CGROUP_BYTES, SUM, "rightsize_job_memory_cgroup_bytes", "bytes", GA
   "Memory of the run's own control group, its page cache included") \
 X(RUN_MEMORY_CGROUP_PEAK_BYTES, MAX, "rightsize_job_memory_cgroup_peak_bytes", "bytes", GAUGE, PEAK, "memory_cgroup_peak_bytes", \
   "High-water mark of the memory of the run's own control group, its page cache included") \
+X(RUN_MEMORY_CGROUP_CACHE_BYTES, SUM, "rightsize_job_memory_cgroup_cache_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_cache_bytes", \
+  "Part of the memory of the run's own control group that is page cache, shared memory included") \
+X(RUN_MEMORY_CGROUP_SHMEM_BYTES, SUM, "rightsize_job_memory_cgroup_shmem_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_shmem_bytes", \
+  "Part of the memory of the run's own control group that is shared memory or tmpfs") \
+X(RUN_MEMORY_CGROUP_HUGE_BYTES, SUM, "rightsize_job_memory_cgroup_huge_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_huge_bytes", \
+  "Part of the memory of the run's own control group that is in transparent huge pages of programs") \
 X(RUN_MEMORY_HIGH_EVENTS, SUM, "rightsize_job_memory_high_events", NULL, COUNTER, DELTA, "memory_high_events", \
   "Times that the run's own control group was slowed down at memory.high") \
 X(RUN_MEMORY_MAX_EVENTS, SUM, "rightsize_job_memory_max_events", NULL, COUNTER, DELTA, "memory_max_events", \

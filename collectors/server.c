@@ -19,7 +19,10 @@ X(SERVER_MEMORY, .name = "rightsize_server_memory_bytes", .unit = "bytes", \
   .help = "Memory that may be used: that of the machine, within the control group's limit", \
   .type = METRIC_GAUGE) \
 X(SERVER, .name = "rightsize_server", .labels = {"arch", "kernel", "cpu_model"}, \
-  .help = "Architecture, kernel release and CPU model of the machine", .type = METRIC_INFO)
+  .help = "Architecture, kernel release and CPU model of the machine", .type = METRIC_INFO) \
+X(CLOUD, .name = "rightsize_cloud", .labels = {"vendor", "instance_type", "region", "zone", "allocation"}, \
+  .help = "Cloud server that this machine is, as its vendor calls it; absent where nothing is known of it", \
+  .type = METRIC_INFO)
 /* clang-format on */
 
 enum { SERVER_METRICS(METRIC_ID) };
@@ -165,6 +168,11 @@ static int server_collect(void *state, const struct host *host, struct block *ou
 	POINT(out, SERVER_CORES, s->cores, NULL);
 	POINT(out, SERVER_MEMORY, s->memory, NULL);
 	POINT(out, SERVER, 1, s->arch, s->kernel, s->cpu_model);
+	const struct host_cloud *c = &host->cloud;
+
+	if (c->vendor[0] || c->instance_type[0])
+		POINT(out, CLOUD, 1, c->vendor, c->instance_type, c->region, c->zone,
+			c->allocation);
 	return 0;
 }
 

@@ -19,6 +19,8 @@ struct task_record {
 	pid_t id; /* of the thread; of the process when whole */
 	bool whole; /* sums over all threads of a process that had several; comes with the last of them */
 	uint64_t cpu_ns;
+	uint64_t
+		elapsed_ns; /* from its start to this record, in microseconds; 0 in a whole record */
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 in a whole record */
 	/* Time spent waiting. I/O and memory stay 0 while the kernel does not count them (task_delayacct). */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;

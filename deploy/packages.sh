@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need; the one place that lists them.
 #
-# Usage: deploy/packages.sh build|test|bench...
+# Usage: deploy/packages.sh build|test|vm|web|pod|bench...
 #
 # Installs only what is missing, as root or through sudo. Starts no daemon: installing the package
 # "prometheus" would otherwise start one.
@@ -14,6 +14,9 @@ declare -A packages=(
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
 		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"
+	[vm]="qemu-system-x86 busybox-static cpio kmod xz-utils util-linux"
+	[web]="chromium fonts-dejavu-core python3"
+	[npm]="nodejs npm"
 	[bench]="python3 curl wrk"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 )

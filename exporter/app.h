@@ -14,6 +14,7 @@
 struct identity;
 struct sampler;
 struct historian;
+struct machine_watch;
 struct shelf;
 struct outlooks;
 
@@ -24,7 +25,9 @@ struct app {
 	const char *history_path;
 	struct sampler *sampler;     /* NULL without one */
 	struct historian *historian; /* NULL without one */
+	struct machine_watch *machine; /* NULL: nobody looks which server this is */
 	struct outlooks *outlooks;   /* NULL without */
+	size_t n_sockets; /* to serve on, given by systemd: exporter/service.h */
 	bool refreshes_catalogue;    /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */

@@ -9,6 +9,7 @@
 #include "exporter/job_rules.h"
 #include "exporter/job_names.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 
 /* A run that was named, for as long as a process of it is known. */
 struct named {
@@ -37,6 +38,7 @@ struct finder {
 	struct complaint not_followed, patterns_given_up;
 	bool refused_said;
 	struct job_names names;
+	struct machine machine; /* what a record at hand borrows its texts from */
 	struct recognised *pod; /* what everything in this pod is; NULL = nothing */
 };
 

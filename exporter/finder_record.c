@@ -4,15 +4,38 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/jobs.h"
 #include "exporter/historian.h"
 #include "exporter/identity.h"
+#include "exporter/json.h"
+#include "exporter/machine.h"
 #include "exporter/outcome.h"
+
+/* The labels as the text of a JSON object; NULL without any. free. */
+static char *labels_text(const struct recognised *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < r->n_labels; i++)
+		json_put(o, r->label[i].name, json_text(r->label[i].value));
+	char *ret = r->n_labels ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return ret;
+}
+
+/* Where runs run, as far as it is known by now. */
+static struct run_server server_now(struct finder *f)
+{
+	return machine_of_run(f->app, &f->machine);
+}
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
 	struct named *n)
 {
 	const struct identity *self = f->app->self;
+	AUTO(freep) char *labels = labels_text(&n->is);
 	struct account_note note;
 	struct run_begin begin = {
 		.run_id = n->run_id,
@@ -26,12 +49,16 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 		.memory_limit_bytes = NAN,
 		.input_bytes = n->is.input_bytes,
 		.attempt = n->is.attempt,
+		.system = n->is.system,
+		.system_run = n->is.run[0] ? n->is.run : NULL,
+		.labels = labels,
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};
 
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
+	begin.server = server_now(f);
 	if (n->earlier)
 		fold_continue(f->fold, n->run_id, s, n->earlier->total,
 			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
@@ -79,6 +106,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		finish.exit_code = n->told_exit_code;
 		finish.exit_signal = NAN;
 	}
+	finish.server = server_now(f);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
 	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,

@@ -2,8 +2,11 @@
 #include <errno.h>
 #include <math.h>
 
+#include "exporter/app_catalogue.h"
 #include "exporter/job_runs.h"
 #include "exporter/json.h"
+#include "exporter/machine.h"
+#include "exporter/today.h"
 
 /* As recommender/phases.h weighs what is reserved: a core costs as much as 8 GiB. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
@@ -17,6 +20,27 @@ static const struct parameter parameters[] = {
 		.help = "How many of the newest runs of each job to look at"},
 	{0},
 };
+
+struct prices {
+	struct catalogue_use use;
+	struct machine machine;
+	struct pick_options options;
+	struct today_question question;
+	struct today today;
+};
+
+/* Without a server that is known, or a catalogue, there are no costs, and nothing else is missing. */
+static void find_prices(struct app *app, struct arena *arena, struct prices *ret)
+{
+	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+	if (!machine_now(app, &ret->machine) || app_catalogue_once(app, &ret->use, NULL) != 0)
+		return;
+	ret->options = (struct pick_options){.currency = "USD"};
+	ret->question = (struct today_question){
+		ret->use.catalogue, &ret->machine, &nothing, &ret->options, NULL};
+	today_of(&ret->question, arena, &ret->today);
+}
 
 static double known_or_0(double v)
 {
@@ -82,6 +106,15 @@ static double waste_of_job(const struct job_brief *j)
 	return n > 0 ? sum / n : (double)NAN;
 }
 
+/* The newest success, at the price of the server that this program is on. */
+static double cost_of_job(const struct job_brief *j, const struct prices *p)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
+			return today_cost(&p->question, &p->today, j->run[i].duration_seconds);
+	return NAN;
+}
+
 static json_t *outcomes_json(const struct job_brief *j)
 {
 	json_t *array = json_array();
@@ -91,7 +124,7 @@ static json_t *outcomes_json(const struct job_brief *j)
 	return array;
 }
 
-static json_t *job_json(const struct job_brief *j)
+static json_t *job_json(const struct job_brief *j, const struct prices *prices)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -103,6 +136,10 @@ static json_t *job_json(const struct job_brief *j)
 	json_put(o, "outcomes", outcomes_json(j));
 	json_put(o, "duration_seconds", trend_json(j, duration_of));
 	json_put(o, "memory_peak_bytes", trend_json(j, memory_of));
+	if (prices->today.priced) {
+		json_put(o, "cost", json_num(cost_of_job(j, prices)));
+		json_put(o, "currency", json_text("USD"));
+	}
 	json_put(o, "waste", json_num(waste_of_job(j)));
 	return o;
 }
@@ -113,6 +150,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(history_done) struct history *h = NULL;
 	json_t *o, *array;
 	struct job_brief *job = NULL;
+	struct prices prices = {0};
 	size_t n = 0;
 	int code = app_history(app, &h, e);
 
@@ -121,10 +159,12 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	/* Nobody ran anything yet: that is no error to those who look at the page. */
 	if (code && code != -ENOENT)
 		return code;
+	find_prices(app, &arena, &prices);
 	o = json_object();
 	array = json_array();
 	for (size_t i = 0; i < n; i++)
-		json_push(array, job_json(&job[i]));
+		json_push(array, job_json(&job[i], &prices));
+	app_catalogue_done(&prices.use);
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);
 }

@@ -89,6 +89,7 @@ struct run_begin {
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
 		attempt;
+	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
 	/* Of the exporter that records the run: when it is gone, the run is interrupted. */
 	pid_t owner_pid;

@@ -84,7 +84,8 @@ static int select_runs(struct sql *q, struct history *h, const struct run_query 
 		"r.memory_source, r.samples,"
 		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
 		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
-		" r.vendor, r.instance_type, r.region, r.zone, r.allocation"
+		" r.vendor, r.instance_type, r.region, r.zone, r.allocation, r.system, "
+		"r.system_run, r.labels"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
@@ -139,6 +140,9 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->region = keep(arena, sql_text(q));
 	r->zone = keep(arena, sql_text(q));
 	r->allocation = keep(arena, sql_text(q));
+	r->system = keep(arena, sql_text(q));
+	r->system_run = keep(arena, sql_text(q));
+	r->labels = keep(arena, sql_text(q));
 	return f;
 }
 

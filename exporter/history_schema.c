@@ -43,6 +43,10 @@ static const char *const migrations[] = {
 	/* Then a REAL column for each row of metric_column. */
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
 	" kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1) STRICT;",
+	/* When a run was handed on to another exporter. */
+	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
+	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
+	"'running';",
 	/* Where a run ran. */
 	"ALTER TABLE run ADD COLUMN network_source TEXT;"
 	"ALTER TABLE run ADD COLUMN architecture TEXT;"
@@ -51,10 +55,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
-	/* When a run was handed on to another exporter. */
-	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
-	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
-	"'running';",
+	/* Who named a run, and by which words. */
+	"ALTER TABLE run ADD COLUMN system TEXT;"
+	"ALTER TABLE run ADD COLUMN system_run TEXT;"
+	"ALTER TABLE run ADD COLUMN labels TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

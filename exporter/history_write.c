@@ -84,6 +84,9 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
 	put_server(&q, &b->server);
+	sql_put_text(&q, b->system);
+	sql_put_text(&q, b->system_run);
+	sql_put_text(&q, b->labels);
 	sql_put_text(&q, b->job_name);
 	return sql_run(&q, e);
 }
@@ -298,6 +301,10 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.memory_limit_bytes = r->memory_limit_bytes,
 		.input_bytes = r->input_bytes,
 		.attempt = r->attempt,
+		.system = r->system,
+		.system_run = r->system_run,
+		.labels = r->labels,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
 	int code = history_run_begin(h, &b, e);
 

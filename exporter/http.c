@@ -1,10 +1,9 @@
-/* The site on sockets. The only file that knows libmicrohttpd. */
+/* The site on sockets. Only this and http_send.c know libmicrohttpd. */
 #include "exporter/http.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
@@ -13,17 +12,16 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/http_count.h"
+#include "exporter/http_send.h"
 #include "exporter/listen.h"
-#include "exporter/live.h"
 #include "exporter/log.h"
+#include "exporter/service.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
 #include "exporter/web.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
-#define STREAM_BLOCK 4096u
 
 /*
  * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
@@ -52,7 +50,8 @@ struct http {
 	struct web *web;
 	size_t n;
 	const char *unix_socket;                      /* to be removed at the end; NULL = none */
-	struct server server[HTTP_ADDRESSES_MAX + 1]; /* and the Unix socket */
+	/* Those asked for, those given, and the Unix socket. */
+	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
 /* One request on its way through libmicrohttpd. */
@@ -98,129 +97,6 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 	free(x->target);
 	free(x);
 	*state = NULL;
-}
-
-static void drop_body(void *body)
-{
-	shared_drop(&((struct body *)body)->shared);
-}
-
-/* What the configuration says wins over what we say ourselves. */
-static void add_configured(struct MHD_Response *response, const struct answer *a,
-	const struct web_config *c)
-{
-	bool sniff_said = false, policy_said = false;
-
-	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
-		if (!c->header[i])
-			continue;
-		MHD_add_response_header(response, web_headers[i], c->header[i]);
-		sniff_said |= strcmp(web_headers[i], "X-Content-Type-Options") == 0;
-		policy_said |= strcmp(web_headers[i], "Content-Security-Policy") == 0;
-	}
-	if (a->policy && !policy_said)
-		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
-	if (!sniff_said)
-		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-}
-
-static void add_headers(struct MHD_Response *response, const struct answer *a)
-{
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
-		a->etag ? "no-cache" : "no-store");
-	if (a->status == MHD_HTTP_UNAUTHORIZED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic");
-	if (a->status == MHD_HTTP_TOO_MANY_REQUESTS || a->status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-	if (a->body->gzip)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-	if (a->negotiated)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
-	if (a->etag)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, a->etag);
-	if (a->allow)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
-}
-
-/* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
-
-struct streaming {
-	struct live_stream *stream;
-	struct MHD_Connection *connection;
-};
-
-static void pause_stream(void *streaming)
-{
-	MHD_suspend_connection(((struct streaming *)streaming)->connection);
-}
-
-static void resume_stream(void *streaming)
-{
-	MHD_resume_connection(((struct streaming *)streaming)->connection);
-}
-
-static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t room)
-{
-	struct streaming *s = streaming;
-	struct live_reader reader = {pause_stream, resume_stream, s};
-	ssize_t n = live_read(s->stream, out, room, &reader);
-
-	(void)position;
-	return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
-}
-
-static void close_stream(void *streaming)
-{
-	live_close(((struct streaming *)streaming)->stream);
-	free(streaming);
-}
-
-static struct MHD_Response *stream_response(struct MHD_Connection *connection,
-	struct live_stream *stream)
-{
-	struct streaming *s = xcalloc(1, sizeof *s);
-
-	*s = (struct streaming){stream, connection};
-	struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
-		STREAM_BLOCK, read_stream, s, close_stream);
-
-	if (!response)
-		close_stream(s);
-	return response;
-}
-
-static struct MHD_Response *body_response(struct body *body)
-{
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
-			drop_body, body);
-
-	if (!response)
-		drop_body(body);
-	return response;
-}
-
-static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *a,
-	const struct web_config *config)
-{
-	struct MHD_Response *response =
-		a->stream ? stream_response(connection, a->stream) : body_response(a->body);
-
-	if (!response) {
-		if (a->stream)
-			drop_body(a->body);
-		return MHD_NO;
-	}
-	add_headers(response, a);
-	if (a->stream)
-		drop_body(a->body);
-	add_configured(response, a, config);
-	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
-
-	MHD_destroy_response(response);
-	http_count(a->handler, a->status);
-	return queued;
 }
 
 static void drop_version(struct web_version **v)
@@ -354,7 +230,7 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 
 	site_answer(h->site, &r, &a);
 	x->scraped = a.scraped;
-	return send_answer(connection, &a, config);
+	return http_send(connection, &a, config);
 }
 
 static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection *connection,
@@ -375,7 +251,7 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 		return MHD_YES;
 	}
 	site_refusal(&a, refusals[entry].status, refusals[entry].code, refusals[entry].message);
-	return send_answer(connection, &a, config);
+	return http_send(connection, &a, config);
 }
 
 /* A TLS session gets the newest configuration before its handshake, and holds it. */
@@ -499,10 +375,31 @@ static int serve_unix(struct http *h, const char *path, struct err *e)
 	return serve(h, fd, path, false, e);
 }
 
+/* Instead of the default address, and besides those that were asked for. */
+static int serve_given(struct http *h, struct err *e)
+{
+	int code = 0;
+
+	if (h->app->n_sockets > HTTP_ADDRESSES_MAX)
+		return err_set(e, -EINVAL, "%zu sockets from systemd are too many: give at most %d",
+			h->app->n_sockets, HTTP_ADDRESSES_MAX);
+	for (size_t i = 0; code == 0 && i < h->app->n_sockets; i++) {
+		int fd = SERVICE_FIRST_SOCKET + (int)i;
+		char *bound = h->server[h->n].address;
+
+		code = listen_adopt(fd, bound, e);
+		if (code == 0)
+			code = serve(h, fd, bound,
+				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
+	}
+	return code;
+}
+
 int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
 {
 	static const char *fallback[] = {HTTP_DEFAULT_ADDRESS};
-	struct texts wanted = addresses->n ? *addresses : (struct texts){1, fallback};
+	struct texts wanted =
+		addresses->n || app->n_sockets ? *addresses : (struct texts){1, fallback};
 
 	if (wanted.n > HTTP_ADDRESSES_MAX)
 		return err_set(e, -EINVAL, "%zu listen addresses are too many: give at most %d",
@@ -513,6 +410,8 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	h->site = site_new(app);
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
+	if (code == 0)
+		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
 		code = serve_address(h, wanted.text[i], e);
 	if (code == 0)

@@ -1,6 +1,6 @@
 /*
- * The HTTP server: the site (exporter/site.h) on sockets, by libmicrohttpd, which only http.c
- * knows. Two threads per listening address.
+ * The HTTP server: the site (exporter/site.h) on sockets, by libmicrohttpd, which only
+ * http.c and http_send.c know. Two threads per listening address.
  */
 #ifndef EXPORTER_HTTP_H
 #define EXPORTER_HTTP_H

@@ -29,7 +29,7 @@ static void past_runs(const struct today *t, struct arena *arena, struct job_cos
 		ret->run[i] = (struct run_usd){t->run[i].run, t->run[i].amount};
 }
 
-void job_cost_of(const struct catalogue *c, const struct machine *m, const struct runs *runs,
+void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret)
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -40,11 +40,13 @@ void job_cost_of(const struct catalogue *c, const struct machine *m, const struc
 	struct picks picks;
 
 	*ret = (struct job_cost){0};
-	profile.reference = machine_server(c, m);
+	struct machine m = machine_of_job(runs, here);
+
+	profile.reference = machine_server(c, &m);
 	o.objective = objective_find("cost");
 	o.currency = "USD";
 	o.limit = 1;
-	today_of(&(struct today_question){c, m, demand ? demand : &nothing, &o, runs}, arena,
+	today_of(&(struct today_question){c, &m, demand ? demand : &nothing, &o, runs}, arena,
 		&today);
 	past_runs(&today, arena, ret);
 	if (!demand)

@@ -2,6 +2,7 @@
 #include "exporter/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -171,5 +172,27 @@ int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], stru
 	if (code)
 		return err_system(e, code, "listen on %s", address);
 	address_text(*ret, bound);
+	return 0;
+}
+
+int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e)
+{
+	struct sockaddr_un at = {0};
+	socklen_t len = sizeof at, accepts_len = sizeof(int);
+	int accepts = 0, flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &accepts_len) < 0 ||
+		!accepts)
+		return err_set(e, -ENOTSOCK,
+			"descriptor %d, given by systemd, is no socket that listens for "
+			"connections: "
+			"give ListenStream=",
+			fd);
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	getsockname(fd, (struct sockaddr *)(void *)&at, &len);
+	if (at.sun_family == AF_UNIX)
+		snprintf(bound, LISTEN_TEXT_MAX, "unix:%s", at.sun_path);
+	else
+		address_text(fd, bound);
 	return 0;
 }

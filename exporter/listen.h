@@ -18,6 +18,11 @@
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
 /*
+ * The same for a socket that somebody else opened; bound of a Unix socket is "unix:PATH". The caller goes on to own fd.
+ */
+int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
+
+/*
  * The same for a Unix socket at path, which only our own user and root may connect to. One that is left over from a
  * program that is gone is replaced; anything else at that path is an error.
  */

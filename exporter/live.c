@@ -289,8 +289,12 @@ int live_open(struct live *l, const char *run_id, int64_t after, struct live_str
 {
 	pthread_mutex_lock(&l->lock);
 	struct live_stream *s = l->stop ? NULL : free_stream(l);
-	int code = s ? start(l, e) :
-		       err_set(e, -EBUSY, "there are %d live streams already", LIVE_STREAMS);
+
+	if (!s) {
+		pthread_mutex_unlock(&l->lock);
+		return err_set(e, -EBUSY, "there are %d live streams already", LIVE_STREAMS);
+	}
+	int code = start(l, e);
 
 	if (code == 0) {
 		*s = (struct live_stream){.live = l,

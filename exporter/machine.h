@@ -7,7 +7,13 @@
 
 #include <stdbool.h>
 
+#include "collectors/base/err.h"
+#include "collectors/host.h"
+#include "exporter/history.h"
+
 struct app;
+struct machine_watch;
+struct options;
 
 enum machine_allocation {
 	MACHINE_ALLOCATION_UNKNOWN,
@@ -21,6 +27,24 @@ struct machine {
 	enum machine_allocation allocation;
 	char source[32]; /* who said so: "aws", "dmi", "option"; empty while nothing is known */
 };
+
+/* "ondemand", "spot"; NULL = unknown. */
+const char *machine_allocation_name(enum machine_allocation a);
+
+/*
+ * Begins to find out. What options and DMI say is known at once; metadata services are asked in the background, within
+ * a second, and only those that DMI does not rule out. Options must outlive it.
+ */
+int machine_start(struct machine_watch **ret, const struct options *o, struct err *e);
+void machine_stop(struct machine_watch *w); /* at once, whatever it waits for; NULL does nothing */
+
+/* The same, waiting for the answer: for a second at most. */
+void machine_find(const struct options *o, struct machine *ret);
+
+/* What is known now, as the history keeps it with a run; the texts are in room. */
+struct run_server machine_of_run(struct app *app, struct machine *room);
+/* And as collectors see it; left as it is while nothing is known. */
+void machine_tell(struct app *app, struct host_cloud *ret);
 
 /* What is known now, for any thread; false when nothing is, and *ret is all empty then. */
 bool machine_now(struct app *app, struct machine *ret);

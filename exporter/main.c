@@ -19,6 +19,7 @@
 #include "exporter/http.h"
 #include "exporter/identity.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/manual.h"
 #include "exporter/outlook.h"
 #include "exporter/paths.h"
@@ -27,6 +28,7 @@
 #include "exporter/rules_command.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
+#include "exporter/service.h"
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
@@ -100,9 +102,12 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct forwarder *forwarder = NULL;
 	struct costs *costs = NULL;
 	struct http *http = NULL;
+	struct service *service = NULL;
 
-	int code = start_historian(app, self, e);
+	int code = machine_start(&app->machine, app->options, e);
 
+	if (code == 0)
+		code = start_historian(app, self, e);
 	if (code == 0)
 		code = outlooks_start(&app->outlooks, app, e);
 	if (code == 0)
@@ -117,10 +122,14 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = start_forwarder(&forwarder, app, e);
 	if (code == 0)
 		code = costs_start(&costs, app, e);
+	if (code == 0)
+		code = service_start(&service, app, e);
 	if (code == 0) {
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
+		service_notify("STOPPING=1");
 		ending_linger(app, set);
 	}
+	service_stop(service);
 	costs_stop(costs);
 	follower_stop(follower);
 	http_stop(http);
@@ -129,6 +138,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	return code;
 }
 
@@ -159,6 +169,7 @@ static int serve_main(int argc, char **argv)
 	app.options = &o;
 	app.self = &self;
 	app.refreshes_catalogue = true;
+	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL;
@@ -189,6 +200,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
+	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
 	if (code == 0 && app->options->listen_addresses.n &&
 		outlooks_start(&app->outlooks, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
@@ -225,6 +238,7 @@ static int run_job(struct app *app, char **command)
 	stop_forwarder(forwarder, app);
 	outlooks_stop(app->outlooks);
 	historian_stop(app->historian);
+	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }

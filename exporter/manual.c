@@ -21,10 +21,7 @@
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
 
-static const struct {
-	const char *word, *synopsis, *help;
-	enum command_bits bits;
-} commands[] = {
+const struct manual_command manual_commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
 		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
 		"/stats, /recommend and /servers",
@@ -38,6 +35,7 @@ static const struct {
 		"captures "
 		"the processes of this machine for a test elsewhere",
 		COMMAND_RULES},
+	{0},
 };
 
 bool manual_wanted(int argc, char **argv)
@@ -56,8 +54,9 @@ static void help_of_all(struct buf *out)
 	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
 		      "runs, and answers\n"
 		      "what to ask for next time, on which server, and what it will cost.\n\n");
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		buf_addf(out, "  %s\n      %s\n", commands[i].synopsis, commands[i].help);
+	for (size_t i = 0; manual_commands[i].word; i++)
+		buf_addf(out, "  %s\n      %s\n", manual_commands[i].synopsis,
+			manual_commands[i].help);
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
@@ -73,11 +72,11 @@ static void help_of_word(struct buf *out, const char *word)
 {
 	const struct route *route = query_route(word);
 
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-		if (strcmp(commands[i].word, word) != 0)
+	for (size_t i = 0; manual_commands[i].word; i++) {
+		if (strcmp(manual_commands[i].word, word) != 0)
 			continue;
-		buf_addf(out, "%s\n%s.\n\n", commands[i].synopsis, commands[i].help);
-		options_help(out, commands[i].bits);
+		buf_addf(out, "%s\n%s.\n\n", manual_commands[i].synopsis, manual_commands[i].help);
+		options_help(out, manual_commands[i].bits);
 		return;
 	}
 	if (strcmp(word, "catalogue") == 0) {
@@ -175,6 +174,8 @@ static const struct {
 	{"columns", fields_markdown},
 	{"strategies", strategies_markdown},
 	{"formats", formats_markdown},
+	{"man", manual_man},
+	{"bash", manual_bash},
 };
 
 static int print_table(struct buf *out, const char *word)

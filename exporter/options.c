@@ -23,6 +23,7 @@ enum kind {
 
 const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL
 #define LEAST_TEXTS(least)    0, NULL
@@ -329,6 +330,17 @@ void options_done(struct options *o)
 			free(((struct texts *)(void *)((char *)o + rows[i].offset))->text);
 	free(o->collector_on);
 	*o = (struct options){0};
+}
+
+bool option_at(size_t i, struct option_view *ret)
+{
+	if (i >= ARRAY_LEN(rows))
+		return false;
+	const struct option_row *r = &rows[i];
+
+	*ret = (struct option_view){
+		r->name, r->placeholder, r->fallback, r->help, r->choices, r->commands};
+	return true;
 }
 
 /* Prints text in lines of at most 100 columns behind an indent. */

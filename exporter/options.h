@@ -82,10 +82,20 @@ X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=U
   "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
-X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
   "Mount point of sysfs") \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
+X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
+  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
+  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
+  "Instance type of this server as its vendor calls it, for example m7i.large") \
+X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Region of this server as its vendor calls it, for example us-east-1") \
+X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+  "How this server is rented: ondemand, spot or unknown") \
 X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
@@ -153,7 +163,8 @@ struct options {
 	int n_rest;
 };
 
-extern const char *const log_level_names[], *const log_format_names[];
+extern const char *const log_level_names[], *const log_format_names[],
+						    *const server_allocation_names[];
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
@@ -164,6 +175,15 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 	struct err *e);
 
 void options_done(struct options *o);
+
+/* One option, as whoever prints options sees it. */
+struct option_view {
+	const char *name, *placeholder, *fallback,
+		*help;              /* placeholder NULL: a flag; fallback may be NULL */
+	const char *const *choices; /* NULL-terminated; NULL = any value */
+	unsigned commands;          /* enum command_bits */
+};
+bool option_at(size_t i, struct option_view *ret); /* false past the last */
 
 /* The options of a command as --help prints them, and as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);

@@ -179,9 +179,14 @@ static json_t *notes_json(const struct server_answer *s)
 	if (s->of_job && !s->profile.reference && p->objective->by_forecast)
 		json_push(a, json_text("the server on which the job ran is not known: every "
 				       "server is assumed to be as fast"));
-	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT)
-		json_push(a, json_text("how often spot servers are interrupted is an assumption: "
-				       "spot_interruptions"));
+	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT) {
+		buf_reset(&b);
+		buf_addf(&b,
+			"it is assumed that an hour of a spot server ends a run with a probability "
+			"of %g: spot_interruptions says otherwise",
+			s->options.spot_interruptions_per_hour);
+		json_push(a, json_text(buf_text(&b)));
+	}
 	return a;
 }
 

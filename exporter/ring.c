@@ -52,15 +52,19 @@ static struct run_server put_server(char **at, const struct run_server *s)
 
 struct event *event_of_begin(const struct run_begin *b)
 {
-	struct event *e =
-		event_new(EVENT_BEGIN, text_size(b->run_id) + text_size(b->job_name) +
-					       text_size(b->host) + server_size(&b->server));
+	struct event *e = event_new(EVENT_BEGIN,
+		text_size(b->run_id) + text_size(b->job_name) + text_size(b->host) +
+			text_size(b->system) + text_size(b->system_run) + text_size(b->labels) +
+			server_size(&b->server));
 	char *at = (char *)(e + 1);
 
 	e->begin = *b;
 	e->begin.run_id = put_text(&at, b->run_id);
 	e->begin.job_name = put_text(&at, b->job_name);
 	e->begin.host = put_text(&at, b->host);
+	e->begin.system = put_text(&at, b->system);
+	e->begin.system_run = put_text(&at, b->system_run);
+	e->begin.labels = put_text(&at, b->labels);
 	e->begin.server = put_server(&at, &b->server);
 	return e;
 }

@@ -29,6 +29,14 @@ const struct headline headlines[] = {
 	{"network_sent_bytes", "network_sent_bytes", HEADLINE_TOTAL},
 	{"read_chars", "read_chars", HEADLINE_TOTAL},
 	{"written_chars", "written_chars", HEADLINE_TOTAL},
+	{"gpu_usage_mean", "gpu_usage", HEADLINE_MEAN},
+	{"gpu_usage_max", "gpu_usage", HEADLINE_PEAK},
+	{"gpus_used_max", "gpus_used", HEADLINE_PEAK},
+	{"vram_mean_bytes", "vram_bytes", HEADLINE_MEAN},
+	{"vram_peak_bytes", "vram_peak_bytes", HEADLINE_PEAK},
+	{"system_disk_space_used_max_bytes", "system_disk_space_used_bytes", HEADLINE_PEAK},
+	{"system_network_received_bytes", "system_network_received_bytes", HEADLINE_TOTAL},
+	{"system_network_sent_bytes", "system_network_sent_bytes", HEADLINE_TOTAL},
 	{"processes_max", "processes", HEADLINE_PEAK},
 	{"threads_max", "threads", HEADLINE_PEAK},
 	{"context_switches_voluntary", "context_switches_voluntary", HEADLINE_TOTAL},
@@ -70,6 +78,21 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
+/* Who named the run, and by which words of its own; absent for what a wrapper was told. */
+static void put_words(json_t *o, const struct run *r)
+{
+	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;
+
+	if (r->system)
+		json_put(o, "system", json_text(r->system));
+	if (r->system_run)
+		json_put(o, "system_run", json_text(r->system_run));
+	if (json_is_object(labels))
+		json_put(o, "labels", labels);
+	else
+		json_decref(labels);
+}
+
 json_t *run_json(const struct run *r)
 {
 	json_t *o = json_object();
@@ -88,6 +111,7 @@ json_t *run_json(const struct run *r)
 	put_given(o, "memory_limit_bytes", r->memory_limit_bytes);
 	put_given(o, "input_bytes", r->input_bytes);
 	put_given(o, "attempt", r->attempt);
+	put_words(o, r);
 	json_put(o, "samples", json_num((double)r->samples));
 	json_put(o, "interval_seconds", json_num(r->interval_seconds));
 	json_put(o, "host", json_text(r->host));

@@ -14,6 +14,8 @@
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
+#define SYSTEM_RUN_MAX     128
+#define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 
@@ -40,6 +42,12 @@ static const struct field run_fields[] = {
 	{FIELD(run, TEXT, host), HOST_NAME_TEXT_MAX, false},
 	{FIELD(run, TEXT, cpu_source), SOURCE_MAX, false},
 	{FIELD(run, TEXT, memory_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
+	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
+	{FIELD(run, TEXT, region), SOURCE_MAX, false},
+	{FIELD(run, TEXT, zone), SOURCE_MAX, false},
+	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
 	{FIELD(run, COUNT, samples), 0, false},
 	{FIELD(run, NUMBER, interval_seconds), 0, false},
 	{FIELD(run, NUMBER, requested_cpu_cores), 0, false},
@@ -49,6 +57,9 @@ static const struct field run_fields[] = {
 	{FIELD(run, NUMBER, attempt), 0, false},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
 	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system), SOURCE_MAX, false},
+	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
+	{FIELD(run, TEXT, labels), LABELS_MAX, false},
 	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
 	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
 	{FIELD(run, TEXT, region), SOURCE_MAX, false},
@@ -98,8 +109,8 @@ json_t *run_message(const struct run *r)
 	json_t *o = told_all(r, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
 
 	json_put(o, "outcome", json_text(outcome_name(r->outcome)));
-	json_put(o, "architecture",
-		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
+	if (r->architecture)
+		json_put(o, "architecture", json_text(architecture_name[r->architecture]));
 	for (size_t i = 0; i < r->n_stats; i++)
 		json_put(columns, r->stats[i].column,
 			told_all(&r->stats[i].d, column_fields, ARRAY_LEN(column_fields)));
@@ -208,6 +219,17 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 	return 0;
 }
 
+/* One that this version does not know is unknown. */
+static enum architecture read_architecture(const json_t *v)
+{
+	const char *name = json_string_value(v);
+	unsigned i;
+
+	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+		       (enum architecture)i :
+		       ARCHITECTURE_UNKNOWN;
+}
+
 static int read_outcome(enum outcome *ret, const json_t *v, struct err *e)
 {
 	const char *name = json_string_value(v);
@@ -219,30 +241,18 @@ static int read_outcome(enum outcome *ret, const json_t *v, struct err *e)
 	return 0;
 }
 
-/* One that this program does not know is unknown. */
-static enum architecture read_architecture(const json_t *v)
-{
-	const char *name = json_string_value(v);
-	unsigned i = ARCHITECTURE_UNKNOWN;
-
-	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
-		       (enum architecture)i :
-		       ARCHITECTURE_UNKNOWN;
-}
-
 static int read_run(struct run *r, const json_t *o, struct arena *arena, struct err *e)
 {
 	int code = read_fields(r, o, run_fields, ARRAY_LEN(run_fields), arena, e);
 
 	if (code == 0)
 		code = read_outcome(&r->outcome, json_object_get(o, "outcome"), e);
+	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	if (code == 0)
 		code = read_columns(r, json_object_get(o, "columns"), arena, e);
-	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	/* The end may lie before the start, where somebody set the clock back. */
 	if (code == 0 && !(r->started_at >= 0 && r->ended_at >= 0))
-		code = err_set(e, -EINVAL,
-			"started_at, ended_at: accepted are seconds since 1970");
+		code = err_set(e, -EINVAL, "started_at, ended_at: accepted are seconds since 1970");
 	if (code == 0 && !(r->duration_seconds >= 0))
 		code = err_set(e, -EINVAL, "duration_seconds: accepted is a number from 0 on");
 	return code;

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
 #include "exporter/finder.h"
 #include "exporter/fold.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/outcome.h"
 #include "exporter/rights.h"
 #include "exporter/outlook.h"
@@ -55,18 +57,6 @@ struct sampler {
 	uint64_t generation, scraped_generation;
 	struct mono tick_at, tick_ended;
 };
-
-static struct timespec monotonic_after(double seconds)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t ns = (int64_t)t.tv_nsec + (int64_t)(seconds * 1e9);
-
-	t.tv_sec += ns / NS_PER_S;
-	t.tv_nsec = ns % NS_PER_S;
-	return t;
-}
 
 /* ---- one tick ---- */
 
@@ -115,6 +105,7 @@ static const struct snapshot *tick(struct sampler *s)
 	struct snapshot *snapshot = snapshot_take(s->pool);
 
 	s->host.now = snapshot->at = now_read();
+	machine_tell(s->app, &s->host.cloud);
 	drop_ended(s);
 	if (s->finder)
 		finder_look(s->finder, &s->host);
@@ -398,6 +389,9 @@ static void do_follow(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
+	struct machine machine;
+
+	begin.server = machine_of_run(s->app, &machine);
 	fold_begin(s->fold, f->spec->run_id, snapshot);
 	historian_run_begin(s->app->historian, &begin);
 }
@@ -438,6 +432,9 @@ static void do_conclude(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
 		outcome_note(&finish, &note);
+	struct machine machine;
+
+	finish.server = machine_of_run(s->app, &machine);
 	historian_run_finish(s->app->historian, &finish);
 }
 

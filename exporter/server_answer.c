@@ -40,6 +40,8 @@ int server_answer(struct app *app, const struct arguments *a, const struct deman
 	if (code)
 		return code;
 	machine_now(app, &m);
+	if (runs)
+		m = machine_of_job(runs, &m);
 	ret->of_job = runs;
 	ret->demand = *demand;
 	if (runs)

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/health.h"
 #include "exporter/live.h"
 #include "exporter/sampler.h"
 #include "exporter/site_change.h"
-
-/* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
-#define STALE_INTERVALS 10
-#define STALE_SECONDS   10.0
 
 /* Longest error sentence that lists what is known. */
 #define ERROR_MAX 4096
@@ -84,21 +81,17 @@ static void text_page(struct answer *ret, int status, const char *text)
 
 static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret)
 {
-	double age = s->app->sampler ? sampler_age(s->app->sampler) : 0;
-	double most = fmax(STALE_SECONDS, STALE_INTERVALS * s->app->options->sample_interval);
+	struct health h = health_of(s->app, s->started);
 	char text[128];
 
 	(void)r;
 	(void)t;
-	/* Before the first tick there is no age; then we are as old as the server. */
-	if (!isfinite(age))
-		age = mono_seconds_between(s->started, now_read().mono);
-	if (age <= most) {
+	if (h.ok) {
 		text_page(ret, 200, "rightsize-exporter is healthy.\n");
 		return;
 	}
 	snprintf(text, sizeof text,
-		"The last sample is %.1f seconds old; at most %.1f are normal.\n", age, most);
+		"The last sample is %.1f seconds old; at most %.1f are normal.\n", h.age, h.most);
 	text_page(ret, 503, text);
 }
 

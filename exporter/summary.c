@@ -47,6 +47,10 @@ static void add_run(struct buf *b, const struct run *r)
 		buf_addf(b, " (signal %.0f)", r->exit_signal);
 	else if (!isnan(r->exit_code) && r->exit_code != 0)
 		buf_addf(b, " (exit code %.0f)", r->exit_code);
+	if (r->outcome == OUTCOME_OOM_KILLED && !isnan(r->memory_limit_bytes)) {
+		buf_adds(b, " at its limit of ");
+		add_bytes(b, r->memory_limit_bytes);
+	}
 	buf_addf(b, ", run %s\n", r->run_id);
 	buf_addf(b, "  CPU     %.2f s", run_total(r, "cpu_seconds"));
 	if (r->duration_seconds > 0)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct server *machine_server(const struct catalogue *c, const struct machine *m)
 {
@@ -69,15 +70,69 @@ double today_cost(const struct today_question *q, const struct today *t, double 
 		.amount;
 }
 
+static void copy(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct machine machine_at(const struct run *r, const struct machine *here)
+{
+	struct machine m = {.source = "history"};
+
+	if (!r->vendor_id || !r->instance_type)
+		return *here;
+	copy(m.vendor_id, sizeof m.vendor_id, r->vendor_id);
+	copy(m.instance_type, sizeof m.instance_type, r->instance_type);
+	copy(m.region, sizeof m.region, r->region);
+	copy(m.zone, sizeof m.zone, r->zone);
+	if (r->allocation && strcmp(r->allocation, "spot") == 0)
+		m.allocation = MACHINE_SPOT;
+	else if (r->allocation)
+		m.allocation = MACHINE_ONDEMAND;
+	return m;
+}
+
+struct machine machine_of_job(const struct runs *runs, const struct machine *here)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].vendor_id && runs->run[i].instance_type)
+			return machine_at(&runs->run[i], here);
+	return *here;
+}
+
+static bool same_offer(const struct machine *a, const struct machine *b)
+{
+	return strcmp(a->vendor_id, b->vendor_id) == 0 &&
+	       strcmp(a->instance_type, b->instance_type) == 0 &&
+	       strcmp(a->region, b->region) == 0 && a->allocation == b->allocation;
+}
+
+/* Priced where it ran. at: of the run before, which mostly ran on the same server. */
+static double cost_of_past(const struct today_question *q, const struct run *r, struct arena *arena,
+	struct today *at)
+{
+	struct machine m = machine_at(r, q->machine);
+	struct today_question own = *q;
+
+	own.machine = &m;
+	if (!same_offer(&m, &at->machine)) {
+		*at = (struct today){.machine = m, .server = machine_server(q->catalogue, &m)};
+		if (at->server)
+			price(&own, arena, at);
+	}
+	return today_cost(&own, at, r->duration_seconds);
+}
+
 static void past_runs(const struct today_question *q, struct arena *arena, struct today *t)
 {
+	struct today at = *t;
+
 	t->run = arena_alloc(arena, (q->runs->n + 1) * sizeof *t->run);
 	for (size_t i = 0; i < q->runs->n; i++) {
 		const struct run *r = &q->runs->run[i];
 
 		if (r->outcome != OUTCOME_RUNNING)
-			t->run[t->n_runs++] =
-				(struct run_cost){r, today_cost(q, t, r->duration_seconds)};
+			t->run[t->n_runs++] = (struct run_cost){r, cost_of_past(q, r, arena, &at)};
 	}
 }
 

@@ -31,13 +31,19 @@ struct today {
 
 struct today_question {
 	const struct catalogue *catalogue;
-	const struct machine *machine;
+	const struct machine *machine; /* of the job; and of a run of which it is not known */
 	const struct demand *demand;
 	const struct pick_options *options; /* of the picks, with the currency of their answer */
 	const struct runs *runs;            /* NULL = no job is asked about */
 };
 
 void today_of(const struct today_question *q, struct arena *arena, struct today *ret);
+
+/*
+ * The server where a job runs: that of its newest run of which it is known (it may have been on another machine than
+ * this one), else here.
+ */
+struct machine machine_of_job(const struct runs *runs, const struct machine *here);
 
 /* The price of a run of so many seconds on the current server; NaN = unknown. */
 double today_cost(const struct today_question *q, const struct today *t, double seconds);

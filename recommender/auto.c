@@ -19,11 +19,11 @@ struct settings {
 	size_t n_prices;
 	double price[PRICES_MAX]; /* of a failure, in runs */
 	struct ratio_options ratios;
-	double duration_power; /* a long run's ratio weighs more: duration to this power */
-	double reach;          /* how far regressions extrapolate, in largest peaks */
-	double fixed_price;    /* of a failure, bytes */
-	double extra;          /* bytes on top of every allocation */
-	double floor_shares;   /* at least this x the largest peak + floor_bytes */
+	bool time_counts;    /* a run's ratio weighs by its duration, as waste does */
+	double reach;        /* how far regressions extrapolate, in largest peaks */
+	double fixed_price;  /* of a failure, bytes */
+	double extra;        /* bytes on top of every allocation */
+	double floor_shares; /* at least this x the largest peak + floor_bytes */
 	double floor_bytes;
 	double learning_rate; /* how fast an expert that cost more loses its weight */
 };
@@ -54,7 +54,7 @@ static const struct settings auto_settings = {
 	.n_prices = RISK_COUNT,
 	.price = RISK_PRICES,
 	.ratios = {.prior_weight = 5, .likeness = 0.5},
-	.duration_power = 0.5,
+	.time_counts = true,
 	.reach = 3,
 	.fixed_price = 512 * MIB,
 	.extra = 4 * MIB,
@@ -76,6 +76,7 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* NaN: says nothing */
 	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation by this expert alone */
 	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1 over those that speak */
+	bool allocated[PRICES_MAX]; /* else allocation is the cheapest by one expert alone */
 	double allocation[PRICES_MAX];
 	/* room for a pool */
 	struct atom atom[ATOMS_MAX];
@@ -235,8 +236,10 @@ static void prepare(struct sizer *s, double input)
 	experts_predict(&s->past, input, o->reach, s->value);
 	s->input = input;
 	s->prepared = true;
-	for (size_t k = 0; k < o->n_prices; k++)
+	for (size_t k = 0; k < o->n_prices; k++) {
 		s->allocation[k] = NAN;
+		s->allocated[k] = false;
+	}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
 		double cost[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
 
@@ -249,20 +252,29 @@ static void prepare(struct sizer *s, double input)
 				s->allocation[k] = s->alone[e][k];
 			}
 	}
-	for (size_t k = 0; k < o->n_prices && s->past.n; k++) {
-		if (o->pooled)
-			s->allocation[k] = allocate_pooled(s, k);
-		s->allocation[k] = fmax(s->allocation[k] + o->extra,
-			past_peak(&s->past, PAST_MAX) * o->floor_shares + o->floor_bytes);
-	}
+}
+
+/* Pooling is most of the work, and most callers want one level only. NaN before the first run was learnt. */
+static double allocation_at(struct sizer *s, double input, size_t level)
+{
+	const struct settings *o = s->settings;
+
+	prepare(s, input);
+	if (s->allocated[level] || !s->past.n)
+		return s->allocation[level];
+	if (o->pooled)
+		s->allocation[level] = allocate_pooled(s, level);
+	s->allocation[level] = fmax(s->allocation[level] + o->extra,
+		past_peak(&s->past, PAST_MAX) * o->floor_shares + o->floor_bytes);
+	s->allocated[level] = true;
+	return s->allocation[level];
 }
 
 static double sizer_allocate(void *state, double input)
 {
 	struct sizer *s = state;
 
-	prepare(s, input);
-	return s->allocation[s->level];
+	return allocation_at(s, input, s->level);
 }
 
 static double second_attempt(const struct sizer *s, double allocation)
@@ -311,8 +323,7 @@ static void sizer_learn(void *state, const struct observation *o)
 		struct trial trial = {
 			.ratio = o->peak / s->value[e],
 			.value = s->value[e],
-			.stake =
-				pow(o->duration > 0 ? o->duration : 1, s->settings->duration_power),
+			.stake = s->settings->time_counts && o->duration > 0 ? o->duration : 1,
 			.run = s->learnt,
 		};
 
@@ -333,8 +344,8 @@ void auto_allocations(void *state, double input, double ret[RISK_COUNT])
 {
 	struct sizer *s = state;
 
-	prepare(s, input);
-	memcpy(ret, s->allocation, sizeof s->allocation[0] * RISK_COUNT);
+	for (size_t level = 0; level < RISK_COUNT; level++)
+		ret[level] = allocation_at(s, input, level);
 }
 
 void auto_outlook(void *state, double input, double allocation, struct outlook *ret)
@@ -343,8 +354,8 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 	struct outlook o = {.runs = s->past.n, .forgotten = s->forgotten};
 	struct prices waste = prices_at(s, s->level);
 
-	prepare(s, input);
 	assert(s->past.n > 0);
+	allocation_at(s, input, s->level); /* weighs the experts */
 
 	struct pool chance = pool_experts(s, s->level, FOR_CHANCE);
 	size_t below = pool_below(&chance, allocation);
@@ -369,8 +380,8 @@ double auto_quantile(void *state, double input, double share)
 {
 	struct sizer *s = state;
 
-	prepare(s, input);
 	assert(s->past.n > 0);
+	allocation_at(s, input, s->level); /* weighs the experts */
 
 	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
 	size_t i = 0;
@@ -384,8 +395,8 @@ void auto_quantiles(void *state, double input, size_t n, double *ret)
 {
 	struct sizer *s = state;
 
-	prepare(s, input);
 	assert(s->past.n > 0);
+	allocation_at(s, input, s->level); /* weighs the experts */
 
 	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recommender/strategy.h"
 
@@ -49,6 +50,19 @@ static int by_size(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+/* Did it run on the same kind of server as the newest run of which that is known? Then, or when unknown, it counts. */
+static bool counts(const struct runs *runs, const struct run *r)
+{
+	const struct run *newest = runs->run;
+
+	while (newest < runs->run + runs->n && !newest->instance_type)
+		newest++;
+	return !r->instance_type || newest == runs->run + runs->n ||
+	       (strcmp(r->instance_type, newest->instance_type) == 0 &&
+		       strcmp(r->vendor_id ? r->vendor_id : "",
+			       newest->vendor_id ? newest->vendor_id : "") == 0);
+}
+
 /* Known values of the newest successful runs, sorted. */
 struct values {
 	size_t n;
@@ -61,7 +75,7 @@ static struct values values_of(const struct runs *runs, double (*get)(const stru
 	size_t used = 0;
 
 	for (size_t i = 0; i < runs->n && used < PROFILE_RUNS; i++) {
-		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
+		if (runs->run[i].outcome != OUTCOME_SUCCEEDED || !counts(runs, &runs->run[i]))
 			continue;
 		double value = get(&runs->run[i]);
 

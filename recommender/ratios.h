@@ -16,7 +16,7 @@
 /* One run that the expert predicted. */
 struct trial {
 	double ratio, value;     /* value: the prediction, bytes */
-	double stake;            /* the run's duration, to some power */
+	double stake;            /* what was at stake beside memory: the time of the run, or 1 */
 	double loss[PRICES_MAX]; /* what sizing by this expert alone would have cost, by price of a
 				    failure */
 	uint64_t run;            /* which */

@@ -67,6 +67,11 @@ struct run {
 	enum architecture architecture; /* that its programs were built for */
 	/* The server it ran on, as the vendor calls these; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
+	/*
+	 * Who named it ("metaflow", "rules", ...), which of that system's runs it is an attempt of, and the
+	 * system's own words, as the text of a JSON object.
+	 */
+	const char *system, *system_run, *labels;
 };
 
 /*

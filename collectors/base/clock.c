@@ -2,7 +2,6 @@
 #include "collectors/base/clock.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static int64_t read_ns(clockid_t id)
 {
@@ -15,6 +14,16 @@ static int64_t read_ns(clockid_t id)
 struct now now_read(void)
 {
 	return (struct now){{read_ns(CLOCK_BOOTTIME)}, {read_ns(CLOCK_REALTIME)}};
+}
+
+#define CENTURY 3155760000.0
+
+struct timespec monotonic_after(double seconds)
+{
+	int64_t ns = read_ns(CLOCK_MONOTONIC) +
+		     (int64_t)((seconds < CENTURY ? seconds : CENTURY) * (double)NS_PER_S);
+
+	return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
 }
 
 void wall_text(char out[WALL_TEXT_MAX], struct wall w)

@@ -5,6 +5,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 struct mono {
 	int64_t ns; /* CLOCK_BOOTTIME: goes on while the machine sleeps, never steps */
@@ -32,6 +33,9 @@ static inline double wall_seconds(struct wall w)
 {
 	return (double)w.ns / 1e9;
 }
+
+/* Now and so many seconds later by CLOCK_MONOTONIC, which condition variables wait by; a century at most. */
+struct timespec monotonic_after(double seconds);
 
 /* "2026-11-21T08:45:12.123Z", RFC 3339 in UTC. */
 #define WALL_TEXT_MAX 80

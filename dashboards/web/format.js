@@ -22,10 +22,13 @@ const known = write => v => isKnown(v) ? write(v) : UNKNOWN;
 const bytes = known(v => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]));
 const bytesPerSecond = known(v => bytes(v) + "/s");
 const mebibytes = known(v => bytes(v * 1048576));
-const cores = known(v => digits(v) + (v === 1 ? " core" : " cores"));
+const plural = (v, one, many) => digits(v) + (digits(v) === "1" ? one : many);
+const cores = known(v => plural(v, " core", " cores"));
 const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
-const gpus = known(v => digits(v) + (v === 1 ? " GPU" : " GPUs"));
+const gpus = known(v => plural(v, " GPU", " GPUs"));
+
+const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
 
 const seconds = known(v => {
 	if (v < 1)
@@ -33,9 +36,9 @@ const seconds = known(v => {
 	if (v < 60)
 		return digits(v) + " s";
 	if (v < 3600)
-		return `${Math.floor(v / 60)} min ${Math.floor(v % 60)} s`;
+		return both(Math.floor(v / 60), "min", Math.floor(v % 60), "s");
 	if (v < 172800)
-		return `${Math.floor(v / 3600)} h ${Math.floor(v % 3600 / 60)} min`;
+		return both(Math.floor(v / 3600), "h", Math.floor(v % 3600 / 60), "min");
 	return digits(v / 86400) + " days";
 });
 
@@ -81,7 +84,7 @@ function outcomeText(name) {
 
 function outcomeBadge(name) {
 	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
-	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), text);
+	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
 /* How a run ended, in words. */

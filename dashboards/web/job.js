@@ -141,8 +141,9 @@ function requestCard(run, advice) {
 /* The sentences that say why. */
 function adviceWords(advice) {
 	const based = advice.based_on || {};
+	const why = h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text)));
 	return [advice.summary && h("p", null, advice.summary),
-		h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text))),
+		advice.summary ? h("details", null, h("summary", null, "Why, number by number"), why) : why,
 		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
 			(based.excluded ? `, ${count(based.excluded)} others left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
 }
@@ -188,6 +189,8 @@ function serverColumns(servers) {
 		{title: "Price an hour", number: true, value: s => s.price, cell: s => money(s.price, s.currency)},
 		{title: "Duration", number: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
 		{title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
+		any("saving_percent") && {title: "Saves", number: true, value: s => s.saving_percent,
+			cell: s => isKnown(s.saving_percent) ? digits(s.saving_percent) + " %" : UNKNOWN},
 	].filter(Boolean);
 }
 
@@ -201,6 +204,7 @@ function serversCard(advice, link) {
 	return card("Best servers", h("div", null,
 		new Table("servers", serverColumns(servers), servers, null).node,
 		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
+	(advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + ".")),
 	h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
 }
 
@@ -211,16 +215,51 @@ function advicePart(advice) {
 	return h("div", null, card("Recommendation for the next run", adviceWords(advice)), serversCard(advice));
 }
 
+/* What a run costs where it runs today, what of that is for nothing, and what the best server would save. */
 function savingsCard(advice) {
-	const s = advice && (advice.savings || (advice.current_server && advice.current_server.savings));
-	const now = advice && (advice.current || advice.current_server);
-	if (!s && !(now && isKnown(now.forecast_cost)))
+	const today = advice && advice.today, best = advice && (advice.servers || [])[0];
+	if (!today)
 		return null;
-	return card("Savings", facts(
-		["A run today", now && isKnown(now.forecast_cost) ? money(now.forecast_cost, now.currency) : null],
-		["A run then", isKnown(s && s.cost) ? money(s.cost, s.currency) : null],
-		["Saved by run", isKnown(s && s.amount) ? money(s.amount, s.currency) : null],
-		["That is", isKnown(s && s.ratio) ? percent(s.ratio) : isKnown(s && s.percent) ? percent(s.percent / 100) : null]));
+	const s = today.server || {}, over = today.overallocated || {}, currency = s.currency || (best && best.currency);
+	const spare = [over.cpu_cores > 0 && cores(over.cpu_cores), over.memory_bytes > 0 && bytes(over.memory_bytes)].filter(Boolean).join(", ");
+	const rows = facts(
+		["Runs on", s.api_reference && named(s.api_reference), s.vendor_id],
+		["In", s.region && named(s.region)],
+		["Price an hour", isKnown(s.price) ? money(s.price, currency) : null],
+		["A run costs", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
+		["Asked for, not needed", spare || null],
+		["That costs by run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null],
+		best && isKnown(best.saving) && ["Best server saves", `${money(best.saving, currency)} a run` +
+			(isKnown(best.saving_percent) ? ` (${digits(best.saving_percent)} %)` : "")]);
+	return card("Cost and savings", rows, today.note && h("p", {class: "dim"}, `Not known in full: ${today.note}.`));
+}
+
+/* How the runs that go on now will end, as far as can be told. */
+function outlookCard(stats) {
+	const running = stats && stats.running || [];
+	return running.length === 0 ? null : card("Running now", running.map(r => outlookFacts(r)));
+}
+
+function outlookFacts(r) {
+	const left = r.overprovisioned_ratio || {};
+	return facts(
+		["Run", h("a", {href: runLink(r.run_id)}, r.run_id)],
+		["Expected end", r.expected_end ? when(instant(r.expected_end)) : null],
+		["Expected duration", isKnown(r.expected_duration_seconds) ? seconds(r.expected_duration_seconds) : null],
+		["Expected peak memory", isKnown(r.expected_peak_bytes) ? bytes(r.expected_peak_bytes) : null],
+		["Risk to run out of memory", isKnown(r.oom_risk_ratio) ?
+			h("span", {class: r.oom_risk_ratio > 0.1 ? "bad" : ""}, percent(r.oom_risk_ratio)) : null],
+		["Memory unused so far", isKnown(left.memory) ? percent(left.memory) : null],
+		["CPU unused so far", isKnown(left.cpu) ? percent(left.cpu) : null]);
+}
+
+/* Parts of a run that would be better off as steps of their own. */
+function splitCard(split) {
+	if (!split || !split.words)
+		return null;
+	return card("Could be split", h("p", null, split.words), facts(
+		["Saves of what is reserved", isKnown(split.reserved_saving_ratio) ? percent(split.reserved_saving_ratio) : null],
+		["Saves of the cost", isKnown(split.cost_saving_ratio) ? percent(split.cost_saving_ratio) : null]));
 }
 
 /* ---- the view ---- */
@@ -234,7 +273,7 @@ function changesCard(changes) {
 function runColumns(runs) {
 	const any = key => runs.some(r => isKnown(r[key]));
 	return [
-		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id)}, when(instant(r.started_at)))},
+		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id), class: "date"}, when(instant(r.started_at)))},
 		{title: "Outcome", value: r => r.outcome, cell: r => [outcomeBadge(r.outcome), " ", h("span", {class: "dim"}, hasFailed(r.outcome) ? ending(r) : null)]},
 		{title: "Duration", number: true, value: r => r.duration_seconds, cell: r => seconds(r.duration_seconds)},
 		{title: "CPU average", number: true, wide: true, value: r => r.cpu_cores_mean, cell: r => cores(r.cpu_cores_mean)},
@@ -244,17 +283,22 @@ function runColumns(runs) {
 	].filter(Boolean);
 }
 
-const MEASURES = {duration_seconds: "duration", memory_peak_bytes: "memory"};
-
 function marksOf(changes, measure) {
 	return changes.filter(c => c.measure === measure && c.run_id).map(c => ({run_id: c.run_id, anomaly: c.kind === "anomaly" || c.kind === "new_peak"}));
 }
 
-function bandOf(advice, measure) {
-	const of = advice && advice[MEASURES[measure]], name = measure === "duration_seconds" ? "seconds" : "bytes";
-	if (!of || !isKnown(of[`expected_low_${name}`]))
-		return null;
-	return {low: of[`expected_low_${name}`], expected: of[`expected_${name}`], high: of[`expected_high_${name}`]};
+/* What the next run is expected to take: the middle, and what a tenth is below and above. */
+function bandOf(stats, measure) {
+	const of = stats && stats.forecast && stats.forecast[measure];
+	return of && isKnown(of.low) && isKnown(of.high) ? of : null;
+}
+
+/* The costs that /recommend gives beside its picks, by run. */
+function addCosts(runs, advice) {
+	const today = advice && advice.today;
+	const costs = new Map((today && today.runs || []).map(r => [r.run_id, r.cost]));
+	for (const r of runs)
+		Object.assign(r, {cost: costs.get(r.run_id), currency: today && today.server && today.server.currency});
 }
 
 async function jobView(name, signal) {
@@ -266,13 +310,14 @@ async function jobView(name, signal) {
 				return null;
 			throw e;
 		}), ask("stats", {job_name: name}, signal)]) : [null, null];
+	addCosts(runs, advice);
 	const changes = stats && stats.changes || [], newest = runs.find(r => r.outcome === "succeeded") || runs[0];
 	const memory = needed(advice).memory;
 	const charts = [
 		new RunsChart({title: "Duration", runs: oldestFirst, key: "duration_seconds", write: seconds, steps: TIME_STEPS,
-			marks: marksOf(changes, "duration_seconds"), band: bandOf(advice, "duration_seconds")}),
+			marks: marksOf(changes, "duration_seconds"), band: bandOf(stats, "duration_seconds")}),
 		new RunsChart({title: "Peak memory", runs: oldestFirst, key: "memory_peak_bytes", write: bytes, steps: BINARY_STEPS,
-			marks: marksOf(changes, "memory_peak_bytes"), band: bandOf(advice, "memory_peak_bytes"), lines: [
+			marks: marksOf(changes, "memory_peak_bytes"), band: bandOf(stats, "memory_peak_bytes"), lines: [
 				isKnown(memory) && {value: memory * 1048576, label: "recommended", colour: "good"},
 				isKnown(newest.requested_memory_bytes) && {value: newest.requested_memory_bytes, label: "asked for"}].filter(Boolean)}),
 	];
@@ -283,7 +328,7 @@ async function jobView(name, signal) {
 			facts(["Last run", h("a", {href: runLink(runs[0].run_id)}, ago(instant(runs[0].started_at)))],
 				...counts.map(([text, n]) => [text, count(n)])),
 			h("div", {class: "columns"}, card(null, charts[0].node), card(null, charts[1].node)),
-			changesCard(changes),
+			outlookCard(stats), changesCard(changes), splitCard(stats && stats.split),
 			advice ? h("div", {class: "columns"}, adviceCard(name, advice, signal), h("div", null, requestCard(newest, advice), savingsCard(advice))) :
 				card("Recommendation", h("p", null, "There is none before a run has succeeded.")),
 			advice && serversCard(advice),

@@ -45,7 +45,7 @@ function padded(values) {
 
 /* points: [{x, y, label, kind}]; the table beside it says the same. */
 function scatter(points, {xTitle, yTitle, x: writeX, y: writeY}) {
-	const width = 560, height = 300, left = 84, bottom = 46, top = 12, right = 14;
+	const width = 560, height = 300, left = 84, bottom = 46, top = 12, right = 44;
 	const [x0, x1] = padded(points.map(p => p.x)), [y0, y1] = padded(points.map(p => p.y));
 	const x = v => left + (v - x0) / (x1 - x0) * (width - left - right);
 	const y = v => height - bottom - (v - y0) / (y1 - y0) * (height - top - bottom);

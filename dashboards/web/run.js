@@ -91,18 +91,16 @@ function statisticsCard(run, runs) {
 }
 
 function serverCard(run, server) {
-	const s = server || {}, hardware = s.hardware || s;
+	const s = run.vendor_id || run.instance_type ? run : server || {};
 	return card("Server and cloud", facts(
 		["Host", run.host ? named(run.host) : UNKNOWN],
-		["Cloud", s.vendor_id || s.vendor],
-		["Server", s.server_id || s.instance_type],
-		["Region", s.region_id || s.region],
-		["Zone", s.zone_id || s.zone],
-		["Price", isKnown(s.price) ? money(s.price, s.currency) + " an hour" : null],
-		["vCPUs", isKnown(hardware.vcpus) ? count(hardware.vcpus) : null],
-		["Memory", isKnown(hardware.memory_bytes) ? bytes(hardware.memory_bytes) : null],
-		["CPU", hardware.cpu_model],
-		["Architecture", hardware.cpu_architecture],
+		["Cloud", s.vendor_id || "unknown, or none"],
+		["Server", s.instance_type],
+		["Region", s.region],
+		["Zone", s.zone],
+		["Bought", s.allocation],
+		["Price", isKnown(run.price) ? money(run.price, run.currency) + " an hour" : null],
+		["Architecture", run.architecture],
 		["Cost of this run", isKnown(run.cost) ? money(run.cost, run.currency) : null],
 		["Sampled every", seconds(run.interval_seconds)],
 		["CPU time from", run.cpu_source],
@@ -166,17 +164,22 @@ function runSummary(run) {
  * a report. onZoom as for ChartGroup.
  */
 function runPage(data, onZoom, links) {
-	const run = data.series.run, series = data.series.series, started = instant(run.started_at);
+	const run = data.series.run, series = data.series.series, today = data.recommend && data.recommend.today;
+	const started = instant(run.started_at);
 	/* Of a run that is short, or goes on, phases say nothing yet. */
 	const known = run.outcome !== "running" && run.samples >= 60 ? data.series.phases || [] : [];
 	const phases = known.map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
+	const outlook = data.stats && (data.stats.running || []).find(r => r.run_id === run.run_id);
+	addCosts([run], data.recommend);
+	if (isKnown(run.cost) && today.server)
+		run.price = today.server.price;
 	const group = new ChartGroup(runCharts(run), series, phases.length > 1 ? phases : [], onZoom);
 	const drawn = series.n > 0 && group.charts.length > 0;
 	const summary = h("div", null, runSummary(run)), statistics = h("div", null, statisticsCard(run, data.runs));
 	const node = h("div", {class: "run"},
 		h("h1", {tabindex: "-1"}, "Run of ", links ? h("a", {href: jobLink(run.job_name)}, named(run.job_name)) : named(run.job_name), " ", outcomeBadge(run.outcome)),
 		verdict(run), summary,
-		h("div", {class: "columns"}, statistics, h("div", null, serverCard(run, data.server))),
+		h("div", {class: "columns"}, statistics, h("div", null, serverCard(run, data.server), outlook && card("Outlook", outlookFacts(outlook)))),
 		card("Over time", links && h("p", {class: "links"},
 			h("a", {href: address("series.csv", {run: run.run_id}), download: run.run_id + ".csv"}, "CSV"), " ",
 			h("a", {href: address("series.csv", {run: run.run_id, format: "resource_tracker"}), download: run.run_id + ".resource-tracker.csv"}, "CSV for resource-tracker"), " ",
@@ -244,6 +247,9 @@ async function runView(id, signal) {
 	const name = data.series.run.job_name;
 	[data.runs, data.server] = await Promise.all([
 		ask("runs", {job_name: name, limit: 50}, signal).then(a => a.runs), askIfAny("server", null, signal)]);
+	if (data.runs.some(r => r.outcome === "succeeded"))
+		[data.recommend, data.stats] = await Promise.all([
+			askIfAny("recommend", {job_name: name, limit: 1}, signal), askIfAny("stats", {job_name: name}, signal)]);
 
 	/* Finer points of what is zoomed to, where there are any. */
 	let wanted = 0;

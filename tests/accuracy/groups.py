@@ -81,3 +81,22 @@ def make(number):
         group.remove()
         return f"no control group may be made here: {e}"
     return group
+
+
+@contextlib.contextmanager
+def limited_memory(number, limit):
+    """A folder of a new group that may have so many bytes, or why there can be none, as text."""
+    v1 = (ROOT / "memory" / "memory.limit_in_bytes").exists()
+    folder = (ROOT / "memory" if v1 else ROOT) / f"{NAME}-{number}"
+    try:
+        folder.mkdir()
+        (folder / ("memory.limit_in_bytes" if v1 else "memory.max")).write_text(str(limit))
+    except OSError as e:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        yield f"no control group with a memory limit may be made here: {e}"
+        return
+    try:
+        yield folder
+    finally:
+        folder.rmdir()

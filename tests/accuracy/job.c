@@ -18,14 +18,16 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-#define CHILD_NS    30000000LL
-#define STORM_NS    300000LL
-#define SHORT_NS    200000000LL
-#define BUSY_NS     2000000000LL
-#define SPIKE_BYTES (500UL << 20)
-#define SPIKE_MS    300
-#define REST_MS     1300 /* longer than the interval of samples */
-#define NOBODY      65534
+#define CHILD_NS          30000000LL
+#define STORM_NS          300000LL
+#define SHORT_NS          200000000LL
+#define BUSY_NS           2000000000LL
+#define SPIKE_BYTES       (500UL << 20)
+#define SPIKE_MS          300
+#define REST_MS           1300 /* longer than the interval of samples */
+#define NEIGHBOUR_NS      1000000LL
+#define NEIGHBOUR_REST_MS 20
+#define NOBODY            65534
 
 static const char *self; /* this program, for exec */
 static double size = 1;
@@ -285,6 +287,15 @@ static void busy(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* Somebody else in the same group, until it is killed. */
+static _Noreturn void neighbour(void)
+{
+	for (;;) {
+		burn(NEIGHBOUR_NS);
+		rest(NEIGHBOUR_REST_MS);
+	}
+}
+
 /* ---- memory ---- */
 
 static void spike(void)
@@ -330,11 +341,31 @@ static void spike_child(void)
 	wait_for_all();
 }
 
-/* The second begins a second after the first has given its memory back. */
+/* The second begins a second after the first has given its memory back, and both stay until it is over. */
 static void spike_two(void)
 {
-	spike_after(REST_MS, REST_MS * 2);
-	spike_after(REST_MS + SPIKE_MS + 1000, REST_MS);
+	int over[2];
+	char byte;
+
+	if (pipe(over) < 0)
+		exit(1);
+	if (start() == 0) {
+		rest(REST_MS);
+		spike();
+		close(over[0]);
+		close(over[1]);
+		rest(REST_MS * 2 + SPIKE_MS);
+		_exit(0);
+	}
+	close(over[1]);
+	if (start() == 0) {
+		while (read(over[0], &byte, 1) > 0)
+			;
+		rest(1000);
+		spike();
+		rest(REST_MS);
+		_exit(0);
+	}
 	wait_for_all();
 }
 
@@ -365,6 +396,7 @@ static const struct {
 	{"pid_reuse", pid_reuse},
 	{"brief", brief},
 	{"busy", busy},
+	{"neighbour", neighbour},
 	{"spike_root", spike_root},
 	{"spike_child", spike_child},
 	{"spike_two", spike_two},

@@ -28,7 +28,7 @@ static void enter(const char *group)
 	close(fd);
 }
 
-static _Noreturn void become(char **argv, int go)
+static _Noreturn void become(char **argv, int ready, int go)
 {
 	char byte;
 	int i = 1;
@@ -36,6 +36,7 @@ static _Noreturn void become(char **argv, int go)
 	for (; argv[i] && strcmp(argv[i], "--") != 0; i++)
 		if (strcmp(argv[i], "--enter") != 0)
 			enter(argv[i]);
+	close(ready);
 	if (read(go, &byte, 1) != 1 || !argv[i])
 		_exit(127);
 	close(go);
@@ -47,23 +48,27 @@ static _Noreturn void become(char **argv, int go)
 int main(int argc, char **argv)
 {
 	char line[16];
-	int go[2], status;
+	char byte;
+	int ready[2], go[2], status;
 	struct timespec t;
 
 	(void)argc;
-	if (pipe2(go, O_CLOEXEC) < 0)
+	if (pipe2(ready, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0)
 		return 1;
 	pid_t job = fork();
 
 	if (job < 0)
 		return 1;
 	if (job == 0)
-		become(argv, go[0]);
+		become(argv, ready[1], go[0]);
+	close(ready[1]);
+	/* Ends when the job is in its group. */
+	if (read(ready[0], &byte, 1) != 0)
+		return 1;
 	printf("%d\n", (int)job);
 	fflush(stdout);
 	if (!fgets(line, sizeof line, stdin) || write(go[1], "g", 1) != 1)
 		return 1;
-	close(go[1]);
 	waitpid(job, &status, 0);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	printf("{\"self_seconds\": %.9f, \"exit\": %d}\n",

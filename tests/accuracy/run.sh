@@ -8,6 +8,6 @@ cd "$(dirname "$(realpath "$0")")/../.."
 
 deploy/packages.sh build test
 cmake --preset e2e >/dev/null
-cmake --build --preset e2e --target rightsize-exporter accuracy_job accuracy_attach accuracy_launch
+cmake --build --preset e2e --target rightsize-exporter accuracy_job accuracy_attach accuracy_launch accuracy_without_perf
 export RIGHTSIZE_EXPORTER=$PWD/build/e2e/exporter/rightsize-exporter RIGHTSIZE_ACCURACY_TOOLS=$PWD/build/e2e/tests/accuracy
 exec /usr/bin/python3 -B tests/accuracy/run.py "$@"

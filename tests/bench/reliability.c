@@ -1,7 +1,8 @@
 /*
  * Are the stated probabilities true? Replays traces through auto and asks, before each run, how likely four
- * allocations are to be too small: its own at the balanced level, and three plain rules'. Prints, for classes of the
- * stated probability, how many were.
+ * allocations are to be too small: its own at the balanced level, and three plain rules'. Then it asks while the run
+ * goes on, when its memory has reached a quarter, a half and three quarters of a limit, how likely it is to meet it;
+ * the limits are the plain rules' allocations. Prints, for classes of the stated probability, how many did.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "recommender/auto.h"
+#include "recommender/running.h"
 #include "recommender/strategy.h"
 #include "tests/bench/trace.h"
 
@@ -55,8 +57,33 @@ static double median(const struct past *p)
 	return peak[p->n / 2];
 }
 
+/* While it runs, as /metrics and /stats would say. */
+static void ask_running(void *state, const struct observation *run, const double limit[ASKED],
+	struct tally *running)
+{
+	static const double reached[] = {0.25, 0.5, 0.75};
+	struct prospect p;
+
+	auto_quantiles(state, run->input, PROSPECT_POINTS, p.peak);
+	for (size_t i = 0; i < PROSPECT_POINTS; i++)
+		p.duration[i] = NAN;
+	for (size_t k = OWN + 1; k < ASKED; k++)
+		for (size_t i = 0; i < ARRAY_LEN(reached); i++) {
+			struct progress now = {
+				.peak_bytes = reached[i] * limit[k],
+				.peak_at_half_bytes = NAN,
+				.memory_limit_bytes = limit[k],
+			};
+			struct running r;
+
+			running_outlook(&p, &now, &r);
+			if (run->peak >= now.peak_bytes)
+				count(running, r.oom_risk, run->peak > limit[k]);
+		}
+}
+
 static void replay_label(const struct trace_row *row, size_t n, struct tally *own,
-	struct tally *plain)
+	struct tally *plain, struct tally *running)
 {
 	const struct rule *rule = &auto_rules[RISK_BALANCED];
 	AUTO(freep) void *state = xcalloc(1, rule->state_size);
@@ -82,6 +109,7 @@ static void replay_label(const struct trace_row *row, size_t n, struct tally *ow
 				auto_outlook(state, run.input, asked[k], &o);
 				count(k == OWN ? own : plain, o.too_small, run.peak > asked[k]);
 			}
+			ask_running(state, &run, asked, running);
 		}
 		past_add(&past, &run);
 		rule->learn(state, &run);
@@ -106,7 +134,7 @@ static void print(const char *what, const struct tally *t)
 int main(int argc, char **argv)
 {
 	struct trace t = {0};
-	struct tally own = {0}, plain = {0};
+	struct tally own = {0}, plain = {0}, running = {0};
 	struct err e;
 
 	if (argc < 2) {
@@ -122,10 +150,11 @@ int main(int argc, char **argv)
 	for (size_t i = 0, next; i < t.n; i = next) {
 		next = trace_label_end(&t, i);
 		if (next - i >= RUNS_MIN)
-			replay_label(t.row + i, next - i, &own, &plain);
+			replay_label(t.row + i, next - i, &own, &plain, &running);
 	}
 	print("auto's own allocations", &own);
 	print("allocations of plain rules", &plain);
+	print("limits of plain rules, while the run goes on", &running);
 	trace_done(&t);
 	return 0;
 }

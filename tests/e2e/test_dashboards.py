@@ -20,14 +20,10 @@ import select, sys
 block = bytearray(b"x") * (50 << 20)
 while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
 """)
+ASKS = ("--request-cpu=2", "--request-memory=1G")
 
 # Metrics that are not there yet, {name: labels}; one that has come must leave the list.
-AWAITED = {
-    "rightsize_job_oom_risk_ratio": ("job_name",),
-    "rightsize_job_expected_duration_seconds": ("job_name",),
-    "rightsize_job_overprovisioned_ratio": ("job_name", "resource"),
-    "rightsize_job_cost_usd_total": ("job_name",),
-}
+AWAITED = {"rightsize_catalogue_timestamp_seconds": ()}
 # What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
 BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
           "ALERTS": ("alertname", "alertstate")}
@@ -41,7 +37,7 @@ NEEDS = {
 EVERYWHERE = {
     "rightsize_job_cpu_seconds_total", "rightsize_job_memory_bytes", "rightsize_job_memory_peak_bytes",
     "rightsize_job_active_runs", "rightsize_job_runs_total", "rightsize_job_duration_seconds",
-    "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
+    "rightsize_job_overprovisioned_ratio", "rightsize_job_expected_duration_seconds", "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
     "rightsize_memory_used_bytes", "rightsize_server_cpu_cores", "rightsize_load1", "rightsize_collector_success",
     "rightsize_history_errors_total", "rightsize_history_samples_missed_total", "process_cpu_seconds_total",
 }
@@ -81,7 +77,7 @@ def names_in(expression):
 
 
 def filled_in(expression, instance, job_name):
-    values = {"__rate_interval": "15s", "__range": "1m", "instance": instance, "job_name": job_name}
+    values = {"__rate_interval": "15s", "__range": "1m", "__range_s": "60", "instance": instance, "job_name": job_name}
     return re.sub(r"\$\{?(\w+)\}?", lambda m: values[m[1]], expression)
 
 
@@ -114,12 +110,12 @@ class Dashboards(Monitored):
         prometheus = self.start_prometheus(server, for_tests(rules_text()))
         wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
         for code, outcome, runs in ((0, "succeeded", 1), (3, "failed", 1), (0, "succeeded", 2)):
-            run = self.start_run(python_job(f"import sys; sys.stdin.read(); sys.exit({code})"), JOB, stdin=subprocess.PIPE)
+            run = self.start_run(python_job(f"import sys; sys.stdin.read(); sys.exit({code})"), JOB, ASKS, stdin=subprocess.PIPE)
             wait_until(lambda: self.ask(prometheus, "sum(rightsize_job_active_runs)") == 1, "the run to be seen")
             self.end(run)
             wait_until(lambda o=outcome, n=runs: self.ask(prometheus, f'rightsize_job_runs_total{{outcome="{o}"}}') == n,
                        f"{runs} {outcome}")
-        self.addCleanup(self.end, self.start_run(BUSY, JOB, stdin=subprocess.PIPE))
+        self.addCleanup(self.end, self.start_run(BUSY, JOB, ASKS, stdin=subprocess.PIPE))
         return prometheus
 
     def end(self, run):
@@ -158,7 +154,7 @@ class Dashboards(Monitored):
 
     def exposition(self, end):
         """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
-        values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"),
+        values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
                   "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
         families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in (AWAITED | BESIDE).items()}

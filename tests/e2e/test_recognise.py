@@ -12,6 +12,40 @@ from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
 WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
 
 
+# What each system gives to its processes (environment, command line after Python's own words), and the name that comes
+# of it; MARK is of this test alone.
+SYSTEMS = {
+    "metaflow": ({"MF_PATHSPEC": "MARK/12/fit/34", "MF_ATTEMPT": "0"}, [], "MARK/fit"),
+    "flyte": ({"FLYTE_INTERNAL_EXECUTION_WORKFLOW": "shop:production:MARK", "FLYTE_INTERNAL_TASK_NAME": "load",
+               "FLYTE_INTERNAL_EXECUTION_ID": "f3a", "FLYTE_ATTEMPT_NUMBER": "0"}, [], "MARK/load"),
+    "airflow": ({"AIRFLOW_CTX_DAG_ID": "MARK", "AIRFLOW_CTX_TASK_ID": "load", "AIRFLOW_CTX_TRY_NUMBER": "1",
+                 "AIRFLOW_CTX_DAG_RUN_ID": "scheduled__2026-11-21T00:00:00+00:00"}, [], "MARK/load"),
+    "kubeflow": ({}, ["--pipeline_name", "MARK", "--run_id", "5d0f", "--", "--function_to_execute", "train"],
+                 "MARK/train"),
+    "argo": ({"ARGO_TEMPLATE": '{"name":"load","inputs":{}}', "ARGO_NODE_ID": "MARK-x7k2p-1234567890"}, [],
+             "MARK/load"),
+    "dagster": ({"DAGSTER_RUN_JOB_NAME": "MARK", "DAGSTER_RUN_STEP_KEY": "load[7]", "DAGSTER_RUN_ID": "u"}, [],
+                "MARK/load"),
+    "prefect": ({"PREFECT__FLOW_NAME": "MARK", "PREFECT__DEPLOYMENT_NAME": "nightly", "PREFECT__FLOW_RUN_ID": "u"}, [],
+                "MARK/nightly"),
+    "snakemake": ({}, ["--target-jobs", "MARK:sample=A", "--cores", "1"], "snakemake/MARK"),
+    "spark": ({}, ["org.apache.spark.deploy.SparkSubmit", "--name", "MARK-2026-11-21", "etl.py"], "MARK"),
+    "slurm": ({"SLURM_JOB_NAME": "MARK_20261121", "SLURM_JOB_ID": "103", "SLURM_ARRAY_JOB_ID": "100",
+               "SLURM_ARRAY_TASK_ID": "3"}, [], "MARK"),
+    "aws-batch": ({"AWS_BATCH_JQ_NAME": "MARK", "AWS_BATCH_JOB_ID": "u:3", "AWS_BATCH_JOB_ARRAY_INDEX": "3",
+                   "AWS_BATCH_JOB_ATTEMPT": "1"}, [], "MARK"),
+    "sagemaker": ({"TRAINING_JOB_NAME": "MARK-2026-11-21-08-45-12-123", "TRAINING_JOB_ARN": "arn"}, [], "MARK"),
+    "github-actions": ({"GITHUB_REPOSITORY": "o/MARK", "GITHUB_WORKFLOW": "CI", "GITHUB_JOB": "test",
+                        "GITHUB_RUN_ID": "9", "GITHUB_RUN_ATTEMPT": "1"}, [], "o/MARK/CI/test"),
+    "gitlab-ci": ({"GITLAB_CI": "true", "CI_PROJECT_PATH": "g/MARK", "CI_JOB_NAME": "test 2/5", "CI_JOB_ID": "71",
+                   "CI_PIPELINE_ID": "7"}, [], "g/MARK/test"),
+    "buildkite": ({"BUILDKITE_PIPELINE_SLUG": "MARK", "BUILDKITE_STEP_KEY": "test", "BUILDKITE_BUILD_ID": "u",
+                   "BUILDKITE_JOB_ID": "v"}, [], "MARK/test"),
+    "jenkins": ({"JOB_NAME": "folder/MARK", "STAGE_NAME": "Test", "BUILD_TAG": "jenkins-12", "BUILD_NUMBER": "12"},
+                [], "folder/MARK/Test"),
+}
+
+
 class Recognise(Case):
     def setUp(self):
         super().setUp()
@@ -66,7 +100,9 @@ class Recognise(Case):
         self.found(server, name)
         self.end(job)
         self.ended(server, name)
-        self.assertEqual(self.only_run(name)["attempt"], 2)
+        run = self.only_run(name)
+        self.assertEqual((run["attempt"], run["system"], run["system_run"], run["labels"]),
+                         (2, "metaflow", "argo-train-x7k2p", {"flow": self.mark, "step": "fit"}))
 
     def test_step_of_metaflow_is_found_by_its_command_line(self):
         server = self.serve("--jobs.recognise")
@@ -75,6 +111,24 @@ class Recognise(Case):
         self.begin({}, [PYTHON, "-u", str(script), "--quiet", "step", "fit", "--run-id", "12", "--task-id", "34",
                         "--retry-count", "0"])
         self.found(server, f"{self.mark}/fit")
+
+    def test_processes_of_every_system_are_found_with_their_words(self):
+        server = self.serve("--jobs.recognise")
+        names = {}
+        for system, (environment, arguments, name) in SYSTEMS.items():
+            mark = self.mark + system.replace("-", "")
+            self.begin({k: v.replace("MARK", mark) for k, v in environment.items()},
+                       python_job(WAITING, "0", *(a.replace("MARK", mark) for a in arguments)))
+            names[system] = name.replace("MARK", mark)
+        names["nextflow"], names["ray"] = f"{self.mark}:ALIGN", f"ray/{self.mark}"
+        (self.folder / ".command.run").write_text(f"#!/bin/bash\n# NEXTFLOW TASK: {names['nextflow']} (s 1)\ncat\n")
+        self.begin({}, ["sh", ".command.run"], cwd=self.folder)
+        self.begin({"RAY_JOB_ID": "01"}, [f"ray::{self.mark}", "-S", "-E", "-c", WAITING, "0"], executable=PYTHON)
+        wait_until(lambda: {name for name in names.values() if server.job_value("rightsize_job_active_runs", name)}
+                   == set(names.values()), "a run of each system")
+        for system, name in names.items():
+            with self.subTest(system=system):
+                self.assertEqual(server.get("/runs?job_name=" + name).json["runs"][0]["system"], system)
 
     def test_what_a_job_starts_is_of_the_same_run(self):
         server = self.serve("--jobs.recognise")

@@ -28,7 +28,7 @@ const property = (id, isCustom) => ({ id: isCustom ? `custom.${id}` : id, path: 
 const registry = new FieldConfigOptionsRegistry(() => [...plain.map(p => property(p, false)), ...custom.map(p => property(p, true))]);
 
 function filledIn(expression) {
-	const values = { __rate_interval: '15s', __range: `${range}s`, instance: address.get('instance'), job_name: address.get('job_name') };
+	const values = { __rate_interval: '15s', __range: `${range}s`, __range_s: range, instance: address.get('instance'), job_name: address.get('job_name') };
 	return expression.replace(/\$\{?(\w+)\}?/g, (_, name) => values[name]);
 }
 

@@ -49,8 +49,8 @@ static double hurry_random(void *context)
 int main(int argc, char **argv)
 {
 	struct download_options options = {.user_agent = "keeper_get",
-		.connect_seconds = 2,
-		.total_seconds = 5,
+		.connect_seconds = 10,
+		.total_seconds = 10,
 		.max_bytes = CATALOGUE_PAGE_MAX};
 	struct hurry h = {0};
 	struct keeper_transport transport = {&h, hurry_get, hurry_wait, hurry_now, hurry_random};

@@ -42,8 +42,8 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 		return err_system(e, fake_history.read_code, "read the runs");
 	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit); i++)
 		if ((!q->job_name || strcmp(all->run[i].job_name, q->job_name) == 0) &&
-			(!q->open_only || all->run[i].outcome == OUTCOME_RUNNING) &&
-			(!q->run_id || strcmp(all->run[i].run_id, q->run_id) == 0))
+			(!q->run_id || strcmp(all->run[i].run_id, q->run_id) == 0) &&
+			(!q->open_only || all->run[i].outcome == OUTCOME_RUNNING))
 			found.run[found.n++] = all->run[i];
 	*ret = found;
 	return 0;
@@ -59,19 +59,6 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	if (fake_history.n_jobs)
 		memcpy(*ret, fake_history.jobs, fake_history.n_jobs * sizeof **ret);
 	*ret_n = fake_history.n_jobs;
-	return 0;
-}
-
-int history_series(struct history *h, const char *run_id, const char *const *columns,
-	struct arena *arena, struct series *ret, struct err *e)
-{
-	(void)h;
-	(void)run_id;
-	(void)columns;
-	(void)arena;
-	if (fake_history.read_code)
-		return err_system(e, fake_history.read_code, "read the samples");
-	*ret = (struct series){0}; /* pruned */
 	return 0;
 }
 
@@ -104,4 +91,12 @@ int history_series_after(struct history *h, const char *run_id, int64_t *positio
 	*position = (int64_t)fake_history.series.n;
 	*ret = fake_history.series;
 	return 0;
+}
+
+int history_series(struct history *h, const char *run_id, const char *const *columns,
+	struct arena *arena, struct series *ret, struct err *e)
+{
+	int64_t position = 0;
+
+	return history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
 }

@@ -9,3 +9,15 @@ bool machine_now(struct app *app, struct machine *ret)
 	*ret = fake_machine;
 	return *fake_machine.source;
 }
+
+void machine_find(const struct options *o, struct machine *ret)
+{
+	(void)o;
+	*ret = fake_machine;
+}
+
+const char *machine_allocation_name(enum machine_allocation a)
+{
+	(void)a;
+	return NULL;
+}

@@ -230,6 +230,21 @@ static void routes_answer_in_their_shape(void **state)
 		{"/recommend", {{"job_name", "etl/load"}},
 			{"\"resources\"", "\"servers\"", "\"strategy\": \"auto\""}, NULL},
 		{"/recommend", {{"job_name", "etl/load"}, {"limit", "1"}}, {"\"vendor_id\""}, NULL},
+		{"/overview", {{NULL}}, {"\"jobs\": []"}, NULL},
+		{"/series", {{"job_name", "etl/load"}},
+			{"\"run_id\": \"0000000000004\"", "\"job_name\": \"etl/load\"",
+				"\"series\": {\"n\": 0, \"at\": []", "\"phases\": []"},
+			NULL},
+		{"/series", {{"run", "0000000000001"}}, {"\"run_id\": \"0000000000001\""},
+			"0000000000004"},
+		{"/series.csv", {{"run", "0000000000001"}}, {"at,duration\n"}, NULL},
+		{"/series.csv", {{"run", "0000000000001"}, {"format", "resource_tracker"}},
+			{"\"timestamp\",\"system_processes\",", ",\"process_gpu_utilized\"\n"},
+			NULL},
+		{"/report", {{"run", "0000000000001"}},
+			{"<title>Run of etl/load</title>", "script-src 'sha256-",
+				"\"recommend\": {"},
+			NULL},
 	};
 
 	(void)state;
@@ -303,7 +318,8 @@ static void what_is_not_known_is_said(void **state)
 
 static void a_history_that_is_not_there_is_named(void **state)
 {
-	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
+	static const char *const paths[] = {
+		"/jobs", "/runs", "/stats", "/recommend", "/series", "/series.csv", "/report"};
 	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
 								{"job_name", "etl/load"}};
 
@@ -322,7 +338,8 @@ static void a_history_that_is_not_there_is_named(void **state)
 
 static void failures_of_the_history_are_passed_on(void **state)
 {
-	static const char *const paths[] = {"/jobs", "/runs", "/stats", "/recommend"};
+	static const char *const paths[] = {
+		"/jobs", "/runs", "/stats", "/recommend", "/series", "/series.csv", "/report"};
 	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
 								{"job_name", "etl/load"}};
 

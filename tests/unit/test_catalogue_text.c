@@ -36,7 +36,7 @@ static void info_counts_what_there_is(void **state)
 
 	assert_non_null(strstr(text,
 		"source      boxes.csv\nas of       2026-08\nfetched     2 hours ago\n"
-		"holds       5 servers, 4 prices, 1 regions, 0 benchmarks in "));
+		"holds       5 servers, 4 prices, 1 regions, 1 benchmarks in "));
 	assert_non_null(strstr(text, "currencies  USD EUR (no rate)\n"));
 	assert_non_null(strstr(text,
 		"\nv                   3        2        3        1         3\n"));

@@ -91,6 +91,8 @@ static void a_run_of_another_exporter_is_read_as_it_was_told(void **state)
 	assert_string_equal(got.job_name, "etl/load");
 	assert_string_equal(got.host, "pod-7");
 	assert_string_equal(got.cpu_source, "rusage");
+	assert_string_equal(got.instance_type, "m7g.large");
+	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
 	assert_null(got.memory_source);
 	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
 	assert_string_equal(got.vendor_id, "aws");

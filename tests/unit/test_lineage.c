@@ -302,6 +302,95 @@ static void storm_is_counted_to_the_last_one(void **state)
 	world_free(w);
 }
 
+#define MS 1000000ULL
+
+/* Ends as the kernel tells it: its record took elapsed from its birth, its end took end_ns more. */
+static void live_and_end(struct world *w, pid_t pid, uint64_t cpu_ns, uint64_t end_ns)
+{
+	uint64_t born = 1000 * MS, elapsed = 30 * MS;
+
+	lineage_event(w->book,
+		&(struct process_event){
+			.kind = PROCESS_FORKED, .pid = pid, .parent = 10, .at_ns = born});
+	lineage_record(w->book, &(struct task_record){.id = pid,
+					.cpu_ns = cpu_ns,
+					.elapsed_ns = elapsed,
+					.peak_bytes = 100 * 4096});
+	lineage_event(w->book,
+		&(struct process_event){
+			.kind = THREAD_ENDED, .pid = pid, .at_ns = born + elapsed + end_ns});
+}
+
+static void end_of_a_process_is_counted_from_its_record_on(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	live_and_end(w, 11, 1000, 90000);
+	struct lineage_tally t = settle(w, run);
+
+	assert_int_equal(t.cpu_ns, 91000);
+	/* What it may have taken at most is known to have been less. */
+	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
+	world_free(w);
+}
+
+static void end_that_others_interrupted_is_cut(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+	uint64_t before;
+
+	(void)state;
+	for (pid_t pid = 100; pid < 400; pid++)
+		live_and_end(w, pid, 0, 50000);
+	before = settle(w, run).cpu_ns;
+	assert_int_equal(before, 300 * 50000);
+	live_and_end(w, 11, 0, 20 * MS);
+	assert_in_range(settle(w, run).cpu_ns - before, 90000, 110000);
+	world_free(w);
+}
+
+static void end_is_not_guessed(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	/* Its birth, its end, or when its record was made is not told; several threads; a clock that is behind. */
+	lineage_event(w->book,
+		&(struct process_event){.kind = PROCESS_FORKED, .pid = 11, .parent = 10});
+	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 5, .elapsed_ns = MS});
+	lineage_event(w->book,
+		&(struct process_event){.kind = THREAD_ENDED, .pid = 11, .at_ns = 5 * MS});
+	lineage_event(w->book,
+		&(struct process_event){
+			.kind = PROCESS_FORKED, .pid = 12, .parent = 10, .at_ns = MS});
+	lineage_record(w->book, &(struct task_record){.id = 12, .cpu_ns = 5, .elapsed_ns = MS});
+	live_and_end(w, 13, 5, 0);
+	live_and_end(w, 14, 3, 80000);
+	lineage_record(w->book, &(struct task_record){.id = 14, .cpu_ns = 5, .whole = true});
+	assert_int_equal(settle(w, run).cpu_ns, 20);
+	world_free(w);
+}
+
+static void zombie_s_clock_holds_its_end(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0);
+
+	(void)state;
+	live_and_end(w, 11, 1000, 90000);
+	w->alive[11] = true;
+	w->clock[11] = 77000;
+	struct lineage_tally t = settle(w, run);
+
+	assert_int_equal(t.cpu_ns, 77000);
+	assert_int_equal(t.unseen_ns, 0);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +406,10 @@ int main(void)
 		cmocka_unit_test(runs_do_not_mix_and_numbers_are_used_again),
 		cmocka_unit_test(root_status_is_its_last_threads),
 		cmocka_unit_test(storm_is_counted_to_the_last_one),
+		cmocka_unit_test(end_of_a_process_is_counted_from_its_record_on),
+		cmocka_unit_test(end_that_others_interrupted_is_cut),
+		cmocka_unit_test(end_is_not_guessed),
+		cmocka_unit_test(zombie_s_clock_holds_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,8 @@ static void samples_come_as_they_are_written(void **state)
 	struct live_stream *s = open_stream(f, "r", 1);
 
 	assert_true(read_until(f, s, "\n\n"));
-	assert_memory_equal(buf_text(&f->told), "id: 3\nevent: samples\ndata: {\"n\": 2, ", 36);
+	assert_ptr_equal(strstr(buf_text(&f->told), "id: 3\nevent: samples\ndata: {\"n\": 2, "),
+		buf_text(&f->told));
 	assert_non_null(strstr(buf_text(&f->told), "\"cpu_cores\": [0.5,0.5]"));
 	assert_true(f->waiter.paused == false);
 	test_write_samples(f->place->h, "r", 1000, 3, 1);

@@ -154,6 +154,13 @@ static const struct {
 				     "BUILD_NUMBER=12")},
 		"jenkins", "folder/app/Test", "jenkins-folder-app-12", "",
 		"job=folder/app stage=Test ", NAN},
+	{"a pod of Kubernetes",
+		{.pod = TEXT("app=web\0pod.name=web-6d5f7c8b9d-x7k2p\0pod.namespace=shop\0pod.uid="
+			     "u")},
+		"kubernetes", "web", "u", "", "app=web namespace=shop ", NAN},
+	{"a pod of Argo, by its labels",
+		{.pod = TEXT("workflows.argoproj.io/workflow=etl-x7k2p\0pod.uid=u")}, "argo", "etl",
+		"etl-x7k2p", "u", "workflow=etl ", NAN},
 };
 
 static void add_labels(const struct recognised *r, char *out, size_t size)

@@ -53,6 +53,13 @@ static void same_run(const struct run *a, const struct run *b)
 	same_number(a->exit_signal, b->exit_signal);
 	same_text(a->host, b->host);
 	same_text(a->cpu_source, b->cpu_source);
+	same_text(a->network_source, b->network_source);
+	same_text(a->vendor_id, b->vendor_id);
+	same_text(a->instance_type, b->instance_type);
+	same_text(a->region, b->region);
+	same_text(a->zone, b->zone);
+	same_text(a->allocation, b->allocation);
+	assert_int_equal(a->architecture, b->architecture);
 	same_text(a->memory_source, b->memory_source);
 	assert_int_equal(a->samples, b->samples);
 	same_number(a->interval_seconds, b->interval_seconds);

@@ -47,6 +47,22 @@ static struct options options;
 static struct app app;
 static char path[64];
 
+static struct run placed[8];
+
+/* The sample runs, of which it is not known where they ran. */
+static struct runs unplaced_runs(void)
+{
+	struct runs all = sample_runs();
+
+	assert_true(all.n <= ARRAY_LEN(placed));
+	for (size_t i = 0; i < all.n; i++) {
+		placed[i] = all.run[i];
+		placed[i].vendor_id = placed[i].instance_type = placed[i].region = NULL;
+		placed[i].zone = placed[i].allocation = NULL;
+	}
+	return (struct runs){all.n, placed};
+}
+
 static int fresh(void **state)
 {
 	(void)state;
@@ -61,7 +77,7 @@ static int fresh(void **state)
 	app = APP_INIT;
 	app.options = &options;
 	app.history_path = "some/history.db";
-	fake_history = (struct fake_history){.runs = sample_runs()};
+	fake_history = (struct fake_history){.runs = unplaced_runs()};
 	fake_machine = (struct machine){0};
 	return 0;
 }
@@ -334,6 +350,32 @@ static void a_spot_machine_is_priced_as_one(void **state)
 	json_decref(o);
 }
 
+/* Not here, nor where others ran: a history may hold runs of many machines. */
+static void a_run_is_priced_where_it_ran(void **state)
+{
+	(void)state;
+	fake_machine = (struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp"};
+	placed[0].vendor_id = placed[1].vendor_id = placed[2].vendor_id = "aws";
+	placed[0].instance_type = placed[1].instance_type = placed[2].instance_type = "m.large";
+	placed[0].region = placed[1].region = "there";
+	placed[2].region = "here";
+	placed[2].allocation = "spot";
+	json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
+	const json_t *past = json_object_get(today, "runs"),
+		     *server = json_object_get(today, "server");
+
+	assert_string_equal(text_of(server, "api_reference"), "m.large");
+	assert_string_equal(text_of(server, "known_from"), "history");
+	assert_true(number_of(server, "price") == 0.08);
+	/* On demand there, spot here, and one of which nothing is known: like the newest. */
+	const double minute[] = {0.08 / 60, 0.03 / 60, 0.08 / 60};
+
+	assert_int_equal(json_array_size(past), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(fabs(number_of(json_array_get(past, i), "cost") - minute[i]) < 1e-12);
+	json_decref(o);
+}
+
 static void what_today_costs_says_why_it_is_not_known(void **state)
 {
 	static const struct {
@@ -392,6 +434,7 @@ int main(void)
 		TEST(a_rate_makes_currencies_comparable),
 		TEST(a_job_is_priced_where_it_runs),
 		TEST(a_spot_machine_is_priced_as_one),
+		TEST(a_run_is_priced_where_it_ran),
 		TEST(what_today_costs_says_why_it_is_not_known),
 		TEST(busy_jobs_get_cpus_of_their_own),
 	};

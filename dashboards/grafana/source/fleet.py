@@ -23,7 +23,7 @@ def dashboard():
         [instance_variable(many=True, of_job=False)], annotations(INSTANCES), [
             stat("Jobs known", "none", f"count(count by (job_name) (rightsize_job_active_runs{OF}))"),
             stat("Runs now", "none", f"sum(rightsize_job_active_runs{OF})"),
-            stat("Runs that failed", "none", f"sum(max_over_time({FAILED}[$__range]) - min_over_time({FAILED}[$__range]))",
+            stat("Runs that failed", "none", f"sum({increased(FAILED, '${__range_s}', INSTANCES)}) or vector(0)",
                  "In the time shown: failed, interrupted or killed", thresholds=steps(GREEN, (1, RED)), spark=False),
             stat("Cores used by jobs", "none", f"sum(rate(rightsize_job_cpu_seconds_total{OF}[{RATE}]))"),
             stat("Cores there are", "none", f"sum(rightsize_server_cpu_cores{OF})", "Within quotas and affinities"),

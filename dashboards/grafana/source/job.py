@@ -56,6 +56,10 @@ def dashboard():
             graph("Cost per run", "currencyUSD", (f"job_name:rightsize_job_cost_usd_per_run:ratio1d{BY_JOB}", "last day"),
                   help_text="Mean of the runs that ended in the day before. Needs rules.yml"),
 
+            graph("Next run: cost", "currencyUSD", (f"rightsize_job_forecast_cost_usd{OF}", "on the {{server}} server"),
+                  (f"rightsize_job_last_run_cost_usd{OF}", "the latest run"), help_text="Forecast: on the current server, and on the one with the lowest cost of a run"),
+            graph("Next run: duration", "s", (f"rightsize_job_forecast_duration_seconds{OF}", "on the {{server}} server")),
+
             row("Usage"),
             graph("Cores", "none", (f"rate(rightsize_job_cpu_seconds_total{OF}[{RATE}])", "used on {{instance}}"),
                   (f"rightsize_job_cpu_limit_cores{OF}", "limit on {{instance}}"), lines={"/^limit/": RED}),

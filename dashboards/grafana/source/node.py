@@ -86,5 +86,7 @@ def dashboard():
             graph("History", "none", (rate("history_samples_written_total"), "samples written a second"),
                   (rate("history_samples_missed_total"), "missed"), (rate("history_samples_dropped_total"), "lost"),
                   (value("history_samples_waiting"), "waiting"), (rate("history_errors_total"), "failed attempts")),
+            stat("Prices as of", "dateTimeFromNow", f"{value('catalogue_timestamp_seconds')} * 1000", "The catalogue of servers in use",
+                 size=(12, 8), spark=False),
             graph("Requests", "reqps", (f"sum by (handler, code) ({rate('http_requests_total')})", "{{handler}} {{code}}")),
         ])

@@ -1,0 +1,274 @@
+/* Telling a run from the others in its control group. */
+#include "collectors/cgroup_rest.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/cgroup_own.h"
+#include "collectors/process.h"
+#include "collectors/quota.h"
+
+#define OTHERS_MAX 16
+/* All others together, of the run's CPU time, and beside that. */
+#define OTHERS_SHARE   0.01
+#define OTHERS_SECONDS 0.01
+/* How far up the ancestors of a newcomer are looked at. */
+#define GENERATIONS_MAX 16
+
+struct other {
+	pid_t pid;
+	uint64_t start_ticks, waited_faults;
+	double before, used; /* CPU seconds when it was first seen, and since */
+};
+
+struct cgroup_rest {
+	const struct cgroup *group;
+	pid_t ours;         /* this exporter, if it is in the group */
+	pid_t root, parent; /* the parent of the root waits for the root, if for nobody else */
+	uint64_t root_start_ticks; /* 0 = it is gone */
+	double before;             /* of the group, less what the run had used */
+	size_t n;
+	struct other other[OTHERS_MAX];
+	double rest; /* as it was last told */
+	bool apart;  /* so far, all in the group are known for what they are */
+};
+
+double group_cpu_seconds(const struct cgroup *c, const struct host *h)
+{
+	if (c->place[CGROUP_CPU].version == 2)
+		return group_number(&c->place[CGROUP_CPU], h, "cpu.stat", "usage_usec") / 1e6;
+	return group_number(&c->place[CGROUP_CPUACCT], h, "cpuacct.usage", NULL) / 1e9;
+}
+
+static const struct cgroup_place *place_of(const struct cgroup *c)
+{
+	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
+}
+
+/* ---- who is there ---- */
+
+struct pids {
+	size_t n, room;
+	pid_t *pid;
+};
+
+static void add_pid(void *context, pid_t pid)
+{
+	struct pids *p = context;
+
+	GROW(p->pid, p->n, p->room);
+	p->pid[p->n++] = pid;
+}
+
+static bool is_other(const struct cgroup_rest *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->other[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Is one of its ancestors an other? This exporter is none of them: what it forks is the run. */
+static bool descends_from_other(const struct cgroup_rest *r, const struct host *h, pid_t pid)
+{
+	struct process_stat s;
+
+	for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {
+		if (pid == r->root || process_read_stat(h, pid, &s) < 0 || s.ppid == r->ours)
+			return false;
+		if (is_other(r, s.ppid))
+			return true;
+		pid = s.ppid;
+	}
+	return false;
+}
+
+/* ---- others ---- */
+
+static double cpu_of(const struct host *h, const struct process_stat *s)
+{
+	uint64_t clock = process_cpu_clock(h, s->pid);
+
+	return clock ? (double)clock / 1e9 :
+		       (double)(s->user_ticks + s->system_ticks) / (double)h->ticks_per_second;
+}
+
+/*
+ * False: it did what makes the rest something else than the run's. Orphans of the run are waited for by this
+ * exporter, or by the first process of the namespace; the root is by its parent.
+ */
+static bool look_at_other(const struct cgroup_rest *r, const struct host *h, struct other *o,
+	bool root_ended_now)
+{
+	struct process_stat s;
+
+	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks)
+		return true;
+	o->used = fmax(o->used, cpu_of(h, &s) - o->before);
+	if (o->pid == r->ours || o->pid == 1 || (o->pid == r->parent && root_ended_now))
+		o->waited_faults = s.waited_minor_faults;
+	return s.waited_minor_faults == o->waited_faults;
+}
+
+/* A newcomer is a child of an other: all that it used, it used here. */
+static bool add_other(struct cgroup_rest *r, const struct host *h, pid_t pid, bool newcomer)
+{
+	struct process_stat s;
+
+	if (process_read_stat(h, pid, &s) < 0)
+		return true; /* gone meanwhile */
+	if (r->n == OTHERS_MAX || (newcomer && s.waited_minor_faults))
+		return false;
+	r->other[r->n++] = (struct other){
+		.pid = pid,
+		.start_ticks = s.start_ticks,
+		.waited_faults = s.waited_minor_faults,
+		.before = newcomer ? 0 : cpu_of(h, &s),
+		.used = newcomer ? cpu_of(h, &s) : 0,
+	};
+	return true;
+}
+
+static bool find_first_others(struct cgroup_rest *r, const struct host *h,
+	const struct cgroup_rest_spec *spec)
+{
+	struct pids found = {0};
+	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+
+	for (size_t i = 0; i < found.n && apart; i++) {
+		/* 0 is one that this PID namespace does not show. */
+		if (found.pid[i] == 0)
+			apart = false;
+		else if (found.pid[i] == r->ours || !spec->is_member(spec->context, found.pid[i]))
+			apart = add_other(r, h, found.pid[i], false);
+	}
+	free(found.pid);
+	return apart;
+}
+
+static bool find_new_others(struct cgroup_rest *r, const struct host *h)
+{
+	struct pids found = {0};
+	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+
+	for (size_t i = 0; i < found.n && apart; i++)
+		if (!is_other(r, found.pid[i]) && descends_from_other(r, h, found.pid[i]))
+			apart = add_other(r, h, found.pid[i], true);
+	free(found.pid);
+	return apart;
+}
+
+/* ---- groups below ---- */
+
+struct below {
+	const struct cgroup_place *place;
+	bool any;
+};
+
+static int look_below(void *context, const char *name)
+{
+	struct below *b = context;
+	char path[CGROUP_FILE_MAX], file[NAME_MAX + sizeof "/cgroup.procs"];
+
+	snprintf(file, sizeof file, "%.*s/cgroup.procs", NAME_MAX, name);
+	b->any = tree_size(b->place->tree, cgroup_file(b->place, file, path)) >= 0;
+	return b->any;
+}
+
+/* They count in the group's time, and who is in them is not in its list. */
+static bool has_groups_below(const struct cgroup_place *p)
+{
+	struct below b = {.place = p};
+
+	return tree_list(p->tree, p->path, look_below, &b) < 0 || b.any;
+}
+
+/* ---- what others ask ---- */
+
+static pid_t own_pid(const struct host *h)
+{
+	char self[16];
+	uint64_t pid;
+	ssize_t n = tree_link(h->proc, "self", self, sizeof self);
+	struct scan text = SCAN(self, n > 0 ? n : 0);
+
+	/* Nobody has the number -1. */
+	return scan_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : -1;
+}
+
+struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
+{
+	const struct cgroup_place *p = place_of(spec->group);
+	double usage = group_cpu_seconds(spec->group, h);
+	struct process_stat root;
+
+	if (!p->version || isnan(usage) || has_groups_below(p) ||
+		process_read_stat(h, spec->root, &root) < 0)
+		return NULL;
+	struct cgroup_rest *r = xcalloc(1, sizeof *r);
+
+	r->group = spec->group;
+	r->ours = own_pid(h);
+	r->root = spec->root;
+	r->parent = root.ppid;
+	r->root_start_ticks = root.start_ticks;
+	r->rest = spec->known_seconds;
+	r->before = usage - r->rest;
+	r->apart = find_first_others(r, h, spec);
+	if (r->apart)
+		return r;
+	cgroup_rest_close(r);
+	return NULL;
+}
+
+void cgroup_rest_close(struct cgroup_rest *r)
+{
+	free(r);
+}
+
+static bool root_ended(struct cgroup_rest *r, const struct host *h)
+{
+	struct process_stat s;
+
+	if (!r->root_start_ticks ||
+		(process_read_stat(h, r->root, &s) == 0 && s.start_ticks == r->root_start_ticks))
+		return false;
+	r->root_start_ticks = 0;
+	return true;
+}
+
+struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
+{
+	double usage = group_cpu_seconds(r->group, h), others = 0, ours = 0;
+
+	/* A group that is gone with its last process says nothing more. */
+	if (isnan(usage))
+		return (struct cgroup_rest_reading){r->rest, r->apart};
+	bool root_ended_now = root_ended(r, h);
+
+	r->apart = r->apart && find_new_others(r, h);
+	for (size_t i = 0; i < r->n; i++) {
+		r->apart = look_at_other(r, h, &r->other[i], root_ended_now) && r->apart;
+		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
+	}
+	r->rest = usage - r->before - ours - others;
+	r->apart = r->apart && others <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
+	return (struct cgroup_rest_reading){r->rest, r->apart};
+}
+
+void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	struct pids found = {0};
+
+	if (!r->apart || cgroup_place_processes(place_of(r->group), h, add_pid, &found) < 0)
+		return;
+	for (size_t i = 0; i < found.n; i++)
+		if (found.pid[i] && !is_other(r, found.pid[i]) &&
+			!descends_from_other(r, h, found.pid[i]))
+			each(context, found.pid[i]);
+	free(found.pid);
+}

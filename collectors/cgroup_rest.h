@@ -1,0 +1,48 @@
+/*
+ * The CPU time of a run that has no control group of its own, from one that it shares with few others who hardly
+ * run: what the group used, less what these used. So it is with the wrapper that is a container's or a service's
+ * first process, and with the shell that waits for it.
+ *
+ * The others are who was there when the run began, and who descends from them. Who comes later by no such way is
+ * an orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own.
+ *
+ * Exact while the others fork nobody. They are watched: when one waited for a child that was not the run's, or all
+ * together used more than a hundredth of the run, or too many are there, the rest is not the run's any more, and
+ * never again. This exporter may use what it wants: it forks nobody but the run. What one of them did after it
+ * was last seen is counted with the run.
+ */
+#ifndef COLLECTORS_CGROUP_REST_H
+#define COLLECTORS_CGROUP_REST_H
+
+#include "collectors/cgroup_path.h"
+
+/* CPU time of a group since it was made; NaN = not counted here. */
+double group_cpu_seconds(const struct cgroup *c, const struct host *h);
+
+struct cgroup_rest;
+
+struct cgroup_rest_spec {
+	pid_t root;
+	const struct cgroup *group; /* that it is in; borrowed until the end */
+	/* Who is of the run now, asked with the context for each process of the group. */
+	bool (*is_member)(const void *context, pid_t pid);
+	const void *context;
+	double known_seconds; /* what the run used until now */
+};
+
+/* NULL: the group is not to be told apart. */
+struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec);
+void cgroup_rest_close(struct cgroup_rest *r); /* NULL does nothing */
+
+struct cgroup_rest_reading {
+	double seconds; /* CPU time of the run, or more than that */
+	bool exact;     /* false from the moment on that it cannot be told */
+};
+
+struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h);
+
+/* Calls each with the processes of the group that are the run's, by what is known at this moment. */
+void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
+	void (*each)(void *context, pid_t pid), void *context);
+
+#endif

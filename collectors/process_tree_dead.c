@@ -1,0 +1,246 @@
+/* Conservation of what the dead used. */
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process_tree.h"
+
+/* A counter of user time and one of system time lack a tick each at most. */
+#define TICKS_UNKNOWN 2
+
+/* ---- who may have waited for whom ---- */
+
+/* Faults and time of those that vanished (left), and of those that were waited for since the last settling (got). */
+struct balance {
+	uint64_t left_faults, left_ns, got_faults, got_ns;
+};
+
+/* Each array has an entry for every member. */
+struct burial {
+	size_t *heir;            /* of one that vanished */
+	size_t *pool;            /* the next member of whose pool it is part; itself at the end */
+	struct balance *balance; /* of each pool */
+	bool *reads;             /* is to be read again */
+};
+
+/*
+ * The nearest member that is there among the ancestors of i, by the parents last seen; none when the
+ * chain leaves the tree.
+ */
+static size_t heir_of(const struct process_tree *t, size_t i)
+{
+	for (size_t steps = 0; steps <= t->n; steps++) {
+		i = process_tree_find(t, t->member[i].ppid);
+		if (i == PROCESS_TREE_NONE || !t->member[i].vanished)
+			return i;
+	}
+	return PROCESS_TREE_NONE;
+}
+
+static size_t pool_of(const struct burial *b, size_t i)
+{
+	while (b->pool[i] != i)
+		i = b->pool[i];
+	return i;
+}
+
+static void pool_with(struct burial *b, size_t i, size_t j)
+{
+	b->pool[pool_of(b, i)] = pool_of(b, j);
+}
+
+/*
+ * Finds the heir of a vanished process. When its parent is gone too, it may have become an orphan before it ended:
+ * then it went to whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or
+ * it would be counted in one of them and kept here as well.
+ */
+static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
+{
+	size_t heir = b->heir[i] = heir_of(t, i);
+
+	if (heir == PROCESS_TREE_NONE || heir == process_tree_find(t, t->member[i].ppid))
+		return;
+	for (size_t j = heir, steps = 0; j != PROCESS_TREE_NONE && steps <= t->n; steps++) {
+		if (!t->member[j].vanished)
+			pool_with(b, heir, j);
+		j = process_tree_find(t, t->member[j].ppid);
+	}
+	if (t->member[0].reaper && !t->member[0].vanished)
+		pool_with(b, heir, 0);
+}
+
+static void find_heirs(const struct process_tree *t, struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++)
+		b->pool[i] = i;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			find_heir(t, b, i);
+}
+
+/* ---- until all is sure ---- */
+
+/*
+ * Whoever may have got the time of one that vanished was read before that was missed: reads them again, and the
+ * orphans, who have another parent now.
+ */
+static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	memset(b->reads, 0, t->n * sizeof *b->reads);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished && b->heir[i] != PROCESS_TREE_NONE)
+			b->reads[pool_of(b, b->heir[i])] = true;
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		size_t parent = process_tree_find(t, m->ppid);
+		bool orphan = parent != PROCESS_TREE_NONE && t->member[parent].vanished;
+
+		if (!m->vanished && (b->reads[pool_of(b, i)] || orphan))
+			m->vanished = !member_read(m, h, false);
+	}
+}
+
+/* Has anybody vanished since they were read? */
+static bool find_vanished(struct process_tree *t, const struct host *h)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+
+		if (m->vanished || member_exists(m, h))
+			continue;
+		any = m->vanished = t->any_vanished = true;
+	}
+	return any;
+}
+
+/* ---- what is kept ---- */
+
+/*
+ * Does a waiting parent get this counter of its child? The kernel keeps context switches and waits to itself; of a
+ * reaper's I/O its own part is not known, so none of it is counted.
+ */
+static bool passes_to(const struct member *heir, size_t counter)
+{
+	switch ((enum tree_counter)counter) {
+	case TREE_CPU_NS:
+	case TREE_SYSTEM_NS:
+	case TREE_MINOR_FAULTS:
+	case TREE_MAJOR_FAULTS:
+		return true;
+	case TREE_READ_CHARS:
+	case TREE_WRITTEN_CHARS:
+	case TREE_READ_BYTES:
+	case TREE_WRITTEN_BYTES:
+		return !heir || !heir->reaper;
+	case TREE_VOLUNTARY_SWITCHES:
+	case TREE_INVOLUNTARY_SWITCHES:
+	case TREE_CPU_WAIT_NS:
+	case TREE_IO_WAIT_NS:
+	case TREE_MEMORY_WAIT_NS:
+	case TREE_COUNTERS:
+		return false;
+	}
+	return false;
+}
+
+/* The part of a counter of those that vanished from a pool that nobody got. */
+static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
+{
+	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
+	uint64_t got_at_most = x->got_ns + TICKS_UNKNOWN * tick_ns;
+
+	if (x->got_faults == 0 && x->got_ns == 0)
+		return 1;
+	if (x->got_faults >= x->left_faults)
+		return 0;
+	if (!time)
+		return 1 - (double)x->got_faults / (double)x->left_faults;
+	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
+}
+
+static void sum_balances(const struct process_tree *t, struct burial *b)
+{
+	memset(b->balance, 0, t->n * sizeof *b->balance);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+		struct balance *x;
+
+		if (!m->vanished) {
+			x = &b->balance[pool_of(b, i)];
+			x->got_faults += m->waited_faults - m->credited_faults;
+			x->got_ns += m->waited_ns - m->credited_ns;
+		} else if (b->heir[i] != PROCESS_TREE_NONE) {
+			x = &b->balance[pool_of(b, b->heir[i])];
+			x->left_faults += m->counter[TREE_MINOR_FAULTS];
+			x->left_ns += m->counter[TREE_CPU_NS];
+		}
+	}
+}
+
+/* Keeps what nobody got. */
+static void bury(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
+
+	sum_balances(t, b);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+		size_t heir = b->heir[i];
+
+		if (!m->vanished)
+			continue;
+		for (size_t c = 0; c < TREE_COUNTERS; c++) {
+			double kept = 1;
+
+			if (heir != PROCESS_TREE_NONE && passes_to(&t->member[heir], c))
+				kept = kept_part(&b->balance[pool_of(b, heir)], c, tick_ns);
+			t->retained[c] += (uint64_t)((double)m->counter[c] * kept);
+		}
+	}
+}
+
+static void remove_vanished(struct process_tree *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->member[i].vanished)
+			t->member[n++] = t->member[i];
+	t->n = n;
+	t->generation++;
+	process_tree_reindex(t);
+}
+
+static void settle_dead(struct process_tree *t, const struct host *h)
+{
+	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
+	AUTO(freep) struct balance *balance = xcalloc(t->n, sizeof *balance);
+	AUTO(freep) bool *reads = xcalloc(t->n, sizeof *reads);
+	struct burial b = {indexes, indexes + t->n, balance, reads};
+
+	/* Ends, since nobody is added meanwhile. */
+	do {
+		find_heirs(t, &b);
+		read_heirs(t, h, &b);
+	} while (find_vanished(t, h));
+	find_heirs(t, &b);
+	bury(t, h, &b);
+	remove_vanished(t);
+}
+
+static bool any_to_settle(const struct process_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			return true;
+	return false;
+}
+
+void process_tree_settle(struct process_tree *t, const struct host *h)
+{
+	if (any_to_settle(t) || find_vanished(t, h))
+		settle_dead(t, h);
+	for (size_t i = 0; i < t->n; i++)
+		member_credit(&t->member[i]);
+}

@@ -1,0 +1,25 @@
+# What is installed besides the program: its man page, completion for bash, and the service of systemd.
+option(INSTALL_SERVICE "Install the unit of systemd, its user, and its default file" ON)
+
+if(CMAKE_CROSSCOMPILING)
+  message(STATUS "No man page and no completion: they are printed by the program, which does not run here")
+else()
+  set(pages ${PROJECT_BINARY_DIR}/pages)
+  file(MAKE_DIRECTORY ${pages})
+  foreach(page man bash)
+    add_custom_command(OUTPUT ${pages}/${page}
+      COMMAND $<TARGET_FILE:rightsize-exporter> manual ${page} > ${pages}/${page}
+      DEPENDS rightsize-exporter VERBATIM)
+  endforeach()
+  add_custom_command(OUTPUT ${pages}/man.gz
+    COMMAND gzip -9nc ${pages}/man > ${pages}/man.gz DEPENDS ${pages}/man VERBATIM)
+  add_custom_target(pages ALL DEPENDS ${pages}/man.gz ${pages}/bash)
+  install(FILES ${pages}/man.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME rightsize-exporter.1.gz)
+  install(FILES ${pages}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME rightsize-exporter)
+endif()
+
+if(INSTALL_SERVICE)
+  install(CODE "set(service_source ${PROJECT_SOURCE_DIR}/deploy/systemd)")
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/deploy/cmake/InstallService.cmake)
+endif()

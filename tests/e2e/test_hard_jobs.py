@@ -1,0 +1,81 @@
+"""Jobs that are hard to account, against the kernel's own account of them: what tests/accuracy/run.sh does, in short.
+
+Only what is no matter of timing is asserted, with ratios that hold on a busy machine: the sources that are exact.
+"""
+import os
+import pathlib
+import sys
+import unittest
+
+TOOLS = pathlib.Path(os.environ["RIGHTSIZE_ACCURACY_TOOLS"])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
+import groups  # noqa: E402
+import run as accuracy  # noqa: E402
+from support import Case  # noqa: E402
+
+SIZE = 0.1
+# Starting the job takes the starter some milliseconds, which are counted here or there.
+SHARE, SECONDS = 0.05, 0.03
+EXACT = {
+    "wrapper": ("waited", "ignored", "daemons", "sessions", "threads", "storm", "storm_ignored", "exec_chain",
+                "parent_first", "other_user", "pid_reuse", "brief"),
+    "wrapper, alone in its group": ("ignored", "daemons", "storm_ignored"),
+    "wrapper, wait4 only": ("waited", "daemons", "sessions", "threads", "storm", "exec_chain"),
+    "attached, own group": ("ignored", "daemons", "storm_ignored", "root_first"),
+    "attached, quiet group": ("ignored", "daemons", "storm_ignored"),
+}
+
+
+LIMIT = 200 << 20
+
+
+class KilledForMemory(Case):
+    def run_limited(self, case):
+        with groups.limited_memory("memory", LIMIT) as folder:
+            if isinstance(folder, str):
+                self.skipTest(folder)
+            return self.run_job([accuracy.JOB, case],
+                                preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+
+    def test_is_an_outcome_with_the_limit_and_no_success(self):
+        killed, brief = self.run_limited("spike_root"), self.run_limited("brief")
+        self.assertEqual((killed.returncode, brief.returncode), (128 + 9, 0))
+        self.assertIn(b"oom_killed", killed.stderr)
+        self.assertIn(b"at its limit of 200.0 MiB", killed.stderr)
+        succeeded, failed = self.runs()
+        self.assertEqual((failed["outcome"], failed["memory_limit_bytes"]), ("oom_killed", LIMIT))
+        self.assertEqual(succeeded["outcome"], "succeeded")
+        stats = self.query("stats", "--job-name=job")
+        self.assertEqual([r["run_id"] for r in stats["runs"]], [succeeded["run_id"]])
+
+
+class HardJobs(unittest.TestCase):
+    def test_are_counted_in_full_and_not_twice(self):
+        for mode, cases in EXACT.items():
+            for case in cases:
+                with self.subTest(mode=mode, case=case):
+                    truth, ours = accuracy.one(mode, case, SIZE)
+                    allowed = truth * SHARE + SECONDS
+                    self.assertLessEqual(abs(ours.cpu - truth), allowed, f"{ours.cpu} s instead of {truth} s")
+
+    def test_no_source_tells_more_than_was_spent(self):
+        for mode in ("attached, /proc only", "wrapper, wait4 only"):
+            for case in ("ignored", "storm_ignored", "daemons"):
+                with self.subTest(mode=mode, case=case):
+                    truth, ours = accuracy.one(mode, case, SIZE)
+                    self.assertLessEqual(ours.cpu, truth * (1 + SHARE) + SECONDS)
+
+    def test_spike_between_two_looks_is_the_peak(self):
+        for mode in ("wrapper", "attached, own group"):
+            with self.subTest(mode=mode):
+                _, ours = accuracy.one(mode, "spike_child", 1)
+                self.assertAlmostEqual(ours.peak / accuracy.MIB, 500, delta=25)
+
+
+if __name__ == "__main__":
+    probe = groups.make("probe")
+    if isinstance(probe, str):
+        print(f"skipped: {probe}")
+        sys.exit(accuracy.SKIPPED)
+    probe.remove()
+    unittest.main(verbosity=2)

@@ -1,0 +1,354 @@
+"""Reads what write_formats wrote with the system that it is for: check.py FORMAT FOLDER.
+
+Prints what read it. Exit code 77: that system is not there.
+"""
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MIB = 1 << 20
+GPU = {"cores": 2.25, "cpus": 3, "memory": 3584 * MIB, "gpus": 1, "disk": 20480 * MIB}
+CPU = {"cores": 0.5, "cpus": 1, "memory": 512 * MIB, "gpus": 0, "disk": 0,
+       "cores_limit": 4, "memory_limit": 704 * MIB}
+
+
+class NotThere(Exception):
+    pass
+
+
+def equal(found, wanted, what):
+    if found != wanted:
+        raise AssertionError(f"{what}: {found!r} instead of {wanted!r}")
+
+
+def program(*names):
+    for name in names:
+        if shutil.which(name):
+            return name
+    raise NotThere(" or ".join(names))
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
+
+
+def version_of(package):
+    return f"{package} {importlib.metadata.version(package)}"
+
+
+def imported(source):
+    """A module of that text; libraries look their decorators' sources up in its file."""
+    place = pathlib.Path(tempfile.mkdtemp(), "pasted.py")
+    place.write_text(source)
+    spec = importlib.util.spec_from_file_location(f"pasted_{place.parent.name}", place)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- Metaflow ----
+
+def decorator(text, name):
+    source = ("from metaflow import FlowSpec, step, resources, kubernetes, batch\n"
+              "class SomeFlow(FlowSpec):\n"
+              f"    {text}"
+              "    @step\n"
+              "    def start(self):\n        self.next(self.end)\n"
+              "    @step\n"
+              "    def end(self):\n        pass\n")
+    found = [d for d in imported(source).SomeFlow.start.decorators if d.name == name]
+    equal(len(found), 1, "decorators")
+    return {key: value for key, value in found[0].attributes.items() if value is not None}
+
+
+def metaflow(gpu, cpu):
+    found = decorator(gpu, "resources")
+    equal((int(found["cpu"]), int(found["memory"]) * 10**6 >= GPU["memory"], int(found["gpu"])), (3, True, 1), "gpu")
+    equal(int(decorator(cpu, "resources")["memory"]), 537, "memory")
+    return version_of("metaflow")
+
+
+def metaflow_kubernetes(gpu, cpu):
+    found = decorator(gpu, "kubernetes")
+    equal((float(found["cpu"]), int(found["memory"]), int(found["disk"]), int(found["gpu"])), (2.25, 3759, 21475, 1), "gpu")
+    equal(float(decorator(cpu, "kubernetes")["cpu"]), 0.5, "cpu")
+    return version_of("metaflow")
+
+
+def metaflow_batch(gpu, cpu):
+    found = decorator(gpu, "batch")
+    equal((int(found["cpu"]), int(found["memory"]), int(found["gpu"])), (3, 3584, 1), "gpu")
+    equal(int(decorator(cpu, "batch")["memory"]), 512, "memory")
+    return version_of("metaflow")
+
+
+# ---- Kubernetes and what speaks its language ----
+
+def check_resources(resources, wanted, quantity):
+    """resources: {"requests": {...}, "limits": {...}} of texts."""
+    requests, limits = resources["requests"], resources.get("limits") or {}
+    equal(float(quantity(requests["cpu"])), wanted["cores"], "cpu")
+    equal(int(quantity(requests["memory"])), wanted["memory"], "memory")
+    if wanted["disk"]:
+        equal(int(quantity(requests["ephemeral-storage"])), wanted["disk"], "disk")
+    if wanted["gpus"]:
+        equal(requests["nvidia.com/gpu"], limits["nvidia.com/gpu"], "GPUs asked for and allowed")
+    equal(int(quantity(limits["memory"])), wanted.get("memory_limit", wanted["memory"]), "memory limit")
+    if "cores_limit" in wanted:
+        equal(float(quantity(limits["cpu"])), wanted["cores_limit"], "cpu limit")
+
+
+def kubernetes(gpu, cpu):
+    import yaml
+    from kubernetes import client
+    from kubernetes.utils import parse_quantity
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        body = yaml.safe_load(text)["resources"]
+        check_resources(client.V1ResourceRequirements(**body).to_dict(), wanted, parse_quantity)
+        if shutil.which("kubectl"):
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"},
+                   "spec": {"containers": [{"name": "main", "image": "image", "resources": body}]}}
+            read = run("kubectl", "label", "--local", "-f", "-", "a=b", "-o", "json", input=json.dumps(pod))
+            equal(read.returncode, 0, read.stderr)
+            check_resources(json.loads(read.stdout)["spec"]["containers"][0]["resources"], wanted, parse_quantity)
+    return version_of("kubernetes") + (", kubectl" if shutil.which("kubectl") else "")
+
+
+def kubernetes_patch(gpu, cpu):
+    import jsonpatch
+    from kubernetes.utils import parse_quantity
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job"},
+           "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "image"}]}}}}
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        patched = jsonpatch.apply_patch(job, text)
+        check_resources(patched["spec"]["template"]["spec"]["containers"][0]["resources"], wanted, parse_quantity)
+        if shutil.which("kubectl"):
+            read = run("kubectl", "patch", "--local", "-f", "-", "--type=json", "-p", text, "-o", "json", input=json.dumps(job))
+            equal(read.returncode, 0, read.stderr)
+            check_resources(json.loads(read.stdout)["spec"]["template"]["spec"]["containers"][0]["resources"], wanted,
+                            parse_quantity)
+    return version_of("jsonpatch") + (", kubectl patch --type=json" if shutil.which("kubectl") else "")
+
+
+def by_go(folder, format_name, texts):
+    """The types of the project itself, in Go, refuse a key that they do not have."""
+    program("go")
+    source = pathlib.Path(__file__).parent / "go"
+    place = folder / "go"
+    place.mkdir(exist_ok=True)
+    for file in source.iterdir():
+        shutil.copy(file, place / file.name.replace(".txt", ""))
+    built = run("go", "mod", "tidy", cwd=place)
+    if built.returncode:
+        raise NotThere("modules for go: " + built.stderr.strip().splitlines()[-1])
+    for name, text in texts.items():
+        read = run("go", "run", ".", format_name, cwd=place, input=text)
+        equal(read.returncode, 0, f"{name}: {read.stderr}")
+        wanted = GPU if name == "gpu" else CPU
+        answer = json.loads(read.stdout)
+        equal((answer["milli"], answer["bytes"]), (wanted["cores"] * 1000, wanted["memory"]), name)
+    return answer["by"]
+
+
+def airflow(gpu, cpu):
+    os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp())
+    from airflow.providers.cncf.kubernetes.pod_generator import PodGenerator
+    from kubernetes import client as k8s
+    from kubernetes.utils import parse_quantity
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        config = eval(f"dict({text.strip()})", {"k8s": k8s})["executor_config"]
+        pod = PodGenerator.from_obj(config)
+        equal(pod.spec.containers[0].name, "base", "container")
+        check_resources(pod.spec.containers[0].resources.to_dict(), wanted, parse_quantity)
+    return version_of("apache-airflow") + ", PodGenerator.from_obj"
+
+
+def flyte(gpu, cpu):
+    from flytekit.core.resources import convert_resources_to_resource_model
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        module = imported(f"from flytekit import task, Resources\n{text}def fit(a: int) -> int:\n    return a\n")
+        model = convert_resources_to_resource_model(module.fit.resources.requests, module.fit.resources.limits)
+        requests = {entry.name: entry.value for entry in model.requests}
+        kinds = model.ResourceName
+        equal((requests[kinds.CPU], requests[kinds.MEMORY]),
+              (f"{int(wanted['cores'] * 1000)}m", f"{wanted['memory'] // MIB}Mi"), "requests")
+    return version_of("flytekit")
+
+
+def kubeflow(gpu, cpu):
+    import yaml
+    from kfp import compiler
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        module = imported("from kfp import dsl\n@dsl.component\ndef fit():\n    pass\n"
+                          f"@dsl.pipeline\ndef some_pipeline():\n    task = fit()\n    {text}")
+        out = tempfile.mkdtemp() + "/out.yaml"
+        compiler.Compiler().compile(module.some_pipeline, out)
+        spec = list(yaml.safe_load_all(pathlib.Path(out).read_text()))[0]
+        resources = spec["deploymentSpec"]["executors"]["exec-fit"]["container"]["resources"]
+        equal(float(resources["cpuRequest"]), wanted["cores"], "cpu request")
+        equal(abs(float(resources["memoryRequest"]) * 10**9 - wanted["memory"]) < 1e6, True, "memory request")
+    return version_of("kfp") + ", compiled"
+
+
+# ---- schedulers and runtimes ----
+
+def snakemake(gpu, cpu):
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        with tempfile.TemporaryDirectory() as place:
+            rule = "".join(f"    {line}\n" for line in text.splitlines())
+            pathlib.Path(place, "Snakefile").write_text(
+                f"rule fit:\n    output: 'done'\n{rule}    shell: 'echo {{threads}} {{resources}} > {{output}}'\n")
+            read = run(sys.executable, "-m", "snakemake", "-n", "-p", "--cores", "8", cwd=place)
+            equal(read.returncode, 0, read.stdout + read.stderr)
+            said = read.stdout + read.stderr
+            decimal = -(-wanted["memory"] // 10**6)
+            equal(f"mem_mb={decimal}" in said, True, f"mem_mb={decimal} in what it said")
+            equal(wanted["cpus"] == 1 or f"threads: {wanted['cpus']}" in said, True, "threads")
+    return version_of("snakemake") + ", dry run"
+
+
+def ray(gpu, cpu):
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        options = imported(f"import ray\n{text}def fit():\n    pass\n").fit._default_options
+        equal((options["num_cpus"], options["memory"]), (wanted["cores"], wanted["memory"]), "options")
+    return version_of("ray")
+
+
+def dask(gpu, cpu):
+    from dask.distributed import LocalCluster
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        call = text.strip()[:-1] + ", processes=False, dashboard_address=None)"
+        with eval(call, {"LocalCluster": LocalCluster}) as cluster:
+            worker = next(iter(cluster.workers.values()))
+            equal(worker.state.nthreads, wanted["cpus"], "threads")
+            limit = worker.memory_manager.memory_limit
+            equal(limit is None or limit * 0.95 >= wanted["memory"] - MIB, True, "95 % of the limit")
+    return version_of("distributed") + ", LocalCluster"
+
+
+def docker(gpu, cpu):
+    """Its flags are read before it looks for a daemon, or for the image."""
+    name = program("docker", "podman")
+
+    def refuses(text):
+        read = run(name, "create", "--pull=never", *text.split(), "localhost/not-there:none")
+        return bool(re.search(r"unknown flag|invalid|pars", read.stderr)), read.stderr
+
+    for text in (gpu, cpu):
+        wrong, said = refuses(text)
+        equal(wrong, False, said)
+    equal(refuses(cpu.replace("m ", "q "))[0], True, "a wrong size is refused")
+    return run(name, "--version").stdout.strip()
+
+
+def systemd(gpu, cpu):
+    name = program("systemd-analyze")
+
+    def verify(text):
+        with tempfile.TemporaryDirectory() as place:
+            unit = pathlib.Path(place, "job.service")
+            unit.write_text(text + "ExecStart=/bin/true\n")
+            read = run(name, "verify", str(unit))
+            return [line for line in (read.stdout + read.stderr).splitlines() if "job.service" in line]
+
+    for text in (gpu, cpu):
+        equal(verify(text), [], "complaints")
+    equal(bool(verify(cpu.replace("M\n", "Q\n"))), True, "complaints about a wrong size")
+    return run(name, "--version").stdout.splitlines()[0]
+
+
+def slurm(gpu, cpu):
+    name = program("sbatch")
+    with tempfile.TemporaryDirectory() as place:
+        conf = pathlib.Path(place, "slurm.conf")
+        conf.write_text("ClusterName=c\nSlurmctldHost=localhost\nSlurmctldPort=1\nMessageTimeout=2\n"
+                        "GresTypes=gpu\nNodeName=n CPUs=64 RealMemory=100000 Gres=gpu:4\n"
+                        "PartitionName=p Nodes=n Default=YES\n")
+        environment = {**os.environ, "SLURM_CONF": str(conf)}
+
+        def complains(text):
+            script = pathlib.Path(place, "job.sh")
+            script.write_text("#!/bin/sh\n" + text + "true\n")
+            read = run(name, "--test-only", str(script), env=environment)
+            return bool(re.search(r"[Ii]nvalid|unrecognized|unknown", read.stderr)), read.stderr
+
+        for text in (gpu, cpu):
+            wrong, said = complains(text)
+            equal(wrong, False, said)
+        equal(complains(cpu.replace("--mem=512M", "--mem=512Q"))[0], True, "complaints about a wrong size")
+        equal(complains(cpu.replace("--time=", "--time=x"))[0], True, "complaints about a wrong time")
+        return run(name, "--version", env=environment).stdout.strip() + ", sbatch --test-only"
+
+
+# Nextflow's configuration is Groovy: its reader derives from ConfigSlurper and adds the units.
+GROOVY = """
+Integer.metaClass.getMB = { -> delegate * 1048576L }
+def process = new ConfigSlurper().parse(new File(args[0]).text).process
+process.memory.resolveStrategy = Closure.DELEGATE_FIRST
+process.memory.delegate = [task: [attempt: 2]]
+println([process.cpus, process.memory(), process.disk ?: 0, process.accelerator ?: 0, process.maxRetries].join(" "))
+"""
+
+
+def by_groovy(gpu, cpu):
+    name = program("groovy")
+    program("java")
+    os.environ.setdefault("JAVA_HOME", str(pathlib.Path(shutil.which("java")).resolve().parents[1]))
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        with tempfile.TemporaryDirectory() as place:
+            script, config = pathlib.Path(place, "read.groovy"), pathlib.Path(place, "nextflow.config")
+            script.write_text(GROOVY)
+            config.write_text(text)
+            read = run(name, str(script), str(config))
+            equal(read.stdout.split(), [str(value) for value in (wanted["cpus"], 2 * wanted["memory"], wanted["disk"],
+                                                                 wanted["gpus"], 2)], read.stderr)
+    return run(name, "--version").stdout.strip() + ", ConfigSlurper: no nextflow is there"
+
+
+def nextflow(gpu, cpu):
+    if not shutil.which("nextflow"):
+        return by_groovy(gpu, cpu)
+    name = program("nextflow")
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        with tempfile.TemporaryDirectory() as place:
+            pathlib.Path(place, "nextflow.config").write_text(text)
+            read = run(name, "config", "-flat", cwd=place)
+            equal(read.returncode, 0, read.stdout + read.stderr)
+            equal(f"process.cpus = {wanted['cpus']}" in read.stdout, True, read.stdout)
+    return run(name, "-version").stdout.strip().splitlines()[1].strip() + ", config"
+
+
+CHECKS = {
+    "metaflow": metaflow, "metaflow-kubernetes": metaflow_kubernetes, "metaflow-batch": metaflow_batch,
+    "kubernetes": kubernetes, "kubernetes-patch": kubernetes_patch, "airflow": airflow, "flyte": flyte,
+    "kubeflow": kubeflow, "snakemake": snakemake, "ray": ray, "dask": dask, "docker": docker, "systemd": systemd,
+    "slurm": slurm, "nextflow": nextflow,
+}
+BY_GO = ("vpa", "argo", "argo-patch")
+
+
+def main():
+    name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    texts = {kind: (folder / "texts" / f"{name}.{kind}").read_text() for kind in ("gpu", "cpu")}
+    try:
+        by = by_go(folder, name, texts) if name in BY_GO else CHECKS[name](texts["gpu"], texts["cpu"])
+    except NotThere as why:
+        print(f"{name:20} left out: no {why}")
+        return 77
+    except Exception as why:
+        print(f"{name:20} FAILED: {type(why).__name__}: {why}")
+        return 1
+    print(f"{name:20} read by {by}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+/*
+ * Any bytes as the answer of a metadata service, whole and byte by byte, to each reader of each vendor. What is taken
+ * must be fit to be shown, stored and made a label.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/cloud.h"
+#include "exporter/http_answer.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_word(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	if (len == size)
+		abort();
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("._-", text[i]))
+			abort();
+}
+
+static void ask_all(const char *body, size_t len)
+{
+	for (size_t i = 0; i < cloud_n_vendors; i++)
+		for (size_t k = 0; k < CLOUD_QUESTIONS_MAX; k++) {
+			struct machine m = {0};
+
+			if (!cloud_vendors[i].question[k].path)
+				break;
+			cloud_vendors[i].question[k].take(body, len, &m);
+			check_word(m.instance_type, sizeof m.instance_type);
+			check_word(m.region, sizeof m.region);
+			check_word(m.zone, sizeof m.zone);
+		}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO(freep) char *copy = xmalloc(size + 1);
+	struct http_answer a;
+	int code = 0;
+
+	ask_all((const char *)data, size);
+	/* As it comes from a socket: what was said about the first bytes must hold for more of them. */
+	for (size_t n = size > 64 ? size - 64 : 0; n <= size && code == 0; n++) {
+		memcpy(copy, data, n);
+		code = http_answer_read(copy, n, n == size, &a);
+	}
+	if (code == 0)
+		abort();
+	if (code > 0 && (a.body < copy || a.len > size || a.body + a.len > copy + size))
+		abort();
+	if (code > 0)
+		ask_all(a.body, a.len);
+	return 0;
+}

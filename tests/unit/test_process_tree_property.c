@@ -1,0 +1,315 @@
+/*
+ * collectors/process_tree: what holds whatever processes do while they are looked at. A made-up kernel whose
+ * processes run, fork, end, become orphans and are waited for between any two files that are read.
+ */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "collectors/process_tree.h"
+
+#define PROCESSES 4000
+#define ALIVE_MAX 60
+#define REAPER    2
+#define ROOT      10
+#define FIRST     11
+#define LOOKS     25
+#define SEEDS     6
+
+enum state { NOBODY, ALIVE, ZOMBIE };
+
+struct process {
+	enum state state;
+	int parent;
+	bool ignores; /* its children are gone when they end, and their times are lost */
+	uint64_t ticks, faults, waited_ticks, waited_faults;
+};
+
+struct kernel {
+	struct tree tree;
+	struct host host;
+	uint32_t random;
+	bool may_ignore, closing;
+	int next_pid;
+	size_t n_alive;
+	uint64_t spent; /* ticks, by the run */
+	struct process process[PROCESSES];
+};
+
+static uint32_t number_below(struct kernel *k, uint32_t n)
+{
+	k->random = k->random * 1664525 + 1013904223;
+	return (k->random >> 8) % n;
+}
+
+/* ---- what processes do ---- */
+
+static void run_one(struct kernel *k, int pid)
+{
+	uint64_t ticks = number_below(k, 8);
+
+	k->process[pid].ticks += ticks;
+	k->process[pid].faults += number_below(k, 20);
+	k->spent += ticks;
+}
+
+static void fork_one(struct kernel *k, int parent)
+{
+	if (k->closing || k->n_alive >= ALIVE_MAX || k->next_pid == PROCESSES)
+		return;
+	k->process[k->next_pid++] = (struct process){
+		.state = ALIVE,
+		.parent = parent,
+		.ignores = k->may_ignore && number_below(k, 4) == 0,
+		.faults = 1 + number_below(k, 5),
+	};
+	k->n_alive++;
+}
+
+static void wait_for(struct kernel *k, int pid)
+{
+	struct process *p = &k->process[pid], *parent = &k->process[p->parent];
+
+	parent->waited_ticks += p->ticks + p->waited_ticks;
+	parent->waited_faults += p->faults + p->waited_faults;
+	p->state = NOBODY;
+}
+
+static void end_one(struct kernel *k, int pid)
+{
+	struct process *p = &k->process[pid];
+
+	if (pid == ROOT && !k->closing)
+		return;
+	for (int i = FIRST; i < k->next_pid; i++)
+		if (k->process[i].state != NOBODY && k->process[i].parent == pid)
+			k->process[i].parent = REAPER;
+	k->n_alive--;
+	p->state = k->process[p->parent].ignores ? NOBODY : ZOMBIE;
+}
+
+static int pick(struct kernel *k, enum state state)
+{
+	int from = ROOT + (int)number_below(k, (uint32_t)(k->next_pid - ROOT));
+
+	for (int i = from; i < k->next_pid; i++)
+		if (k->process[i].state == state)
+			return i;
+	for (int i = ROOT; i < from; i++)
+		if (k->process[i].state == state)
+			return i;
+	return 0;
+}
+
+static void something_happens(struct kernel *k)
+{
+	int alive = pick(k, ALIVE), zombie = pick(k, ZOMBIE);
+
+	switch (number_below(k, 5)) {
+	case 0:
+		if (alive)
+			fork_one(k, alive);
+		break;
+	case 1:
+		if (alive)
+			end_one(k, alive);
+		break;
+	case 2:
+		if (zombie)
+			wait_for(k, zombie);
+		break;
+	default:
+		if (alive)
+			run_one(k, alive);
+	}
+}
+
+/* ---- what /proc says ---- */
+
+static bool exists(const struct kernel *k, uint64_t pid)
+{
+	return pid < PROCESSES && k->process[pid].state != NOBODY;
+}
+
+static void print_stat(const struct kernel *k, int pid, struct buf *b)
+{
+	const struct process *p = &k->process[pid];
+
+	buf_addf(b, "%d (job) %c %d 1 1 0 -1 0 %llu %llu 0 0 %llu 0 %llu 0 20 0 1 0 %d 1000 5\n",
+		pid, p->state == ZOMBIE ? 'Z' : 'S', p->parent, (unsigned long long)p->faults,
+		(unsigned long long)p->waited_faults, (unsigned long long)p->ticks,
+		(unsigned long long)p->waited_ticks, pid);
+}
+
+static void print_children(const struct kernel *k, int pid, struct buf *b)
+{
+	for (int i = ROOT; i < k->next_pid; i++)
+		if (k->process[i].state != NOBODY && k->process[i].parent == pid)
+			buf_addf(b, "%d ", i);
+}
+
+static struct kernel *kernel_of(struct tree *t)
+{
+	return (struct kernel *)(void *)t;
+}
+
+static ssize_t kernel_read(struct tree *t, const char *path, char *out, size_t size)
+{
+	struct kernel *k = kernel_of(t);
+	struct scan s = SCAN(path, strlen(path));
+	struct buf b = BUF_MAX(65536);
+	uint64_t pid;
+
+	for (uint32_t n = number_below(k, 6); n > 2; n--)
+		something_happens(k);
+	if (!scan_u64(&s, &pid) || !exists(k, pid))
+		return -ENOENT;
+	if (strstr(path, "/children"))
+		print_children(k, (int)pid, &b);
+	else if (strstr(path, "/stat") && !strstr(path, "/status"))
+		print_stat(k, (int)pid, &b);
+	else
+		buf_addf(&b, "Pid:\t%d\n", (int)pid);
+	size_t len = b.len < size - 1 ? b.len : size - 1;
+
+	memcpy(out, buf_text(&b), len);
+	out[len] = '\0';
+	buf_done(&b);
+	return (ssize_t)len;
+}
+
+static int kernel_list(struct tree *t, const char *path,
+	int (*each)(void *context, const char *name), void *context)
+{
+	struct kernel *k = kernel_of(t);
+	char name[16];
+	int code = 0;
+
+	if (path[0])
+		return -ENOENT;
+	for (int i = 0; i < k->next_pid && code == 0; i++)
+		if (k->process[i].state != NOBODY) {
+			snprintf(name, sizeof name, "%d", i);
+			code = each(context, name);
+		}
+	return code;
+}
+
+static int64_t kernel_size(struct tree *t, const char *path)
+{
+	(void)t;
+	(void)path;
+	return -EACCES;
+}
+
+static const struct tree_ops kernel_ops = {
+	.read = kernel_read, .list = kernel_list, .size = kernel_size};
+
+static struct kernel *kernel_new(uint32_t seed, bool may_ignore)
+{
+	struct kernel *k = xcalloc(1, sizeof *k);
+
+	k->tree.ops = &kernel_ops;
+	k->host = (struct host){
+		.proc = &k->tree,
+		.ticks_per_second = 100,
+		.page_size = 4096,
+		.scratch = xmalloc(HOST_SCRATCH_SIZE),
+		.scratch_size = HOST_SCRATCH_SIZE,
+	};
+	k->random = seed;
+	k->may_ignore = may_ignore;
+	k->next_pid = FIRST;
+	k->n_alive = 1;
+	/* What the reaper had waited for before is not the run's. */
+	k->process[REAPER] = (struct process){
+		.state = ALIVE, .parent = 1, .waited_ticks = 7777, .waited_faults = 888};
+	k->process[ROOT] = (struct process){.state = ALIVE, .parent = REAPER, .faults = 1};
+	return k;
+}
+
+static void kernel_free(struct kernel *k)
+{
+	free(k->host.scratch);
+	free(k);
+}
+
+static uint64_t ticks_of(const struct process_tree *t)
+{
+	return t->total[TREE_CPU_NS] / (NS_PER_S / 100);
+}
+
+static void everybody_ends_and_is_waited_for(struct kernel *k)
+{
+	int pid;
+
+	k->closing = true;
+	while ((pid = pick(k, ALIVE)))
+		end_one(k, pid);
+	while ((pid = pick(k, ZOMBIE)))
+		wait_for(k, pid);
+}
+
+/* Looks again and again; the total is never more than was spent, and never less than it was. */
+static void live(struct kernel *k, struct process_tree *t)
+{
+	uint64_t last = 0;
+	struct tree_now now;
+
+	for (int i = 0; i < LOOKS; i++) {
+		for (uint32_t n = number_below(k, 200); n > 0; n--)
+			something_happens(k);
+		process_tree_look(t, &k->host, &now);
+		if (ticks_of(t) > k->spent || ticks_of(t) < last)
+			fail_msg("look %d: %llu ticks of %llu, after %llu", i,
+				(unsigned long long)ticks_of(t), (unsigned long long)k->spent,
+				(unsigned long long)last);
+		last = ticks_of(t);
+	}
+}
+
+static void never_more_than_was_spent_and_never_less_than_before(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < SEEDS; seed++) {
+		struct kernel *k = kernel_new(seed, true);
+		struct process_tree t;
+
+		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
+		live(k, &t);
+		process_tree_done(&t);
+		kernel_free(k);
+	}
+}
+
+static void all_of_it_when_everybody_was_waited_for(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < SEEDS; seed++) {
+		struct kernel *k = kernel_new(seed, false);
+		struct process_tree t;
+		struct tree_now now;
+
+		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
+		live(k, &t);
+		everybody_ends_and_is_waited_for(k);
+		assert_int_equal(process_tree_look(&t, &k->host, &now), 0);
+		assert_int_equal(ticks_of(&t), k->spent);
+		process_tree_done(&t);
+		kernel_free(k);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(never_more_than_was_spent_and_never_less_than_before),
+		cmocka_unit_test(all_of_it_when_everybody_was_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/*
+ * recommender/auto.c on made-up jobs that no trace was taken from: whatever a job does, what auto asks for is of the
+ * order of what was seen, and costs less than the baseline.
+ */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "recommender/auto.h"
+#include "recommender/strategy.h"
+
+#define GIB  (1024 * MIB)
+#define RUNS 60
+
+/* Reproducible and without a state of its own: splitmix64 of a number, as a share of 1. */
+static double uniform(uint64_t n)
+{
+	n += 0x9e3779b97f4a7c15u;
+	n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9u;
+	n = (n ^ (n >> 27)) * 0x94d049bb133111ebu;
+	return ((double)((n ^ (n >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t n)
+{
+	return sqrt(-2 * log(uniform(2 * n))) * cos(2 * M_PI * uniform(2 * n + 1));
+}
+
+static double constant(unsigned i)
+{
+	(void)i;
+	return 3 * GIB;
+}
+
+static double large_and_steady(unsigned i)
+{
+	return 30 * GIB * (1 + 0.005 * normal(i));
+}
+
+static double small(unsigned i)
+{
+	return (5 + uniform(i)) * MIB;
+}
+
+static double heavy_tailed(unsigned i)
+{
+	return GIB * exp(normal(i));
+}
+
+static double rare_giant(unsigned i)
+{
+	return i % 20 == 17 ? 40 * GIB : GIB * (1 + 0.1 * uniform(i));
+}
+
+static double two_levels(unsigned i)
+{
+	return uniform(i) < 0.5 ? GIB : 8 * GIB;
+}
+
+static double growing(unsigned i)
+{
+	return GIB * pow(1.03, i) * (1 + 0.01 * normal(i));
+}
+
+static double shifted_up(unsigned i)
+{
+	return (i < RUNS / 2 ? 1 : 3) * GIB * (1 + 0.02 * normal(i));
+}
+
+static double shifted_down(unsigned i)
+{
+	return (i < RUNS / 2 ? 8 : 1) * GIB * (1 + 0.02 * normal(i));
+}
+
+static double wide(unsigned i)
+{
+	return 100 * MIB * pow(500, uniform(i));
+}
+
+static double input_of_wide(unsigned i)
+{
+	return wide(i) / 3;
+}
+
+static double random_input(unsigned i)
+{
+	return 1e9 * uniform(i + 1000);
+}
+
+struct job {
+	const char *name;
+	double (*peak)(unsigned i), (*input)(unsigned i);
+	double waste,
+		failures; /* the most of either, as a share of use and of runs, at risk balanced */
+};
+
+static const struct job jobs[] = {
+	{"constant", constant, NULL, 0.15, 0},
+	{"large and steady", large_and_steady, NULL, 0.15, 0.02},
+	{"small", small, NULL, 1.5, 0},
+	{"heavy-tailed", heavy_tailed, NULL, 2.2, 0.2},
+	{"rare giant", rare_giant, NULL, 1.3, 0.07},
+	{"two levels", two_levels, NULL, 0.7, 0.02},
+	{"growing", growing, NULL, 0.12, 0.02},
+	{"shifted up", shifted_up, NULL, 0.25, 0.04},
+	{"shifted down", shifted_down, NULL, 0.4, 0.04},
+	{"wide", wide, NULL, 2.8, 0.22},
+	{"wide, with its input", wide, input_of_wide, 0.45, 0.02},
+	{"two levels, with an input that says nothing", two_levels, random_input, 0.75, 0.02},
+};
+
+static struct record replay(const struct rule *rule, const struct job *j)
+{
+	AUTO(freep) void *state = xcalloc(1, rule->state_size);
+	struct record r = {0};
+	double least = INFINITY, largest = 0;
+
+	rule->start(state, &rule->defaults);
+	for (unsigned i = 0; i < RUNS; i++) {
+		struct observation o =
+			observation_of(j->peak(i), j->input ? j->input(i) : NAN, 100);
+		double asked = rule_replay(rule, state, &o, &r);
+
+		if (i == 0)
+			assert_true(isnan(asked));
+		else if (!(asked > least / 2 && asked < 4 * largest + 512 * MIB))
+			fail_msg("%s, run %u: %g GiB after %g to %g", j->name, i, asked / GIB,
+				least / GIB, largest / GIB);
+		least = fmin(least, o.peak);
+		largest = fmax(largest, o.peak);
+	}
+	return r;
+}
+
+static void what_is_asked_for_is_of_the_order_of_what_was_seen(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(jobs); k++)
+		for (unsigned risk = 0; risk < RISK_COUNT; risk++)
+			replay(&auto_rules[risk], &jobs[k]);
+}
+
+static void waste_and_failures_are_bounded(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
+		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]);
+		double waste = own.wasted / own.used;
+		double failures = (double)own.failures / (double)own.runs;
+
+		if (waste > jobs[k].waste || failures > jobs[k].failures)
+			fail_msg("%s: waste %g, failures %g", jobs[k].name, waste, failures);
+	}
+}
+
+/* Counting a failed attempt as a whole run's use, as an operator would feel it. */
+static double felt_cost(const struct record *r)
+{
+	return r->wasted / r->used + (double)r->failures / (double)r->runs;
+}
+
+static void it_costs_less_than_the_baseline(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
+		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]), seeds = {0};
+		AUTO(freep) void *rule_state = xcalloc(1, baseline_rule.state_size);
+
+		baseline_rule.start(rule_state, &baseline_rule.defaults);
+		for (unsigned i = 0; i < RUNS; i++) {
+			struct observation o = observation_of(jobs[k].peak(i), NAN, 100);
+
+			rule_replay(&baseline_rule, rule_state, &o, &seeds);
+		}
+		if (felt_cost(&own) > felt_cost(&seeds))
+			fail_msg("%s: %g, the baseline %g", jobs[k].name, felt_cost(&own),
+				felt_cost(&seeds));
+	}
+}
+
+/* After one, two, three runs: more than the peak, less than twice and a bit. */
+static void short_histories_are_met_with_a_margin(void **state)
+{
+	static const double peaks[] = {10 * MIB, GIB, 30 * GIB, 500 * GIB};
+	const struct rule *rule = &auto_rules[RISK_BALANCED];
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(peaks); k++) {
+		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);
+
+		rule->start(rule_state, &rule->defaults);
+		for (unsigned i = 0; i < 3; i++) {
+			struct observation o = observation_of(peaks[k], NAN, 100);
+
+			rule->learn(rule_state, &o);
+			double asked = rule->allocate(rule_state, NAN);
+
+			assert_true(asked > peaks[k] && asked < 2.1 * peaks[k] + 64 * MIB);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_asked_for_is_of_the_order_of_what_was_seen),
+		cmocka_unit_test(waste_and_failures_are_bounded),
+		cmocka_unit_test(it_costs_less_than_the_baseline),
+		cmocka_unit_test(short_histories_are_met_with_a_margin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

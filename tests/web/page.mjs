@@ -1,0 +1,261 @@
+// What the page does in a real Chromium. Reads from stdin where everything is (page.py); a check that fails is said and counted.
+import { createRequire } from "node:module";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const require = createRequire(process.env.WEB_MODULES + "/");
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const told = JSON.parse(readFileSync(0, "utf8"));
+const PATIENCE = 60000;
+let failed = 0;
+const only = process.env.WEB_ONLY; // the name of one part, for the time between
+
+function check(holds, what) {
+	console.log(`${holds ? "ok  " : "FAIL"} ${what}`);
+	if (!holds)
+		failed++;
+}
+
+mkdirSync(told.screenshots, { recursive: true });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium",
+	args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"] });
+
+// A page whose complaints are collected; expected: what it may say.
+async function open(url, { phone = false, dark = false, expected = null } = {}) {
+	const context = await browser.newContext({ viewport: phone ? { width: 390, height: 800 } : { width: 1280, height: 900 },
+		colorScheme: dark ? "dark" : "light", isMobile: phone, hasTouch: phone, permissions: ["clipboard-read", "clipboard-write"] });
+	const page = await context.newPage();
+	page.complaints = [];
+	page.asked = [];
+	const complain = text => { if (!expected || !expected.test(text)) page.complaints.push(text); };
+	page.on("console", m => { if (m.type() === "error" || m.type() === "warning") complain(m.text()); });
+	page.on("pageerror", e => complain(String(e.stack || e)));
+	page.on("dialog", d => { complain("a dialog: " + d.message()); d.dismiss(); });
+	page.on("request", r => page.asked.push(r.url()));
+	page.setDefaultTimeout(PATIENCE);
+	await page.goto(url);
+	await page.waitForSelector("main h1");
+	return page;
+}
+
+async function accessible(page, what) {
+	await page.evaluate(axe);
+	const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+	const words = violations.map(v => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map(n => n.target.join(" ")).join(", ")}`);
+	check(violations.length === 0, `${what}: accessible to axe${words.length ? ": " + words.join("; ") : ""}`);
+}
+
+// What every view has to stand; then it is closed.
+async function finish(page, what, { shot = true } = {}) {
+	if (shot)
+		await page.screenshot({ path: `${told.screenshots}/${what.replaceAll(/[^a-z0-9]+/g, "-")}.png`, fullPage: true });
+	const overflow = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
+	check(overflow <= 1, `${what}: nothing sticks out sideways${overflow > 1 ? ` (${overflow} px)` : ""}`);
+	check(page.complaints.length === 0, `${what}: the console is silent${page.complaints.length ? ": " + page.complaints.join(" | ") : ""}`);
+	await page.context().close();
+}
+
+const drawn = page => page.evaluate(() => [...document.querySelectorAll(".plot canvas")].filter(c => {
+	const pixels = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+	return pixels.some((v, i) => i % 4 === 3 && v > 0);
+}).length);
+const runUrl = (base, id) => `${base}#/run/${id}`;
+const jobUrl = (base, name) => `${base}#/job/${encodeURIComponent(name)}`;
+const axisTexts = page => page.$$eval(".charts .plot", all => all.map(p => p.getAttribute("aria-label")));
+
+async function emptyState() {
+	const page = await open(told.empty);
+	check(await page.textContent("h1") === "No jobs yet", "empty: says that there is nothing yet");
+	await page.click("text=Copy");
+	check((await page.evaluate(() => navigator.clipboard.readText())).startsWith("rightsize-exporter run"), "empty: the first command can be copied");
+	await accessible(page, "empty");
+	await finish(page, "empty");
+}
+
+async function thousandJobs() {
+	const page = await open(told.many);
+	await page.waitForSelector("tbody tr:nth-child(50)");
+	const ready = await page.evaluate(() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
+	const sizes = await page.evaluate(() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+		.map(e => ({ name: e.name, size: e.encodedBodySize })));
+	const own = sizes.filter(e => !/overview/.test(e.name)).reduce((sum, e) => sum + e.size, 0);
+	const data = sizes.filter(e => /overview/.test(e.name)).reduce((sum, e) => sum + e.size, 0);
+	console.log(`     the page is ${own} bytes compressed, its data ${data}; interactive after ${ready.toFixed(0)} ms`);
+	check(own < 150 * 1024, "1,000 jobs: the page is smaller than 150 KiB");
+	check(ready < 5000, "1,000 jobs: interactive within 5 s on a busy machine");
+	// The work alone; when the picture comes is up to a machine that may have other things to do.
+	const timed = act => page.evaluate(`(() => { const t = performance.now(); ${act}; return performance.now() - t; })()`);
+	const search = await timed(`const i = document.querySelector("input[type=search]"); i.value = "etl load"; i.dispatchEvent(new Event("input"))`);
+	const names = await page.$$eval("tbody th", all => all.map(e => e.textContent));
+	check(names.length > 0 && names.every(n => n.includes("etl") && n.includes("load")), `1,000 jobs: the search finds ${names.length} by both words`);
+	await page.fill("input[type=search]", "");
+	const sort = await timed(`[...document.querySelectorAll("thead button")].find(b => b.textContent === "Peak memory").click()`);
+	console.log(`     searched in ${search.toFixed(0)} ms, sorted in ${sort.toFixed(0)} ms`);
+	check(search < 200 && sort < 200, "1,000 jobs: searching and sorting feel immediate");
+	check(await page.getAttribute("th[aria-sort]", "aria-sort") === "descending", "1,000 jobs: the sorted column says so");
+	await page.click("text=Failed last");
+	check((await page.$$eval("tbody .badge", all => all.every(b => b.classList.contains("bad")))), "1,000 jobs: the filter keeps failed ones only");
+	await page.click(".chip >> text=All");
+	await page.click("text=Next");
+	check(/^51 to 100 of/.test(await page.textContent(".pager span")), "1,000 jobs: pages turn");
+	await accessible(page, "1,000 jobs");
+	await finish(page, "jobs");
+	const dark = await open(told.many, { dark: true });
+	await dark.waitForSelector("tbody tr:nth-child(50)");
+	await accessible(dark, "jobs, dark");
+	await finish(dark, "jobs dark");
+	const phone = await open(told.many, { phone: true });
+	await phone.waitForSelector("tbody tr:nth-child(50)");
+	await accessible(phone, "jobs, phone");
+	await finish(phone, "jobs phone");
+}
+
+async function keyboard() {
+	const page = await open(told.many);
+	await page.waitForSelector("tbody tr");
+	await page.keyboard.press("Tab");
+	check(await page.evaluate(() => document.activeElement.id) === "skip", "keyboard: the first stop skips to the content");
+	await page.keyboard.press("Enter");
+	check(await page.evaluate(() => document.activeElement.id) === "main", "keyboard: and does so");
+	await page.focus("tbody th a");
+	await page.keyboard.press("Enter");
+	await page.waitForSelector(".chart");
+	check(await page.evaluate(() => document.activeElement.tagName) === "H1", "keyboard: after a link its heading is read next");
+	await finish(page, "keyboard", { shot: false });
+}
+
+async function oneJob() {
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "job" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const page = await open(jobUrl(told.many, "train/segments"), look);
+		await page.waitForFunction(() => document.querySelector(".snippet code")?.textContent);
+		check(await drawn(page) === 2, `${what}: duration and memory of the runs are drawn`);
+		const before = await page.textContent(".snippet code");
+		await page.selectOption("#format", "kubernetes");
+		await page.waitForFunction(old => document.querySelector(".snippet code").textContent !== old, before);
+		await page.click(".tools >> text=Copy");
+		const copied = await page.evaluate(() => navigator.clipboard.readText());
+		check(copied.includes("requests:") && copied === await page.textContent(".snippet code"), `${what}: the recommendation is copied in the format of choice`);
+		const text = await page.textContent("main");
+		for (const part of ["asked for today", "recommended", "What changed", "Best servers", "Cost and savings", "Out of memory"])
+			check(text.includes(part), `${what}: shows "${part}"`);
+		check(/expected between/.test(await page.getAttribute(".plot", "aria-label")), `${what}: says what the next run is expected to take`);
+		await accessible(page, what);
+		await finish(page, what);
+	}
+}
+
+async function oneRun() {
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "run" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const page = await open(runUrl(told.many, told.story), look);
+		await page.waitForSelector(".charts canvas");
+		check(await drawn(page) === 8, `${what}: CPU, memory, GPU, VRAM, disk, disk space, network and processes are drawn`);
+		const text = await page.textContent("main");
+		for (const part of ["Server and cloud", "Statistics", "Before", "VRAM", "Phases", "limit"])
+			check(text.includes(part), `${what}: shows "${part}"`);
+		await accessible(page, what);
+		await finish(page, what);
+	}
+}
+
+async function zoom() {
+	const page = await open(runUrl(told.many, told.day));
+	await page.waitForSelector(".charts canvas");
+	const series = () => page.asked.filter(u => /\/series\?/.test(u));
+	check(series().length === 1, "24 hours: one question brings the whole run");
+	const chart = page.locator(".charts .u-over").nth(1);
+	await chart.scrollIntoViewIfNeeded();
+	const box = await chart.boundingBox();
+	await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + 40, { steps: 5 });
+	await page.mouse.up();
+	await page.waitForFunction(() => performance.getEntriesByType("resource").filter(e => /series\?.*from=/.test(e.name)).length > 0);
+	await page.waitForTimeout(300);
+	check(series().length === 2, "24 hours: a zoom asks for finer samples of that part only");
+	await page.screenshot({ path: `${told.screenshots}/run-24h-zoomed.png`, fullPage: true });
+	for (const key of ["Zoom in", "Later", "Earlier", "Zoom out"])
+		await page.click(`[aria-label="${key}"]`);
+	await page.dblclick(".charts .u-over");
+	await page.click("text=Whole run");
+	await page.click(".legend .key >> nth=1");
+	check(await page.getAttribute(".legend .key >> nth=1", "aria-pressed") === "false", "24 hours: a series is put out by its key");
+	check((await axisTexts(page)).every(t => /on average/.test(t)), "24 hours: each chart is said in words");
+	await finish(page, "run 24h");
+}
+
+async function hostile() {
+	for (const url of [runUrl(told.many, told.hostile), jobUrl(told.many, told.hostileName), told.many]) {
+		const page = await open(url);
+		if (url === told.many)
+			await page.fill("input[type=search]", "<img");
+		await page.waitForFunction(name => document.querySelector("main").textContent.includes(name), told.hostileName);
+		check(await page.locator("main img").count() === 0, "hostile name: it is text, not markup");
+		await accessible(page, "hostile name");
+		await finish(page, "hostile " + (url === told.many ? "jobs" : url.includes("/job/") ? "job" : "run"));
+	}
+	const phone = await open(runUrl(told.many, told.hostile), { phone: true });
+	await finish(phone, "hostile phone");
+}
+
+async function live() {
+	const page = await open(jobUrl(told.many, "live/grows"));
+	await page.click("main dl a");
+	await page.waitForSelector(".charts canvas");
+	check((await page.textContent("h1")).includes("Running"), "live: the run goes on");
+	const before = (await axisTexts(page))[1];
+	await page.waitForFunction(old => document.querySelectorAll(".charts .plot")[1].getAttribute("aria-label") !== old, before);
+	check(true, "live: its memory grows without asking for the whole series again");
+	check(page.asked.filter(u => /\/series\?(?!.*points=2&?)/.test(u)).length === 1, "live: the series was asked for once");
+	await page.screenshot({ path: `${told.screenshots}/run-live.png`, fullPage: true });
+	writeFileSync(told.endLive, "");
+	await page.waitForFunction(() => document.querySelector("h1").textContent.includes("Succeeded"));
+	check(true, "live: its end shows by itself");
+	await finish(page, "live ended");
+}
+
+async function offline() {
+	const page = await open(told.dying, { expected: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+	await page.waitForSelector("tbody tr");
+	process.kill(told.dyingPid, "SIGTERM");
+	await page.waitForFunction(() => document.getElementById("notice").textContent.includes("does not answer"));
+	check(await page.locator("tbody tr").count() === 50, "offline: what was there stays, and it is said that it is old");
+	await accessible(page, "offline");
+	await finish(page, "offline");
+}
+
+async function unknown() {
+	const page = await open(jobUrl(told.many, "train/segment"), { expected: /404/ });
+	check((await page.textContent("main")).includes("Did you mean train/segments"), "unknown job: says which it may be");
+	await accessible(page, "unknown job");
+	await finish(page, "unknown job");
+}
+
+async function reports() {
+	for (const [name, path] of [["report", told.storyReport], ["report hostile failed", told.hostileReport]])
+		for (const phone of [false, true]) {
+			const what = name + (phone ? " phone" : "");
+			const page = await open("file://" + path, { phone, dark: phone });
+			await page.waitForSelector(".charts canvas");
+			check(await drawn(page) === 8, `${what}: all charts are drawn`);
+			check(page.asked.filter(u => !u.startsWith("data:")).length === 1, `${what}: nothing is loaded but the file itself`);
+			await page.click("[aria-label='Zoom in']");
+			await page.click("#theme");
+			await accessible(page, what);
+			await finish(page, what);
+		}
+}
+
+for (const part of [live, emptyState, thousandJobs, keyboard, oneJob, oneRun, zoom, hostile, unknown, reports, offline]) {
+	if (only && part.name !== only)
+		continue;
+	try {
+		await part();
+	} catch (e) {
+		check(false, `${part.name}: ${e.stack}`);
+	}
+}
+await browser.close();
+console.log(failed ? `${failed} failed` : "all passed");
+process.exit(failed ? 1 : 0);
