@@ -49,7 +49,7 @@ struct http {
 	struct app *app;
 	struct web *web;
 	size_t n;
-	const char *unix_socket;                      /* to be removed at the end; NULL = none */
+	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
 	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
