@@ -13,6 +13,7 @@
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/pids.h"
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
@@ -240,33 +241,20 @@ void account_close(struct account *a)
 
 /* ---- who belongs to it ---- */
 
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
-
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct pids found = {0};
 
 	if (a->has_own)
-		cgroup_processes(&a->own, h, add_pid, &found);
+		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
-		cgroup_rest_processes(a->rest, h, add_pid, &found);
+		cgroup_rest_processes(a->rest, h, pids_add, &found);
 	if (a->has_events)
-		exit_events_living(a->shared->events, a->events_run, add_pid, &found);
+		exit_events_living(a->shared->events, a->events_run, pids_add, &found);
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] > 0)
 			process_tree_adopt(tree, h, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 }
 
 /* ---- looking ---- */

@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/cgroup_own.h"
+#include "collectors/pids.h"
 #include "collectors/process.h"
 #include "collectors/quota.h"
 
@@ -49,19 +50,6 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 }
 
 /* ---- who is there ---- */
-
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
 
 static bool is_other(const struct cgroup_rest *r, pid_t pid)
 {
@@ -136,7 +124,7 @@ static bool find_first_others(struct cgroup_rest *r, const struct host *h,
 	const struct cgroup_rest_spec *spec)
 {
 	struct pids found = {0};
-	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+	bool apart = cgroup_place_processes(place_of(r->group), h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++) {
 		/* 0 is one that this PID namespace does not show. */
@@ -145,19 +133,19 @@ static bool find_first_others(struct cgroup_rest *r, const struct host *h,
 		else if (found.pid[i] == r->ours || !spec->is_member(spec->context, found.pid[i]))
 			apart = add_other(r, h, found.pid[i], false);
 	}
-	free(found.pid);
+	pids_done(&found);
 	return apart;
 }
 
 static bool find_new_others(struct cgroup_rest *r, const struct host *h)
 {
 	struct pids found = {0};
-	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+	bool apart = cgroup_place_processes(place_of(r->group), h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++)
 		if (!is_other(r, found.pid[i]) && descends_from_other(r, h, found.pid[i]))
 			apart = add_other(r, h, found.pid[i], true);
-	free(found.pid);
+	pids_done(&found);
 	return apart;
 }
 
@@ -264,11 +252,11 @@ void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
 {
 	struct pids found = {0};
 
-	if (!r->apart || cgroup_place_processes(place_of(r->group), h, add_pid, &found) < 0)
+	if (!r->apart || cgroup_place_processes(place_of(r->group), h, pids_add, &found) < 0)
 		return;
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] && !is_other(r, found.pid[i]) &&
 			!descends_from_other(r, h, found.pid[i]))
 			each(context, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 }
