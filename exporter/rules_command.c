@@ -1,6 +1,5 @@
 /* The command line around rules: processes in, one line for each out. */
 #include "exporter/rules_command.h"
-#include "collectors/pids.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
+#include "collectors/pids.h"
 #include "collectors/process.h"
 #include "exporter/captured.h"
 #include "exporter/job_rules.h"
