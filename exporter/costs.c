@@ -272,6 +272,7 @@ static void *loop(void *context)
 		struct err e = {0};
 		int code = costs_look(c, &e);
 
+		app_history_failed(c->app, code);
 		if (code == 0 || code == -ENOENT)
 			complaint_over(&c->complaint);
 		else if (complaint_due(&c->complaint))
