@@ -49,7 +49,9 @@ struct accounts {
 
 struct account {
 	struct accounts *shared;
+	pid_t root;
 	struct cgroup group; /* where the root is */
+	bool has_group;
 	struct cgroup own;
 	bool has_own;
 	struct cgroup_files files; /* of the own group */
@@ -163,21 +165,33 @@ static bool counts_cpu(const struct cgroup *c)
 	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
 }
 
-static void begin_group(struct account *a, const struct host *h, const struct account_spec *spec,
-	const struct process_tree *tree)
+static void find_group(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	struct family family = {h, tree};
 
-	if (cgroup_of_process(&a->group, h, spec->root, NULL) < 0)
-		a->group = (struct cgroup){0};
+	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
+	if (!a->has_group)
+		return;
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, &family);
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, &family);
 	if (a->has_own)
 		cgroup_files_open(&a->files, &a->own);
 	if (!counts_cpu(&a->own))
 		a->rest = cgroup_rest_open(h,
-			&(struct cgroup_rest_spec){spec->root, &a->group, is_member, &family,
+			&(struct cgroup_rest_spec){a->root, &a->group, is_member, &family,
 				(double)process_tree_cpu_ns(tree) / 1e9});
+	a->limits = cgroup_limits_read(&a->group, h);
+	a->quota = quota_find(&a->group, h);
+	a->group_seconds = group_cpu_seconds(&a->group, h);
+	a->shared_kills = group_oom_kills(&a->group, h);
+}
+
+/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+static void find_group_later(struct account *a, const struct host *h,
+	const struct process_tree *tree)
+{
+	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
+		find_group(a, h, tree);
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -217,11 +231,10 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->machine = shared->machine;
 	a->machine_known = shared->machine_known;
 	a->exporter_seconds = shared->own_seconds;
-	begin_group(a, h, spec, tree);
+	a->root = spec->root;
+	a->group_seconds = a->shared_kills = NAN;
+	find_group(a, h, tree);
 	begin_events(a, h, spec, tree);
-	a->quota = quota_find(&a->group, h);
-	a->group_seconds = group_cpu_seconds(&a->group, h);
-	a->shared_kills = group_oom_kills(&a->group, h);
 	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->oom_kills = NAN;
@@ -245,6 +258,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 {
 	struct pids found = {0};
 
+	find_group_later(a, h, tree);
 	if (a->has_own)
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
