@@ -203,7 +203,8 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 	r->root = spec->root;
 	r->parent = root.ppid;
 	r->root_start_ticks = root.start_ticks;
-	r->rest = spec->known_seconds;
+	/* Here the other way round: what it did since the caller looked is in the group's usage already. */
+	r->rest = fmax(spec->known_seconds, cpu_of(h, &root));
 	r->before = usage - r->rest;
 	r->apart = find_first_others(r, h, spec);
 	if (r->apart)
@@ -230,17 +231,23 @@ static bool root_ended(struct cgroup_rest *r, const struct host *h)
 
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
-	double usage = group_cpu_seconds(r->group, h), others = 0, ours = 0;
+	double others = 0, ours = 0;
+	bool was_apart = r->apart;
 
-	/* A group that is gone with its last process says nothing more. */
-	if (isnan(usage))
-		return (struct cgroup_rest_reading){r->rest, r->apart};
 	bool root_ended_now = root_ended(r, h);
 
 	r->apart = r->apart && find_new_others(r, h);
 	for (size_t i = 0; i < r->n; i++) {
 		r->apart = look_at_other(r, h, &r->other[i], root_ended_now) && r->apart;
 		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
+	}
+	/* Read last: what others do from one reading to the other must not be taken off the run. */
+	double usage = group_cpu_seconds(r->group, h);
+
+	/* A group that is gone with its last process says nothing more. */
+	if (isnan(usage)) {
+		r->apart = was_apart;
+		return (struct cgroup_rest_reading){r->rest, r->apart};
 	}
 	r->rest = usage - r->before - ours - others;
 	r->apart = r->apart && others <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
