@@ -421,14 +421,13 @@ static double combine(enum run_combine how, double a, double b)
 static void add_job(const struct jobs *j, const struct job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
-	size_t active = 0, seen = 0;
+	size_t active = 0;
 
 	for (size_t k = 0; k < RUN_N_METRICS; k++)
 		v[k] = run_metrics[k].fold == FOLD_PEAK ? job->peak[k] : NAN;
 	for (size_t i = 0; i < j->n_runs; i++) {
 		if (j->run[i]->job != job)
 			continue;
-		seen++;
 		active += !j->run[i]->ended;
 		for (size_t k = 0; k < RUN_N_METRICS; k++)
 			v[k] = combine(run_combines[k], v[k], j->run[i]->value[k]);
@@ -436,8 +435,8 @@ static void add_job(const struct jobs *j, const struct job *job, struct block *o
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;
 
-		/* A counter goes on after the runs; gauges of a job without runs are no more. */
-		if (counter && (seen || job->finished[k] > 0))
+		/* A counter goes on after the runs; what no run ever knew stays unknown. */
+		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
 		POINT(out, (unsigned)k, v[k], job->name);
 	}

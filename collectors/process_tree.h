@@ -29,7 +29,7 @@ struct process_tree {
 	bool peak_is_sum; /* of several processes at one look; else the kernel's mark, with what others held */
 	uint64_t peak_process_bytes; /* highest mark of one process */
 	uint64_t pss_budget_ns;      /* saved up for reading PSS */
-	bool io_known, io_refused;   /* of any process, ever */
+	bool io_known;               /* of any process, ever */
 	unsigned looks;
 	unsigned
 		generation; /* counts changes of who is a member: what was shared may be shared no more */

@@ -130,7 +130,6 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 		pss += member_memory(m, h, m->rss_bytes);
 		now->memory_bytes += counted(t, m, h, m->rss_bytes);
 		t->io_known = t->io_known || m->io_known;
-		t->io_refused = t->io_refused || m->io_refused;
 		now->unreadable += m->io_refused || m->fds_refused;
 		now->pss_known = now->pss_known && (m->pss_bytes || m->rss_bytes == 0);
 		if (m->fds_known) {

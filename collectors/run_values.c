@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "collectors/base/mem.h"
+
 static void take_waits(double *v, const uint64_t *total, const struct delay_reader *delays)
 {
 	if (!delays)
@@ -14,17 +16,21 @@ static void take_waits(double *v, const uint64_t *total, const struct delay_read
 	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
-/* What no process lets us read is not 0. */
+/* Of what no process let us read so far, nothing is known, which is not the same as 0. */
 static void take_io(double *v, const struct process_tree *tree)
 {
-	const uint64_t *total = tree->total;
+	static const struct {
+		unsigned metric, counter;
+	} rows[] = {
+		{RUN_DISK_READ_BYTES, TREE_READ_BYTES},
+		{RUN_DISK_WRITTEN_BYTES, TREE_WRITTEN_BYTES},
+		{RUN_READ_CHARS, TREE_READ_CHARS},
+		{RUN_WRITTEN_CHARS, TREE_WRITTEN_CHARS},
+	};
 
-	if (tree->io_refused && !tree->io_known)
-		return;
-	v[RUN_DISK_READ_BYTES] = (double)total[TREE_READ_BYTES];
-	v[RUN_DISK_WRITTEN_BYTES] = (double)total[TREE_WRITTEN_BYTES];
-	v[RUN_READ_CHARS] = (double)total[TREE_READ_CHARS];
-	v[RUN_WRITTEN_CHARS] = (double)total[TREE_WRITTEN_CHARS];
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		v[rows[i].metric] =
+			tree->io_known ? (double)tree->total[rows[i].counter] : (double)NAN;
 }
 
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,

@@ -212,7 +212,7 @@ static const struct conversation *answered(const struct conversation *c, size_t 
 int cloud_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret)
 {
-	struct conversation c[CLOUD_VENDORS_MAX];
+	struct conversation c[CLOUD_VENDORS_MAX] = {0};
 	struct mono start = now_read().mono;
 	const struct conversation *found = NULL;
 	int code = 1;

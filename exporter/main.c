@@ -66,6 +66,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	};
 	int code = make_folder_of(app->history_path, e);
 
+	if (code == 0)
+		give_to_folders_owner(app->history_path);
 	return code ? code : historian_start(&app->historian, &c, e);
 }
 

@@ -2,6 +2,7 @@
 #include "exporter/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 
 #define PATH_TEXT_MAX 4096
 
@@ -70,4 +72,22 @@ int make_folder_of(const char *path, struct err *e)
 		*slash = '/';
 	}
 	return 0;
+}
+
+void give_to_folders_owner(const char *path)
+{
+	char folder[PATH_TEXT_MAX];
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+
+	if (geteuid() != 0 || !slash || slash == path || (size_t)(slash - path) >= sizeof folder)
+		return;
+	slice_copy((struct slice){path, (size_t)(slash - path)}, folder, sizeof folder);
+	if (stat(folder, &st) < 0 || st.st_uid == 0)
+		return;
+	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+	/* An empty file becomes a history; SQLite gives its -wal and -shm to the same owner. */
+	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
+		unlink(path);
 }

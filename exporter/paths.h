@@ -17,4 +17,10 @@ int cache_default_path(char **ret, const char *given, struct err *e);
 /* Makes the folder of a file with mode 0700, and those above it. ":memory:" needs none. */
 int make_folder_of(const char *path, struct err *e);
 
+/*
+ * For root: a file that is not there yet is made, empty, for the owner of its folder. Else a command of root's would
+ * take the history of a service from it that runs as a user of its own.
+ */
+void give_to_folders_owner(const char *path);
+
 #endif

@@ -389,9 +389,7 @@ static void do_follow(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
-	struct machine machine;
-
-	begin.server = machine_of_run(s->app, &machine);
+	begin.server = machine_of_run(s->app, &(struct machine){0});
 	fold_begin(s->fold, f->spec->run_id, snapshot);
 	historian_run_begin(s->app->historian, &begin);
 }
@@ -432,9 +430,7 @@ static void do_conclude(struct sampler *s, void *context)
 
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
 		outcome_note(&finish, &note);
-	struct machine machine;
-
-	finish.server = machine_of_run(s->app, &machine);
+	finish.server = machine_of_run(s->app, &(struct machine){0});
 	historian_run_finish(s->app->historian, &finish);
 }
 

@@ -102,13 +102,20 @@ class Cloud(support.Case):
             self.assertEqual(server.get("/server").json, UNKNOWN)
             server.stop()
 
-    def test_a_service_that_never_answers_delays_nothing(self):
-        """Not the start, nor a job's end: it is not waited for."""
-        with metadata_double.MetadataDouble("silent"):
+    def fastest_run(self, *flags):
+        """Seconds of the fastest of three runs of a command that does nothing."""
+        def seconds():
             began = time.monotonic()
-            done = self.run_job(["true"], flags=[self.sysfs({})])
+            done = self.run_job(["true"], flags=[*flags, "--quiet"])
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertLess(time.monotonic() - began, 0.9)
+            return time.monotonic() - began
+        return min(seconds() for _ in range(3))
+
+    def test_a_service_that_never_answers_delays_nothing(self):
+        """A job's end does not wait for the second that its answer may take."""
+        sysfs = self.sysfs({})
+        with metadata_double.MetadataDouble("silent"):
+            self.assertLess(self.fastest_run(sysfs), self.fastest_run(sysfs, "--no-cloud.discovery") + 0.5)
 
     def test_what_is_said_by_hand_is_taken_and_nobody_is_asked(self):
         with metadata_double.MetadataDouble("aws") as double:

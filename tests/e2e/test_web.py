@@ -129,8 +129,8 @@ class Data(Case):
         return run
 
     def test_an_empty_history_has_no_jobs(self):
-        server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.folder}/none.db")
-        server.wait_address()
+        self.history = str(self.folder / "none.db")
+        server = self.serve()
         self.assertEqual(server.get("/overview").json, {"jobs": []})
 
     def test_overview_has_each_job_with_its_last_runs(self):

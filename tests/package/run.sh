@@ -66,8 +66,9 @@ expect 'the unit is correct' 'systemd-analyze verify --man=no rightsize-exporter
 expect 'the man page is there' 'zcat /usr/share/man/man1/rightsize-exporter.1.gz | grep -q "^.SH OPTIONS"'
 expect 'completion is bash' 'bash -n /usr/share/bash-completion/completions/rightsize-exporter'
 expect 'it serves as its user' 'setpriv --reuid=rightsize-exporter --regid=rightsize-exporter --clear-groups \
-	env STATE_DIRECTORY=/var/lib/rightsize-exporter timeout --preserve-status 20 \
-	rightsize-exporter serve --web.listen-address=127.0.0.1:0 2>&1 | grep -q "listening"'
+	env STATE_DIRECTORY=/var/lib/rightsize-exporter CACHE_DIRECTORY=/var/cache/rightsize-exporter \
+	timeout --preserve-status 5 rightsize-exporter serve --web.listen-address=127.0.0.1:0 >/serve.log 2>&1
+	grep -q "msg=listening" /serve.log || { cat /serve.log; false; }'
 
 printf '== Upgrade\n'
 expect 'a setting' 'echo RIGHTSIZE_LOG_LEVEL=debug >>/etc/default/rightsize-exporter'

@@ -232,6 +232,30 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	world_done(&w);
 }
 
+static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/../box");
+	look(&w);
+	assert_true(isnan(w.value[RUN_MEMORY_LIMIT_BYTES]));
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cgroup.procs", "10\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.max", "67108864\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.events", "oom_kill 1\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.max", "50000 100000\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat", "nr_throttled 5\n");
+	account_find_members(w.account, &w.t.host, &w.tree);
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat",
+		"nr_periods 9\nnr_throttled 7\n");
+	look(&w);
+	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 67108864, 0);
+	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 2, 0);
+	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
+	world_done(&w);
+}
+
 static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 {
 	struct world w;
@@ -308,6 +332,7 @@ int main(void)
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
+		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),

@@ -52,7 +52,7 @@ class World:
 
     def serve(self, name):
         server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.path(name)}",
-                            "--history.retention=3650d")
+                            "--history.retention=3650d", "--no-jobs.recognise")
         host, port = server.wait_address()
         return server, f"http://{host}:{port}/"
 
