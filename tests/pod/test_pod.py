@@ -140,14 +140,17 @@ class PodCase(support.Case):
         self.addCleanup(process.stop)
         self.prometheus_url = f"http://127.0.0.1:{port}"
 
-    def ask(self, query):
-        """The value of a query that has one; None without an answer."""
+    def results(self, query):
         url = f"{self.prometheus_url}/api/v1/query?query={urllib.parse.quote(query)}"
         try:
             with urllib.request.urlopen(url, timeout=10) as answer:
-                result = json.load(answer)["data"]["result"]
+                return json.load(answer)["data"]["result"]
         except OSError:
-            return None
+            return []
+
+    def ask(self, query):
+        """The value of a query that has one; None without an answer."""
+        result = self.results(query)
         return float(result[0]["value"][1]) if result else None
 
     def central(self):
@@ -228,7 +231,7 @@ class Sidecar(PodCase):
         wait_until(lambda: self.ask("up") == 0, "a scrape before there is a pod")
         pod.play(self.folder)
         wait_until(lambda: self.ask("up") == 1, "the first scrape that succeeds")
-        first = self.ask('min_over_time(timestamp(up == 1)[1m:100ms])')
+        first = min(at for at, up in self.results("up[1m]")[0]["values"] if up == "1")
         log = pod.log()
         began = seconds_of(pod.state("rightsize")["StartedAt"])
         listening = seconds_of(next(line for line in log.splitlines() if "listening" in line).split()[0][3:])
