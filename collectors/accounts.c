@@ -13,6 +13,7 @@
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/pids.h"
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
@@ -61,7 +62,8 @@ struct account {
 	bool has_events;
 	unsigned events_run;
 	const struct task_clock *clock;
-	double known[SOURCES]; /* seconds; NaN = not there */
+	double clock_seconds, clock_stolen; /* as it was read, and what of it the host took */
+	double known[SOURCES];              /* seconds; NaN = not there */
 	double total, system;
 	struct lineage_tally tally; /* of exit accounting */
 	struct missed_cpu missed;
@@ -253,34 +255,21 @@ void account_close(struct account *a)
 
 /* ---- who belongs to it ---- */
 
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
-
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct pids found = {0};
 
 	find_group_later(a, h, tree);
 	if (a->has_own)
-		cgroup_processes(&a->own, h, add_pid, &found);
+		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
-		cgroup_rest_processes(a->rest, h, add_pid, &found);
+		cgroup_rest_processes(a->rest, h, pids_add, &found);
 	if (a->has_events)
-		exit_events_living(a->shared->events, a->events_run, add_pid, &found);
+		exit_events_living(a->shared->events, a->events_run, pids_add, &found);
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] > 0)
 			process_tree_adopt(tree, h, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 }
 
 /* ---- looking ---- */
@@ -362,6 +351,25 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
+/*
+ * The clock goes on while a virtual machine's CPU is taken away, which the kernel's other accounts leave out. How much
+ * of that met the run is not told: its share of all that the machine did meanwhile.
+ */
+static double look_at_clock(struct account *a)
+{
+	const struct accounts *s = a->shared;
+	uint64_t ns;
+
+	if (task_clock_read(a->clock, &ns) == 0 && (double)ns / 1e9 > a->clock_seconds) {
+		double grown = (double)ns / 1e9 - a->clock_seconds;
+
+		if (a->machine_known && s->machine_known)
+			a->clock_stolen += grown * machine_cpu_stolen(&a->machine, &s->machine);
+		a->clock_seconds += grown;
+	}
+	return a->clock_seconds - a->clock_stolen;
+}
+
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
 	double grown)
 {
@@ -390,7 +398,6 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
 	struct cgroup_rest_reading rest = {NAN, false};
 	double group_system = NAN;
-	uint64_t ns;
 
 	a->known[SOURCE_PROC] = tree_total;
 	if (a->looks++ % LIMIT_LOOKS == 0)
@@ -405,12 +412,9 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	/*
-	 * The clock goes on while a virtual machine's CPU is taken away, so it may tell too much: it is not used beside
-	 * exit accounting, nor beyond what the group had.
-	 */
-	if (a->clock && !(a->has_events && a->tally.whole) && task_clock_read(a->clock, &ns) == 0)
-		a->known[SOURCE_CLOCK] = fmin((double)ns / 1e9, rest.seconds);
+	/* It may tell too much: it is not used beside exit accounting, nor beyond what the group had. */
+	if (a->clock && !(a->has_events && a->tally.whole))
+		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), rest.seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);
@@ -468,9 +472,12 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return 0;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
-	/* Ends are all that the clock leaves out, but for set-user-ID programs: it is far from the others then. */
+	/*
+	 * Ends are all that the clock leaves out, but for what was taken off it, and for set-user-ID programs: it is far
+	 * from the others then.
+	 */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed, ends);
+		missed = fmin(missed, ends + a->clock_stolen);
 	return missed;
 }
 

@@ -5,36 +5,81 @@
 #include "collectors/recognise.h"
 
 /* Every variable that is looked at, sorted. */
-#define RECOGNISED_VARIABLES(X)                                                                                                            \
-	X(AIRFLOW_CTX_DAG_ID)                                                                                                              \
-	X(AIRFLOW_CTX_DAG_RUN_ID)                                                                                                          \
-	X(AIRFLOW_CTX_TASK_ID)                                                                                                             \
-	X(AIRFLOW_CTX_TRY_NUMBER)                                                                                                          \
-	X(ARGO_NODE_ID) X(ARGO_TEMPLATE) X(ARGO_WORKFLOW_NAME) X(AWS_BATCH_CE_NAME) X(AWS_BATCH_JOB_ARRAY_INDEX) X(                        \
-		AWS_BATCH_JOB_ATTEMPT) X(AWS_BATCH_JOB_ID) X(AWS_BATCH_JQ_NAME) X(BUILDKITE_BUILD_ID) X(BUILDKITE_JOB_ID)                  \
-		X(BUILDKITE_LABEL) X(BUILDKITE_ORGANIZATION_SLUG) X(BUILDKITE_PIPELINE_SLUG) X(                                            \
-			BUILDKITE_RETRY_COUNT) X(BUILDKITE_STEP_KEY) X(BUILD_NUMBER) X(BUILD_TAG) X(CI_JOB_ID)                             \
-			X(CI_JOB_NAME) X(CI_JOB_STAGE) X(CI_PIPELINE_ID) X(CI_PROJECT_PATH) X(DAGSTER_RUN_ID) X(                           \
-				DAGSTER_RUN_JOB_NAME) X(DAGSTER_RUN_STEP_KEY) X(FLYTE_ATTEMPT_NUMBER) X(FLYTE_INTERNAL_EXECUTION_DOMAIN)   \
-				X(FLYTE_INTERNAL_EXECUTION_ID) X(FLYTE_INTERNAL_EXECUTION_PROJECT) X(FLYTE_INTERNAL_EXECUTION_WORKFLOW) X( \
-					FLYTE_INTERNAL_TASK_NAME) X(GITHUB_JOB) X(GITHUB_REPOSITORY) X(GITHUB_RUN_ATTEMPT)                 \
-					X(GITHUB_RUN_ID) X(GITHUB_WORKFLOW) X(GITLAB_CI) X(JOB_NAME) X(                                    \
-						KFP_RUN_NAME) X(METAFLOW_FLOW_NAME) X(METAFLOW_RETRY_COUNT)                                \
-						X(METAFLOW_RUN_ID) X(METAFLOW_STEP_NAME) X(METAFLOW_TASK_ID) X(                            \
-							MF_ATTEMPT) X(MF_PATHSPEC) X(NXF_TASK_WORKDIR) X(PREFECT__DEPLOYMENT_NAME)         \
-							X(PREFECT__FLOW_NAME) X(PREFECT__FLOW_RUN_ID) X(                                   \
-								RAY_JOB_ID) X(RIGHTSIZE_ATTEMPT) X(RIGHTSIZE_INPUT_BYTES)                  \
-								X(RIGHTSIZE_JOB_NAME) X(RIGHTSIZE_RUN_ID) X(                               \
-									RUNNER_TRACKING_ID) X(SLURM_ARRAY_JOB_ID)                          \
-									X(SLURM_ARRAY_TASK_ID) X(                                          \
-										SLURM_CLUSTER_NAME) X(SLURM_CPUS_PER_TASK)                 \
-										X(SLURM_JOB_ID) X(                                         \
-											SLURM_JOB_NAME) X(SLURM_JOB_PARTITION)             \
-											X(SLURM_MEM_PER_NODE) X(                           \
-												SLURM_RESTART_COUNT)                       \
-												X(STAGE_NAME) X(                           \
-													TRAINING_JOB_ARN)                  \
-													X(TRAINING_JOB_NAME)
+/* clang-format off */
+#define RECOGNISED_VARIABLES(X) \
+X(AIRFLOW_CTX_DAG_ID) \
+X(AIRFLOW_CTX_DAG_RUN_ID) \
+X(AIRFLOW_CTX_TASK_ID) \
+X(AIRFLOW_CTX_TRY_NUMBER) \
+X(ARGO_NODE_ID) \
+X(ARGO_TEMPLATE) \
+X(ARGO_WORKFLOW_NAME) \
+X(AWS_BATCH_CE_NAME) \
+X(AWS_BATCH_JOB_ARRAY_INDEX) \
+X(AWS_BATCH_JOB_ATTEMPT) \
+X(AWS_BATCH_JOB_ID) \
+X(AWS_BATCH_JQ_NAME) \
+X(BUILDKITE_BUILD_ID) \
+X(BUILDKITE_JOB_ID) \
+X(BUILDKITE_LABEL) \
+X(BUILDKITE_ORGANIZATION_SLUG) \
+X(BUILDKITE_PIPELINE_SLUG) \
+X(BUILDKITE_RETRY_COUNT) \
+X(BUILDKITE_STEP_KEY) \
+X(BUILD_NUMBER) \
+X(BUILD_TAG) \
+X(CI_JOB_ID) \
+X(CI_JOB_NAME) \
+X(CI_JOB_STAGE) \
+X(CI_PIPELINE_ID) \
+X(CI_PROJECT_PATH) \
+X(DAGSTER_RUN_ID) \
+X(DAGSTER_RUN_JOB_NAME) \
+X(DAGSTER_RUN_STEP_KEY) \
+X(FLYTE_ATTEMPT_NUMBER) \
+X(FLYTE_INTERNAL_EXECUTION_DOMAIN) \
+X(FLYTE_INTERNAL_EXECUTION_ID) \
+X(FLYTE_INTERNAL_EXECUTION_PROJECT) \
+X(FLYTE_INTERNAL_EXECUTION_WORKFLOW) \
+X(FLYTE_INTERNAL_TASK_NAME) \
+X(GITHUB_JOB) \
+X(GITHUB_REPOSITORY) \
+X(GITHUB_RUN_ATTEMPT) \
+X(GITHUB_RUN_ID) \
+X(GITHUB_WORKFLOW) \
+X(GITLAB_CI) \
+X(JOB_NAME) \
+X(KFP_RUN_NAME) \
+X(METAFLOW_FLOW_NAME) \
+X(METAFLOW_RETRY_COUNT) \
+X(METAFLOW_RUN_ID) \
+X(METAFLOW_STEP_NAME) \
+X(METAFLOW_TASK_ID) \
+X(MF_ATTEMPT) \
+X(MF_PATHSPEC) \
+X(NXF_TASK_WORKDIR) \
+X(PREFECT__DEPLOYMENT_NAME) \
+X(PREFECT__FLOW_NAME) \
+X(PREFECT__FLOW_RUN_ID) \
+X(RAY_JOB_ID) \
+X(RIGHTSIZE_ATTEMPT) \
+X(RIGHTSIZE_INPUT_BYTES) \
+X(RIGHTSIZE_JOB_NAME) \
+X(RIGHTSIZE_RUN_ID) \
+X(RUNNER_TRACKING_ID) \
+X(SLURM_ARRAY_JOB_ID) \
+X(SLURM_ARRAY_TASK_ID) \
+X(SLURM_CLUSTER_NAME) \
+X(SLURM_CPUS_PER_TASK) \
+X(SLURM_JOB_ID) \
+X(SLURM_JOB_NAME) \
+X(SLURM_JOB_PARTITION) \
+X(SLURM_MEM_PER_NODE) \
+X(SLURM_RESTART_COUNT) \
+X(STAGE_NAME) \
+X(TRAINING_JOB_ARN) \
+X(TRAINING_JOB_NAME)
+/* clang-format on */
 
 #define VARIABLE_ID(name) VARIABLE_##name,
 enum variable { RECOGNISED_VARIABLES(VARIABLE_ID) VARIABLE_COUNT };

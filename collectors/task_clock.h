@@ -5,7 +5,8 @@
  *
  * What it does not see: programs that run with another user's rights than their caller's (set-user-ID; the kernel
  * takes the counter away), and the end of each process, when its memory is taken down. So it is never too much, but
- * where a virtual machine's CPU is taken away by its host (steal in /proc/stat): it goes on meanwhile.
+ * where a virtual machine's CPU is taken away by its host (steal in /proc/stat): it goes on meanwhile, so that a tenth
+ * too much was seen on a busy host. Who reads it has to take that off (accounts.c).
  */
 #ifndef COLLECTORS_TASK_CLOCK_H
 #define COLLECTORS_TASK_CLOCK_H

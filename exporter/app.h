@@ -23,12 +23,12 @@ struct app {
 	const struct identity *self; /* exporter/identity.h; NULL: runs are not looked for */
 	struct columns columns;
 	const char *history_path;
-	struct sampler *sampler;     /* NULL without one */
-	struct historian *historian; /* NULL without one */
+	struct sampler *sampler;       /* NULL without one */
+	struct historian *historian;   /* NULL without one */
 	struct machine_watch *machine; /* NULL: nobody looks which server this is */
-	struct outlooks *outlooks;   /* NULL without */
-	size_t n_sockets; /* to serve on, given by systemd: exporter/service.h */
-	bool refreshes_catalogue;    /* may fetch it in the background */
+	struct outlooks *outlooks;     /* NULL without */
+	size_t n_sockets;              /* to serve on, given by systemd: exporter/service.h */
+	bool refreshes_catalogue;      /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */
 	struct shelf *shelf;
@@ -36,6 +36,12 @@ struct app {
 };
 
 #define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})
+
+/*
+ * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
+ * checks it and sets it aside. Any thread.
+ */
+void app_history_failed(struct app *app, int code);
 
 /* After all threads have ended. Frees the catalogue. */
 void app_done(struct app *app);

@@ -156,13 +156,13 @@ int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* ---- history_series.c ---- */
 struct history_part {
-	int64_t run, after; /* the samples behind that number; moved to the last one that was read */
-	size_t rows;        /* at most; 0 = all */
+	int64_t run,
+		after; /* the samples behind that number; moved to the last one that was read */
+	size_t rows;   /* at most; 0 = all */
 	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
 };
-int history_load(struct history *h, struct history_part *part,
-	const struct history_column *columns, size_t n_columns, struct arena *arena,
-	struct series *ret, struct err *e);
+int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
+	size_t n_columns, struct arena *arena, struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);

@@ -21,6 +21,8 @@ void rights_note(struct rights *r, const struct snapshot *s)
 			"and the "
 			"limits of another container cannot be read",
 			"job_name", run->job_name, "needs",
-			"the job's own user and group, or root with the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
+			"the job's own user and group, or root with the capabilities SYS_PTRACE "
+			"and DAC_READ_SEARCH",
+			NULL);
 	}
 }

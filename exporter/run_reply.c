@@ -41,6 +41,6 @@ int run_asked_for(struct app *app, const struct arguments *a, struct history **h
 		return code;
 	if (found.n == 0)
 		return reply_none(reply, query.run_id, query.job_name);
-	*ret = &found.run[0];
+	*ret = found.run;
 	return 1;
 }

@@ -209,10 +209,10 @@ static bool any_san_allowed(const struct web_config *c, const gnutls_datum_t *de
 static bool chain_ok(gnutls_session_t session)
 {
 	unsigned char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
-	gnutls_typed_vdata_st data = {.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = purpose};
+	gnutls_typed_vdata_st wanted = {.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = purpose};
 	unsigned status = GNUTLS_CERT_INVALID;
 
-	return gnutls_certificate_verify_peers(session, &data, 1, &status) == 0 && status == 0;
+	return gnutls_certificate_verify_peers(session, &wanted, 1, &status) == 0 && status == 0;
 }
 
 /* Called by GnuTLS within the handshake; not 0 ends it. */

@@ -2,7 +2,8 @@
 # How good recommendations are, on traces of real jobs: waste and failures of every strategy by source, whether the
 # stated probabilities are true, and how well change points are found (FOLDER: annotations.json and datasets/).
 #
-# Usage: tests/bench/sizing.sh TRACE.csv... [-- FOLDER]      some minutes; not part of the tests
+# Usage: [REFERENCE=FILE] tests/bench/sizing.sh TRACE.csv... [-- FOLDER]      some minutes; not part of the tests
+# REFERENCE: allocations by another implementation of the published rules, compared run by run (sizing_equal.py).
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
@@ -13,15 +14,24 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 if [ ${#traces[@]} -eq 0 ]; then
-	sed -n '2,6s/^# \{0,1\}//p' "$0"
+	sed -n '2,7s/^# \{0,1\}//p' "$0"
 	exit 2
 fi
 # shellcheck source=tests/bench/build.sh
 . tests/bench/build.sh
 build_targets bench_sizing bench_reliability bench_segments
 
-"$build/tests/bench/bench_sizing" "${traces[@]}"
+dump=
+if [ -n "${REFERENCE-}" ]; then
+	dump=$(mktemp)
+	trap 'rm -f "$dump"' EXIT
+fi
+"$build/tests/bench/bench_sizing" ${dump:+--dump "$dump"} "${traces[@]}"
 echo
+if [ -n "$dump" ]; then
+	tests/bench/sizing_equal.py "$dump" "$REFERENCE"
+	echo
+fi
 "$build/tests/bench/bench_reliability" "${traces[@]}"
 if [ $# -gt 0 ]; then
 	echo

@@ -138,24 +138,61 @@ def kubernetes_patch(gpu, cpu):
     return version_of("jsonpatch") + (", kubectl patch --type=json" if shutil.which("kubectl") else "")
 
 
-def by_go(folder, format_name, texts):
-    """The types of the project itself, in Go, refuse a key that they do not have."""
-    program("go")
-    source = pathlib.Path(__file__).parent / "go"
-    place = folder / "go"
-    place.mkdir(exist_ok=True)
-    for file in source.iterdir():
-        shutil.copy(file, place / file.name.replace(".txt", ""))
-    built = run("go", "mod", "tidy", cwd=place)
-    if built.returncode:
-        raise NotThere("modules for go: " + built.stderr.strip().splitlines()[-1])
-    for name, text in texts.items():
-        read = run("go", "run", ".", format_name, cwd=place, input=text)
-        equal(read.returncode, 0, f"{name}: {read.stderr}")
-        wanted = GPU if name == "gpu" else CPU
-        answer = json.loads(read.stdout)
-        equal((answer["milli"], answer["bytes"]), (wanted["cores"] * 1000, wanted["memory"]), name)
-    return answer["by"]
+def read_by_schema(kind, document, *advice):
+    """What read it; advice: where in the document that is, of which each key must be known."""
+    program("node")
+    folder = pathlib.Path(sys.argv[2], "node")
+    shutil.copy(pathlib.Path(__file__).parent / "models.mjs", folder)
+    read = run("node", folder / "models.mjs", input=json.dumps({"kind": kind, "document": document, "advice": advice}))
+    equal(read.returncode, 0, read.stderr)
+    return read.stdout.strip()
+
+
+def vpa(gpu, cpu):
+    import yaml
+    from kubernetes.utils import parse_quantity
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        document = {"apiVersion": "autoscaling.k8s.io/v1", "kind": "VerticalPodAutoscaler", "metadata": {"name": "fit"},
+                    "spec": {"targetRef": {"apiVersion": "batch/v1", "kind": "Job", "name": "fit"}}, **yaml.safe_load(text)}
+        by = read_by_schema("VerticalPodAutoscaler", document, "status")
+        container = document["status"]["recommendation"]["containerRecommendations"][0]
+        equal(float(parse_quantity(container["target"]["cpu"])), wanted["cores"], "cpu")
+        equal(int(parse_quantity(container["target"]["memory"])), wanted["memory"], "memory")
+        equal(int(parse_quantity(container["upperBound"]["memory"])), wanted.get("memory_limit", wanted["memory"]), "upper bound")
+    return by
+
+
+def template_of(body):
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "metadata": {"name": "fit"},
+            "spec": {"templates": [{"name": "fit", **body}]}}
+
+
+# What the schema wants of a container besides.
+FRAME = {"name": "main", "image": "image"}
+
+
+def argo(gpu, cpu):
+    import yaml
+    from kubernetes.utils import parse_quantity
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        body = yaml.safe_load(text)
+        body["container"].update(FRAME)
+        by = read_by_schema("WorkflowTemplate", template_of(body), "spec", "templates", 0, "container", "resources")
+        check_resources(body["container"]["resources"], wanted, parse_quantity)
+    return by
+
+
+def argo_patch(gpu, cpu):
+    import yaml
+    from kubernetes.utils import parse_quantity
+    for text, wanted in ((gpu, GPU), (cpu, CPU)):
+        body = yaml.safe_load(text)
+        by = read_by_schema("WorkflowTemplate", template_of({**body, "container": FRAME}),
+                            "spec", "templates", 0, "podSpecPatch")
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fit"}, "spec": json.loads(body["podSpecPatch"])}
+        by += "; " + read_by_schema("Pod", pod, "spec")
+        check_resources(pod["spec"]["containers"][0]["resources"], wanted, parse_quantity)
+    return by
 
 
 def airflow(gpu, cpu):
@@ -330,16 +367,15 @@ CHECKS = {
     "metaflow": metaflow, "metaflow-kubernetes": metaflow_kubernetes, "metaflow-batch": metaflow_batch,
     "kubernetes": kubernetes, "kubernetes-patch": kubernetes_patch, "airflow": airflow, "flyte": flyte,
     "kubeflow": kubeflow, "snakemake": snakemake, "ray": ray, "dask": dask, "docker": docker, "systemd": systemd,
-    "slurm": slurm, "nextflow": nextflow,
+    "slurm": slurm, "nextflow": nextflow, "vpa": vpa, "argo": argo, "argo-patch": argo_patch,
 }
-BY_GO = ("vpa", "argo", "argo-patch")
 
 
 def main():
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     texts = {kind: (folder / "texts" / f"{name}.{kind}").read_text() for kind in ("gpu", "cpu")}
     try:
-        by = by_go(folder, name, texts) if name in BY_GO else CHECKS[name](texts["gpu"], texts["cpu"])
+        by = CHECKS[name](texts["gpu"], texts["cpu"])
     except NotThere as why:
         print(f"{name:20} left out: no {why}")
         return 77

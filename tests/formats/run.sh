@@ -1,7 +1,8 @@
 #!/bin/bash
 # Every format of /recommend, read by the system that it is for: tests/formats/run.sh [FORMAT...]. Run by name, for it
-# installs those systems, each in a folder of its own below build/formats (some 3 GB together, by uv or pip). A system
-# that is not there and cannot be installed so is said to be left out.
+# installs those systems, each in a folder of its own below build/formats (some 3 GB together, by uv or pip, and npm). A
+# system that is not there and cannot be installed so is said to be left out. build/formats/table.txt then has an
+# example of each and what read it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/bench/build.sh
@@ -12,16 +13,16 @@ folder=$PWD/build/formats
 mkdir -p "$folder/texts"
 "$build/tests/formats/write_formats" "$folder/texts" || exit 1
 
-# format, then the Python packages that read it; none: a program of the system does.
+# format, then the Python packages that read it, and after a slash those of npm; none: a program of the system does.
 formats='
 metaflow metaflow
 metaflow-kubernetes metaflow
 metaflow-batch metaflow
 kubernetes kubernetes pyyaml
 kubernetes-patch kubernetes pyyaml jsonpatch
-vpa
-argo
-argo-patch
+vpa kubernetes pyyaml / @kubernetes-models/autoscaler@3.3.4
+argo kubernetes pyyaml / @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
+argo-patch kubernetes pyyaml / @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
 airflow apache-airflow==2.10.5 kubernetes apache-airflow-providers-cncf-kubernetes
 flyte flytekit
 nextflow
@@ -47,27 +48,56 @@ install() {
 	fi && touch "$place/installed"
 }
 
+# install_node PACKAGE...: all in one folder; their versions are pinned above.
+install_node() {
+	local place=$folder/node
+	mkdir -p "$place"
+	[ -e "$place/package.json" ] || echo '{"private": true}' >"$place/package.json"
+	npm install --prefix "$place" --no-audit --no-fund --loglevel=error "$@"
+}
+
+# prepare PYTHON_PACKAGES NODE_PACKAGES: sets python to what has them.
+prepare() {
+	local place
+	python=python3
+	if [ -n "$1" ]; then
+		place=$folder/${1%%[ =]*}${1//[^ ]/}
+		place=${place// /+}
+		# shellcheck disable=SC2086 # several packages
+		install "$place" $1 || return
+		python=$place/bin/python
+	fi
+	# shellcheck disable=SC2086 # several packages
+	[ -z "$2" ] || install_node $2
+}
+
 failed=0
+table=$folder/table.txt
+: >"$table"
 while read -r format packages; do
 	[ -n "$format" ] || continue
 	if [ $# -gt 0 ] && ! printf '%s\n' "$@" | grep -qx "$format"; then
 		continue
 	fi
-	python=python3
-	if [ -n "$packages" ]; then
-		place=$folder/${packages%%[ =]*}${packages//[^ ]/}
-		place=${place// /+}
-		# shellcheck disable=SC2086 # several packages
-		if ! install "$place" $packages >"$folder/install.log" 2>&1; then
-			printf '%-20s left out: %s\n' "$format" "$(tail -1 "$folder/install.log")"
-			continue
-		fi
-		python=$place/bin/python
-	fi
-	"$python" tests/formats/check.py "$format" "$folder" </dev/null
-	case $? in
-	0 | 77) ;;
-	*) failed=1 ;;
+	of_python=${packages%%/ *}
+	of_node=
+	case $packages in
+	*/\ *) of_node=${packages#*/ } ;;
 	esac
+	if prepare "${of_python% }" "$of_node" >"$folder/install.log" 2>&1; then
+		said=$("$python" tests/formats/check.py "$format" "$folder" 2>"$folder/$format.log" </dev/null)
+		case $? in
+		0 | 77) ;;
+		*)
+			failed=1
+			cat "$folder/$format.log" >&2
+			;;
+		esac
+	else
+		said=$(printf '%-20s left out: %s' "$format" "$(tail -1 "$folder/install.log")")
+	fi
+	printf '%s\n' "$said"
+	printf '%s\n' "$said" | grep "^$format " >>"$table"
+	sed 's/^/    /' "$folder/texts/$format.cpu" >>"$table"
 done <<<"$formats"
 exit $failed

@@ -1,0 +1,42 @@
+// Reads {"kind": ..., "document": ..., "advice": [KEY...]} with the OpenAPI schemas that the projects publish of their
+// resources: models.mjs <TEXT. Prints what read it. Those schemas allow keys that they do not name; that each key of
+// the advice is one of theirs is seen by their refusing a wrong value there.
+import {createRequire} from "node:module";
+import {readFileSync} from "node:fs";
+
+const KINDS = {
+	VerticalPodAutoscaler: ["@kubernetes-models/autoscaler", "autoscaling.k8s.io/v1"],
+	WorkflowTemplate: ["@kubernetes-models/argo-workflows", "argoproj.io/v1alpha1"],
+	Pod: ["kubernetes-models", "v1"],
+};
+
+const at = (tree, path) => path.reduce((value, key) => value[key], tree);
+
+function* leaves(tree, path) {
+	if (tree === null || typeof tree !== "object")
+		yield path;
+	else
+		for (const key of Object.keys(tree))
+			yield* leaves(tree[key], [...path, key]);
+}
+
+const {kind, document, advice} = JSON.parse(readFileSync(0, "utf8"));
+const [name, group] = KINDS[kind];
+const Model = (await import(`${name}/${group}/${kind}`))[kind];
+const {version} = createRequire(import.meta.url)(`${name}/package.json`);
+
+new Model(document).validate();
+for (const path of leaves(at(document, advice), advice)) {
+	const wrong = structuredClone(document);
+
+	at(wrong, path.slice(0, -1))[path.at(-1)] = {};
+	let refused = false;
+	try {
+		new Model(wrong).validate();
+	} catch {
+		refused = true;
+	}
+	if (!refused)
+		throw new Error(`${kind} has no ${path.join(".")}`);
+}
+console.log(`${name} ${version}, ${kind} ${group}`);
