@@ -17,8 +17,8 @@ clients() {
 
 case ${1:-all} in
 all)
-	kills
-	clients
+	kills 200
+	clients 10000
 	;;
 kills | clients) "$@" ;;
 *)
