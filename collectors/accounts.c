@@ -13,6 +13,7 @@
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/pids.h"
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
@@ -48,17 +49,20 @@ struct accounts {
 
 struct account {
 	struct accounts *shared;
+	pid_t root;
 	struct cgroup group; /* where the root is */
+	bool has_group;
 	struct cgroup own;
 	bool has_own;
 	struct cgroup_files files; /* of the own group */
 	struct cgroup_rest *rest;  /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;
-	unsigned looks;
+	unsigned looks, events_run;
 	bool has_events;
-	unsigned events_run;
 	const struct task_clock *clock;
+	struct task_clock_total counted;
+	double forked_seconds; /* see struct account_spec */
 	double known[SOURCES]; /* seconds; NaN = not there */
 	double total, system;
 	struct lineage_tally tally; /* of exit accounting */
@@ -162,21 +166,33 @@ static bool counts_cpu(const struct cgroup *c)
 	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
 }
 
-static void begin_group(struct account *a, const struct host *h, const struct account_spec *spec,
-	const struct process_tree *tree)
+static void find_group(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	struct family family = {h, tree};
 
-	if (cgroup_of_process(&a->group, h, spec->root, NULL) < 0)
-		a->group = (struct cgroup){0};
+	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
+	if (!a->has_group)
+		return;
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, spec->root, is_member, &family);
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, &family);
 	if (a->has_own)
 		cgroup_files_open(&a->files, &a->own);
 	if (!counts_cpu(&a->own))
 		a->rest = cgroup_rest_open(h,
-			&(struct cgroup_rest_spec){spec->root, &a->group, is_member, &family,
+			&(struct cgroup_rest_spec){a->root, &a->group, is_member, &family,
 				(double)process_tree_cpu_ns(tree) / 1e9});
+	a->limits = cgroup_limits_read(&a->group, h);
+	a->quota = quota_find(&a->group, h);
+	a->group_seconds = group_cpu_seconds(&a->group, h);
+	a->shared_kills = group_oom_kills(&a->group, h);
+}
+
+/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+static void find_group_later(struct account *a, const struct host *h,
+	const struct process_tree *tree)
+{
+	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
+		find_group(a, h, tree);
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -210,17 +226,17 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 
 	a->shared = shared;
 	a->clock = spec->clock;
+	a->forked_seconds = spec->forked_seconds;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
 	accounts_tick(shared, h);
 	a->machine = shared->machine;
 	a->machine_known = shared->machine_known;
 	a->exporter_seconds = shared->own_seconds;
-	begin_group(a, h, spec, tree);
+	a->root = spec->root;
+	a->group_seconds = a->shared_kills = NAN;
+	find_group(a, h, tree);
 	begin_events(a, h, spec, tree);
-	a->quota = quota_find(&a->group, h);
-	a->group_seconds = group_cpu_seconds(&a->group, h);
-	a->shared_kills = group_oom_kills(&a->group, h);
 	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->oom_kills = NAN;
@@ -240,33 +256,21 @@ void account_close(struct account *a)
 
 /* ---- who belongs to it ---- */
 
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
-
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct pids found = {0};
 
+	find_group_later(a, h, tree);
 	if (a->has_own)
-		cgroup_processes(&a->own, h, add_pid, &found);
+		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
-		cgroup_rest_processes(a->rest, h, add_pid, &found);
+		cgroup_rest_processes(a->rest, h, pids_add, &found);
 	if (a->has_events)
-		exit_events_living(a->shared->events, a->events_run, add_pid, &found);
+		exit_events_living(a->shared->events, a->events_run, pids_add, &found);
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] > 0)
 			process_tree_adopt(tree, h, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 }
 
 /* ---- looking ---- */
@@ -282,6 +286,12 @@ static void add_members(struct account *a, const struct process_tree *tree)
 	exit_events_add(a->shared->events, a->events_run, pid, n);
 }
 
+/* What it used as the command that it was started for. */
+static double as_command(const struct account *a, double seconds)
+{
+	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
+}
+
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -290,7 +300,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
 	add_members(a, tree);
-	a->known[SOURCE_TASKSTATS] = (double)t->cpu_ns / 1e9;
+	a->known[SOURCE_TASKSTATS] = as_command(a, (double)t->cpu_ns / 1e9);
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -348,6 +358,16 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
+static double look_at_clock(struct account *a)
+{
+	const struct accounts *s = a->shared;
+	bool known = a->machine_known && s->machine_known;
+
+	task_clock_look(a->clock, known ? machine_cpu_stolen(&a->machine, &s->machine) : 0,
+		&a->counted);
+	return a->counted.seconds - a->counted.stolen_seconds;
+}
+
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
 	double grown)
 {
@@ -372,11 +392,11 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
-	double tree_total = value[RUN_CPU_SECONDS], best = tree_total;
-	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
+	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
+	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
+	double best = tree_total;
 	struct cgroup_rest_reading rest = {NAN, false};
 	double group_system = NAN;
-	uint64_t ns;
 
 	a->known[SOURCE_PROC] = tree_total;
 	if (a->looks++ % LIMIT_LOOKS == 0)
@@ -387,16 +407,14 @@ void account_look(struct account *a, const struct host *h, const struct process_
 		group_system = look_at_group(a, h, value);
 	if (a->rest)
 		rest = cgroup_rest_read(a->rest, h);
+	rest.seconds = as_command(a, rest.seconds);
 	a->known[SOURCE_CGROUP_REST] = rest.exact ? rest.seconds : (double)NAN;
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	/*
-	 * The clock goes on while a virtual machine's CPU is taken away, so it may tell too much: it is not used beside
-	 * exit accounting, nor beyond what the group had.
-	 */
-	if (a->clock && !(a->has_events && a->tally.whole) && task_clock_read(a->clock, &ns) == 0)
-		a->known[SOURCE_CLOCK] = fmin((double)ns / 1e9, rest.seconds);
+	/* It may tell too much: it is not used beside exit accounting, nor beyond what the group had. */
+	if (a->clock && !(a->has_events && a->tally.whole))
+		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), rest.seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);
@@ -454,9 +472,12 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return 0;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
-	/* Ends are all that the clock leaves out, but for set-user-ID programs: it is far from the others then. */
+	/*
+	 * Ends are all that the clock leaves out, but for what was taken off it, and for set-user-ID programs: it is far
+	 * from the others then.
+	 */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed, ends);
+		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return missed;
 }
 

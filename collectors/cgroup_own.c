@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/pids.h"
 #include "collectors/process.h"
 #include "collectors/source.h"
 
@@ -190,28 +191,15 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 	       (x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
 }
 
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
-
 static bool only_members(const struct cgroup_place *p, const struct host *host,
 	bool (*is_member)(const void *context, pid_t pid), const void *context)
 {
 	struct pids found = {0};
-	bool only = cgroup_place_processes(p, host, add_pid, &found) == 0;
+	bool only = cgroup_place_processes(p, host, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && only; i++)
 		only = found.pid[i] && is_member(context, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 	return only;
 }
 

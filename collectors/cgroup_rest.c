@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/cgroup_own.h"
+#include "collectors/pids.h"
 #include "collectors/process.h"
 #include "collectors/quota.h"
 
@@ -49,19 +50,6 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 }
 
 /* ---- who is there ---- */
-
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
 
 static bool is_other(const struct cgroup_rest *r, pid_t pid)
 {
@@ -136,7 +124,7 @@ static bool find_first_others(struct cgroup_rest *r, const struct host *h,
 	const struct cgroup_rest_spec *spec)
 {
 	struct pids found = {0};
-	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+	bool apart = cgroup_place_processes(place_of(r->group), h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++) {
 		/* 0 is one that this PID namespace does not show. */
@@ -145,19 +133,19 @@ static bool find_first_others(struct cgroup_rest *r, const struct host *h,
 		else if (found.pid[i] == r->ours || !spec->is_member(spec->context, found.pid[i]))
 			apart = add_other(r, h, found.pid[i], false);
 	}
-	free(found.pid);
+	pids_done(&found);
 	return apart;
 }
 
 static bool find_new_others(struct cgroup_rest *r, const struct host *h)
 {
 	struct pids found = {0};
-	bool apart = cgroup_place_processes(place_of(r->group), h, add_pid, &found) == 0;
+	bool apart = cgroup_place_processes(place_of(r->group), h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++)
 		if (!is_other(r, found.pid[i]) && descends_from_other(r, h, found.pid[i]))
 			apart = add_other(r, h, found.pid[i], true);
-	free(found.pid);
+	pids_done(&found);
 	return apart;
 }
 
@@ -215,7 +203,8 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 	r->root = spec->root;
 	r->parent = root.ppid;
 	r->root_start_ticks = root.start_ticks;
-	r->rest = spec->known_seconds;
+	/* Here the other way round: what it did since the caller looked is in the group's usage already. */
+	r->rest = fmax(spec->known_seconds, cpu_of(h, &root));
 	r->before = usage - r->rest;
 	r->apart = find_first_others(r, h, spec);
 	if (r->apart)
@@ -242,17 +231,23 @@ static bool root_ended(struct cgroup_rest *r, const struct host *h)
 
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
-	double usage = group_cpu_seconds(r->group, h), others = 0, ours = 0;
+	double others = 0, ours = 0;
+	bool was_apart = r->apart;
 
-	/* A group that is gone with its last process says nothing more. */
-	if (isnan(usage))
-		return (struct cgroup_rest_reading){r->rest, r->apart};
 	bool root_ended_now = root_ended(r, h);
 
 	r->apart = r->apart && find_new_others(r, h);
 	for (size_t i = 0; i < r->n; i++) {
 		r->apart = look_at_other(r, h, &r->other[i], root_ended_now) && r->apart;
 		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
+	}
+	/* Read last: what others do from one reading to the other must not be taken off the run. */
+	double usage = group_cpu_seconds(r->group, h);
+
+	/* A group that is gone with its last process says nothing more. */
+	if (isnan(usage)) {
+		r->apart = was_apart;
+		return (struct cgroup_rest_reading){r->rest, r->apart};
 	}
 	r->rest = usage - r->before - ours - others;
 	r->apart = r->apart && others <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
@@ -264,11 +259,11 @@ void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
 {
 	struct pids found = {0};
 
-	if (!r->apart || cgroup_place_processes(place_of(r->group), h, add_pid, &found) < 0)
+	if (!r->apart || cgroup_place_processes(place_of(r->group), h, pids_add, &found) < 0)
 		return;
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] && !is_other(r, found.pid[i]) &&
 			!descends_from_other(r, h, found.pid[i]))
 			each(context, found.pid[i]);
-	free(found.pid);
+	pids_done(&found);
 }

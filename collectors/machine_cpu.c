@@ -1,17 +1,18 @@
-/* The machine's idle time and births from /proc/stat. */
+/* The machine's idle and stolen time and births from /proc/stat. */
 #include "collectors/machine_cpu.h"
 
-/* "cpu  user nice system idle iowait ...", in ticks. */
-static bool idle_of(struct scan line, long ticks_per_second, double *ret)
+/* "cpu  user nice system idle iowait irq softirq steal ...", in ticks; old kernels end earlier. */
+static bool times_of(struct scan line, long ticks_per_second, struct machine_cpu *m)
 {
-	uint64_t user, nice, system, idle, iowait = 0;
+	enum { IDLE = 3, IOWAIT = 4, STEAL = 7, TIMES };
+	uint64_t time[TIMES] = {0};
+	size_t n = 0;
 
-	if (!scan_u64(&line, &user) || !scan_u64(&line, &nice) || !scan_u64(&line, &system) ||
-		!scan_u64(&line, &idle))
-		return false;
-	scan_u64(&line, &iowait);
-	*ret = ((double)idle + (double)iowait) / (double)ticks_per_second;
-	return true;
+	while (n < TIMES && scan_u64(&line, &time[n]))
+		n++;
+	m->idle_seconds = (double)(time[IDLE] + time[IOWAIT]) / (double)ticks_per_second;
+	m->stolen_seconds = (double)time[STEAL] / (double)ticks_per_second;
+	return n > IDLE;
 }
 
 bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
@@ -23,7 +24,7 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 
 	while (scan_line(&text, &line)) {
 		if (scan_literal(&line, "cpu ")) {
-			idle = idle_of(line, ticks_per_second, &m.idle_seconds);
+			idle = times_of(line, ticks_per_second, &m);
 		} else if (scan_literal(&line, "cpu")) {
 			m.cpus++;
 		} else if (scan_literal(&line, "processes ")) {
@@ -45,6 +46,16 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 
 	/* Idle time falls when a CPU goes offline. */
 	return idle > 0 ? (idle < all ? all - idle : 0) : all;
+}
+
+double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later)
+{
+	double spent = machine_cpu_spent(earlier, later);
+	double stolen = later->stolen_seconds - earlier->stolen_seconds;
+
+	if (!(stolen > 0) || !(spent > 0))
+		return 0;
+	return stolen < spent ? stolen / spent : 1;
 }
 
 void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool changes)

@@ -19,7 +19,8 @@ struct machine_cpu {
 	 * each tick.
 	 */
 	double idle_seconds;
-	uint64_t births; /* of processes and threads since boot */
+	double stolen_seconds; /* a virtual machine's CPUs wanted to run, and its host let others */
+	uint64_t births;       /* of processes and threads since boot */
 };
 
 /* From /proc/stat. False when a line that is needed is missing. */
@@ -28,6 +29,9 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 
 /* CPU time that can have been used between two readings, at most. */
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
+
+/* The part of what was not idle between two readings that was stolen, 0 to 1. */
+double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
 /*
  * How much may have been missed since the beginning: grows where somebody was born or ended and more was spent than is

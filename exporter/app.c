@@ -1,8 +1,10 @@
 /* What the program's parts share, as far as it takes more than a field. */
 #include "exporter/app_catalogue.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/paths.h"
 
@@ -15,6 +17,12 @@ static void say(void *context, bool works, const char *text)
 	log_line(works ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
 		works ? "the catalogue of servers" : "the catalogue of servers cannot be refreshed",
 		works ? "state" : "err", text, NULL);
+}
+
+void app_history_failed(struct app *app, int code)
+{
+	if (code == -EBADMSG && app->historian)
+		historian_suspect(app->historian);
 }
 
 static struct words words_of(const struct texts *t)

@@ -37,6 +37,12 @@ struct app {
 
 #define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})
 
+/*
+ * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
+ * checks it and sets it aside. Any thread.
+ */
+void app_history_failed(struct app *app, int code);
+
 /* After all threads have ended. Frees the catalogue. */
 void app_done(struct app *app);
 

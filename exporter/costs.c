@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/jobs.h"
 #include "exporter/app_catalogue.h"
 #include "exporter/costs_table.h"
@@ -40,6 +41,7 @@ struct costs {
 	size_t n, room;
 	struct job *job;
 	struct machine machine; /* when it was looked at last */
+	double catalogue_at;    /* as in struct cost_table */
 	struct complaint complaint;
 	struct pause pause;
 	pthread_t thread;
@@ -183,6 +185,7 @@ static void publish(const struct costs *c)
 {
 	struct cost_table *t = cost_table_new(c->n);
 
+	t->catalogue_at = c->catalogue_at;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct job *j = &c->job[i];
 		struct cost_row *r = &t->row[i];
@@ -229,8 +232,10 @@ static int look_at_jobs(struct costs *c, struct history *h, const struct job_row
 		if (code == 0)
 			job_named(c, rows[i].job_name)->ended = ended;
 	}
-	if (use.catalogue)
+	if (use.catalogue) {
+		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
 		publish(c);
+	}
 	return code;
 }
 
@@ -267,6 +272,7 @@ static void *loop(void *context)
 		struct err e = {0};
 		int code = costs_look(c, &e);
 
+		app_history_failed(c->app, code);
 		if (code == 0 || code == -ENOENT)
 			complaint_over(&c->complaint);
 		else if (complaint_due(&c->complaint))

@@ -1,5 +1,6 @@
 /* Costs as points. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "exporter/costs.h"
@@ -20,7 +21,9 @@ X(PRICE, .name = "rightsize_job_server_price_usd", .unit = "usd", .labels = {"jo
   .help = "What an hour of these servers costs") \
 X(SERVER, .name = "rightsize_job_server", .type = METRIC_INFO, \
   .labels = {"job_name", "server", "vendor", "instance_type", "region", "allocation", "price_source", "price_as_of"}, \
-  .help = "Which servers these are, and where their prices come from")
+  .help = "Which servers these are, and where their prices come from") \
+X(CATALOGUE_TIMESTAMP, .name = "rightsize_catalogue_timestamp_seconds", .unit = "seconds", .type = METRIC_GAUGE, \
+  .help = "When the prices that costs were last computed with were fetched, or what date they bear, since the Unix epoch")
 /* clang-format on */
 
 enum { COST_METRICS(METRIC_ID) };
@@ -41,6 +44,7 @@ struct cost_table *cost_table_new(size_t n)
 	struct cost_table *t = xcalloc(1, sizeof *t);
 
 	shared_init(&t->shared, release);
+	t->catalogue_at = NAN;
 	t->n = n;
 	t->row = arena_alloc(&t->memory, (n + 1) * sizeof *t->row);
 	return t;
@@ -75,6 +79,7 @@ static int collect(void *state, const struct host *host, struct block *out, stru
 	(void)e;
 	if (!t)
 		return -ENOENT;
+	POINT(out, CATALOGUE_TIMESTAMP, t->catalogue_at);
 	for (size_t i = 0; i < t->n; i++) {
 		POINT(out, COST, t->row[i].total, t->row[i].job_name);
 		POINT(out, LAST_COST, t->row[i].last, t->row[i].job_name);

@@ -19,6 +19,7 @@ struct cost_row {
 struct cost_table {
 	struct shared shared;
 	struct arena memory; /* all rows and texts */
+	double catalogue_at; /* when its prices were fetched or held, seconds since 1970 UTC; NaN = unknown */
 	size_t n;
 	struct cost_row *row;
 };

@@ -84,14 +84,22 @@ static bool is_own(const struct finder *f, const struct booked *p)
 }
 
 /* The name of a program as its command line has it, without folders. */
-static void add_program(struct slice command_line, char *name, size_t size)
+static struct slice program_of(struct slice command_line)
 {
 	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
 	const char *slash = memrchr(program.data, '/', program.len);
-	size_t skip = slash ? (size_t)(slash + 1 - program.data) : 0, n = strlen(name);
+	size_t skip = slash ? (size_t)(slash + 1 - program.data) : 0;
+
+	return (struct slice){program.data + skip, program.len - skip};
+}
+
+static void add_program(struct slice command_line, char *name, size_t size)
+{
+	struct slice program = program_of(command_line);
+	size_t n = strlen(name);
 	char text[JOB_WORD_MAX];
 
-	utf8_clean(program.data + skip, program.len - skip, text, sizeof text);
+	utf8_clean(program.data, program.len, text, sizeof text);
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '_';
@@ -117,6 +125,21 @@ static void name_container(const struct finder *f, const struct process_facts *f
 }
 
 /*
+ * A container begins as its runtime, still root and outside of its files and limits, which then executes the job. What
+ * it is called is looked at again soon.
+ */
+static bool is_runtime(struct slice command_line)
+{
+	static const char *const names[] = {"runc", "crun", "youki"};
+	struct slice program = program_of(command_line);
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (slice_is(program, names[i]))
+			return true;
+	return false;
+}
+
+/*
  * In the shared namespace of a pod, number 1 is the process that holds it (pause). What an exporter started is not
  * told apart from it.
  */
@@ -128,7 +151,7 @@ static bool is_of_pod(const struct finder *f, const struct booked *p)
 static bool name_by_pod(const struct finder *f, const struct booked *p,
 	const struct process_facts *facts, struct recognised *ret)
 {
-	if (!is_of_pod(f, p))
+	if (!is_of_pod(f, p) || is_runtime(facts->text.command_line))
 		return false;
 	*ret = *f->pod;
 	if (f->app->options->jobs_per_container && facts->container[0])

@@ -180,6 +180,7 @@ static void poll_history(struct follower *f)
 		complaint_over(&f->complaint);
 		return;
 	}
+	app_history_failed(f->app, code);
 	if (code != -ENOENT && complaint_due(&f->complaint))
 		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
 	history_close(f->history);

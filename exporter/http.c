@@ -8,10 +8,12 @@
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/crowd.h"
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
 #include "exporter/log.h"
@@ -36,12 +38,23 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
+/* Above --web.max-connections: those that were told to go are not gone at once. */
+#define LEAVING_MAX 64u
+
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
 struct server {
 	struct MHD_Daemon *daemon;
+	struct http *http;
+	struct crowd crowd;
 	char address[LISTEN_TEXT_MAX];
+};
+
+/* One connection. */
+struct visit {
+	struct guest guest;
+	struct web_version *version; /* of a TLS session */
 };
 
 struct http {
@@ -67,6 +80,12 @@ struct exchange {
 	uint64_t received; /* bytes of a body */
 };
 
+static struct visit *visit_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+		->socket_context;
+}
+
 /*
  * Called first, with the target as it came: what libmicrohttpd hands over later is decoded and cut
  * at %00.
@@ -88,9 +107,9 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 	struct http *h = context;
 	struct exchange *x = *state;
 
-	(void)connection;
 	if (!x)
 		return;
+	crowd_idle(&visit_of(connection)->guest);
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
 	buf_done(&x->body);
@@ -254,23 +273,35 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
+static void leave(struct visit *v)
+{
+	crowd_leave(&v->guest);
+	web_drop(v->version);
+	free(v);
+}
+
 /* A TLS session gets the newest configuration before its handshake, and holds it. */
-static void on_connection(void *context, struct MHD_Connection *connection, void **held,
+static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode what)
 {
-	struct http *h = context;
+	struct server *s = context;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		web_drop(*held);
-		*held = NULL;
+		leave(*visit);
+		*visit = NULL;
 		return;
 	}
-	const union MHD_ConnectionInfo *info =
+	const union MHD_ConnectionInfo *socket =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *tls =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	struct visit *v = xcalloc(1, sizeof *v);
 
-	*held = web_hold(h->web);
+	*visit = v;
+	crowd_enter(&s->crowd, &v->guest, socket->connect_fd);
+	v->version = web_hold(s->http->web);
 	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
-	if (*held && info && info->tls_session && !web_attach(*held, info->tls_session))
+	if (v->version && tls && tls->tls_session && !web_attach(v->version, tls->tls_session))
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
@@ -308,6 +339,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		*body_len = 0;
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
+	crowd_busy(&visit_of(connection)->guest);
 	return respond_if_allowed(context, connection, method, x);
 }
 
@@ -327,25 +359,37 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
+/* Processes are watched through descriptors, too: connections get half of them. */
+static unsigned connections_max(const struct options *o)
+{
+	uint64_t most = o->max_connections;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur / 2 < most)
+		most = l.rlim_cur / 2;
+	return most < THREADS ? THREADS : (unsigned)most;
+}
+
 static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
 	struct server *s = &h->server[h->n];
-	uint64_t connections = h->app->options->max_connections;
+	unsigned connections = connections_max(h->app->options);
 	unsigned tls = with_tls ? MHD_USE_TLS : 0;
 	struct MHD_OptionItem tls_options[] = {
 		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
 		{MHD_OPTION_END, 0, NULL},
 	};
 
+	s->http = h;
+	crowd_init(&s->crowd, connections);
 	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
 		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
-		MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)(connections < THREADS ? THREADS : connections),
+		MHD_OPTION_CONNECTION_LIMIT, connections + LEAVING_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
-		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
+		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
 	/*
 	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
@@ -439,8 +483,10 @@ void http_stop(struct http *h)
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	for (size_t i = 0; i < h->n; i++)
+	for (size_t i = 0; i < h->n; i++) {
 		MHD_stop_daemon(h->server[i].daemon);
+		crowd_done(&h->server[i].crowd);
+	}
 	if (h->unix_socket)
 		unlink(h->unix_socket);
 	web_close(h->web);

@@ -147,8 +147,9 @@ static int next_event(struct look *look, const char *run_id, int64_t *position, 
 }
 
 /* A file that cannot be read now is tried again; it is said once. */
-static void look_failed(struct look *look, const struct err *e)
+static void look_failed(struct live *l, struct look *look, const struct err *e)
 {
+	app_history_failed(l->app, e->code);
 	if (!look->complained)
 		log_line(LOG_LEVEL_WARN, "live streams wait for the history", "err", e->text, NULL);
 	look->complained = true;
@@ -164,7 +165,7 @@ static bool look_ready(struct live *l, struct look *look)
 	if (look->history || history_open(&look->history, l->app->history_path, HISTORY_READ,
 				     &l->app->columns, NULL, &e) == 0)
 		return true;
-	look_failed(look, &e);
+	look_failed(l, look, &e);
 	return false;
 }
 
@@ -183,7 +184,7 @@ static void feed(struct live *l, struct live_stream *s, struct look *look)
 	int code = look_ready(l, look) ? next_event(look, run_id, &position, &text, &e) : 1;
 
 	if (code < 0)
-		look_failed(look, &e);
+		look_failed(l, look, &e);
 	else if (look->history)
 		look->complained = false;
 	pthread_mutex_lock(&l->lock);

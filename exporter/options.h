@@ -37,7 +37,7 @@ X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
-  "Most HTTP connections at the same time") \
+  "Most HTTP connections at the same time, and half of the limit of open files; when more come, the longest silent go") \
 X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
   "Never answer with gzip") \
 X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \

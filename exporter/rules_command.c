@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
+#include "collectors/pids.h"
 #include "collectors/process.h"
 #include "exporter/captured.h"
 #include "exporter/job_rules.h"
@@ -123,27 +124,14 @@ static bool take_process(struct session *s, pid_t pid)
 	return true;
 }
 
-struct pids {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void add_pid(void *context, pid_t pid)
-{
-	struct pids *p = context;
-
-	GROW(p->pid, p->n, p->room);
-	p->pid[p->n++] = pid;
-}
-
 static int take_machine(struct session *s, struct err *e)
 {
 	struct pids p = {0};
-	int code = process_list(&s->host, add_pid, &p);
+	int code = process_list(&s->host, pids_add, &p);
 
 	for (size_t i = 0; i < p.n; i++)
 		take_process(s, p.pid[i]);
-	free(p.pid);
+	pids_done(&p);
 	return code ? err_system(e, code, "list the processes") : 0;
 }
 

@@ -1,6 +1,7 @@
 /* The pages of the site and who answers which path. */
 #include "exporter/site_private.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,25 @@ static void compress(struct site *s, const struct request *request, struct answe
 	ret->body = small;
 }
 
+/*
+ * The history that was replaced while it was read is read again, once: the file that is there now. The historian is
+ * told of a damaged one, and sets it aside.
+ */
+static int ask(struct app *app, const struct route *route, const struct arguments *a,
+	struct reply *r, struct err *e)
+{
+	int code = route->answer(app, a, r, e);
+
+	if (code == -ESTALE) {
+		buf_done(&r->body);
+		*r = (struct reply){.body = BUF_MAX(REPLY_BODY_MAX)};
+		*e = (struct err){0};
+		code = route->answer(app, a, r, e);
+	}
+	app_history_failed(app, code);
+	return code;
+}
+
 static void answer_route(struct site *s, const struct request *request, const struct route *route,
 	struct target *t, struct answer *ret)
 {
@@ -148,7 +168,7 @@ static void answer_route(struct site *s, const struct request *request, const st
 	struct arguments a;
 	struct err e = {0};
 
-	if (site_arguments(&a, route->parameters, t, &r) && route->answer(s->app, &a, &r, &e) != 0)
+	if (site_arguments(&a, route->parameters, t, &r) && ask(s->app, route, &a, &r, &e) != 0)
 		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
 			NULL);
 	site_reply(ret, &r);

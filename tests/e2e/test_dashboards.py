@@ -22,8 +22,6 @@ while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
 """)
 ASKS = ("--request-cpu=2", "--request-memory=1G")
 
-# Metrics that are not there yet, {name: labels}; one that has come must leave the list.
-AWAITED = {"rightsize_catalogue_timestamp_seconds": ()}
 # What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
 BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
           "ALERTS": ("alertname", "alertstate")}
@@ -134,12 +132,10 @@ class Dashboards(Monitored):
         wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
         shown = set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
         exist = set(table_of_metrics()) | shown
-        self.assertEqual(exist & set(AWAITED), set(), "awaited no more")
         used = {"rules": names_in(re.sub(r"(?m)^\s*(#|summary|description|action|runbook_url).*$", "", rules_text()))}
         used |= {where: names_in(query) for where, query in dashboard_queries().items()}
         for where, names in used.items():
-            self.assertEqual(names - exist - set(AWAITED) - set(records()), set(), where)
-        self.assertEqual(set(AWAITED) - set.union(*used.values()), set(), "awaited in vain")
+            self.assertEqual(names - exist - set(records()), set(), where)
 
     def test_have_a_runbook_section_for_each_alert(self):
         text = (DASHBOARDS / "prometheus" / "runbook.md").read_text()
@@ -157,7 +153,7 @@ class Dashboards(Monitored):
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
                   "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
-        families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in (AWAITED | BESIDE).items()}
+        families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in BESIDE.items()}
         families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
         lines = []
         for name, (kind, labels) in families.items():

@@ -170,6 +170,33 @@ static void processes_of_the_group_join_the_tree(void **state)
 	world_done(&w);
 }
 
+static void what_the_root_did_before_it_was_the_command_is_not_counted(void **state)
+{
+	static const struct {
+		const char *group, *source;
+		double seconds; /* 1.5 s by /proc, 3 s by the group; 0.25 s of it before */
+	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		world_init(&w, cases[i].group);
+		account_close(w.account);
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10, .ours = true, .forked_seconds = 0.25},
+			&w.tree);
+		put_process(&w, 10, 1, 150, cases[i].group);
+		usage(&w, 3000000, "");
+		look(&w);
+		assert_double_equal(w.value[RUN_CPU_SECONDS], cases[i].seconds, 1e-9);
+		assert_double_equal(w.value[RUN_CPU_USER_SECONDS] + w.value[RUN_CPU_SYSTEM_SECONDS],
+			cases[i].seconds, 1e-9);
+		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
+		world_done(&w);
+	}
+}
+
 static void kill_in_the_own_group_is_noted(void **state)
 {
 	struct world w;
@@ -229,6 +256,30 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	world_done(&w);
+}
+
+static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/../box");
+	look(&w);
+	assert_true(isnan(w.value[RUN_MEMORY_LIMIT_BYTES]));
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cgroup.procs", "10\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.max", "67108864\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.events", "oom_kill 1\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.max", "50000 100000\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat", "nr_throttled 5\n");
+	account_find_members(w.account, &w.t.host, &w.tree);
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat",
+		"nr_periods 9\nnr_throttled 7\n");
+	look(&w);
+	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 67108864, 0);
+	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 2, 0);
+	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 	world_done(&w);
 }
 
@@ -305,9 +356,11 @@ int main(void)
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
+		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
+		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),

@@ -92,7 +92,25 @@ static void rest_of_the_group_is_the_run_s(void **state)
 	assert_double_equal(cgroup_rest_read(w.rest, &w.t.host).seconds, 1 + 8 - 0.3 - 0.01, 1e-9);
 	/* The shell is told that we ended; the group goes. */
 	test_host_remove(&w.t, "/sys/fs/cgroup/box");
-	assert_double_equal(cgroup_rest_read(w.rest, &w.t.host).seconds, 1 + 8 - 0.3 - 0.01, 1e-9);
+
+	struct cgroup_rest_reading last = cgroup_rest_read(w.rest, &w.t.host);
+
+	assert_double_equal(last.seconds, 1 + 8 - 0.3 - 0.01, 1e-9);
+	assert_true(last.exact);
+	world_done(&w);
+}
+
+static void what_the_run_did_before_the_group_was_read_is_its_own(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	cgroup_rest_close(w.rest);
+	put_process(&w, ROOT, OURS, 125, 0); /* since the caller looked, who knows of 1 s */
+	w.rest = open_rest(&w);
+	group_has(&w, "5\n7\n10\n", 32);
+	assert_double_equal(cgroup_rest_read(w.rest, &w.t.host).seconds, 1.25 + 2, 1e-9);
 	world_done(&w);
 }
 
@@ -211,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rest_of_the_group_is_the_run_s),
+		cmocka_unit_test(what_the_run_did_before_the_group_was_read_is_its_own),
 		cmocka_unit_test(parent_may_wait_for_the_root),
 		cmocka_unit_test(others_that_work_end_it_for_good),
 		cmocka_unit_test(crowd_is_not_told_apart),

@@ -17,12 +17,13 @@ static void stat_is_read(void **state)
 	struct machine_cpu m;
 
 	(void)state;
-	assert_true(parse("cpu  100 0 50 1000 20 0 5 0 0 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 "
+	assert_true(parse("cpu  100 0 50 1000 20 0 5 30 7 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 "
 			  "2\nctxt 9\n"
 			  "btime 1\nprocesses 4711\nprocs_running 1\n",
 		0, &m));
 	assert_int_equal(m.cpus, 2);
 	assert_double_equal(m.idle_seconds, 10.2, 1e-9);
+	assert_double_equal(m.stolen_seconds, 0.3, 1e-9);
 	assert_int_equal(m.births, 4711);
 }
 
@@ -67,6 +68,38 @@ static void spent_is_what_was_not_idle(void **state)
 	}
 }
 
+static void a_kernel_that_does_not_know_of_steal_had_none(void **state)
+{
+	struct machine_cpu m;
+
+	(void)state;
+	assert_true(parse("cpu  1 2 3 400\ncpu0 1\nprocesses 1\n", 0, &m));
+	assert_double_equal(m.idle_seconds, 4, 1e-9);
+	assert_double_equal(m.stolen_seconds, 0, 0);
+}
+
+static void stolen_is_a_part_of_what_was_not_idle(void **state)
+{
+	static const struct {
+		double idle, stolen, part; /* of two CPUs in one second */
+	} cases[] = {
+		{1, 0, 0}, {1, 0.25, 0.25}, {0, 1, 0.5},
+		{1.9, 0.2, 1},           /* ticks are coarser than the clock */
+		{2, 0.1, 0}, {1, -1, 0}, /* it falls when a CPU goes offline */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct machine_cpu a = {.cpus = 2, .idle_seconds = 10, .stolen_seconds = 5};
+		struct machine_cpu b = {.at = {NS_PER_S},
+			.cpus = 2,
+			.idle_seconds = 10 + cases[i].idle,
+			.stolen_seconds = 5 + cases[i].stolen};
+
+		assert_double_equal(machine_cpu_stolen(&a, &b), cases[i].part, 1e-9);
+	}
+}
+
 static void bound_follows_what_is_known(void **state)
 {
 	struct missed_cpu m = {0};
@@ -88,6 +121,8 @@ int main(void)
 		cmocka_unit_test(stat_is_read),
 		cmocka_unit_test(what_lacks_a_line_is_refused),
 		cmocka_unit_test(spent_is_what_was_not_idle),
+		cmocka_unit_test(a_kernel_that_does_not_know_of_steal_had_none),
+		cmocka_unit_test(stolen_is_a_part_of_what_was_not_idle),
 		cmocka_unit_test(bound_follows_what_is_known),
 	};
 

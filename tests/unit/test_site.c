@@ -55,11 +55,25 @@ static int flood(struct app *app, const struct arguments *a, struct reply *r, st
 	return 0;
 }
 
+/* As when the history is replaced between opening and reading. */
+static int replaced(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	static int times;
+
+	(void)app;
+	(void)a;
+	buf_adds(&r->body, "read");
+	return times++ % 2 ? 0 : err_set(e, -ESTALE, "the file was replaced");
+}
+
+static const struct route route_replaced = {
+	"/replaced", NULL, "Is replaced", no_parameters, replaced};
 static const struct route route_echo = {"/echo", NULL, "Says it again", echo_parameters, echo};
 static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, broken};
 static const struct route route_flood = {
 	"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
-const struct route *const all_routes[] = {&route_echo, &route_fail, &route_flood, NULL};
+const struct route *const all_routes[] = {
+	&route_echo, &route_fail, &route_flood, &route_replaced, NULL};
 const struct route *const all_changes[] = {NULL};
 
 /* ---- a site with a fake sampler ---- */
@@ -415,6 +429,15 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 
 #define SITE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
+static void a_history_that_was_replaced_is_read_again(void **state)
+{
+	struct answer a = ask(*state, (struct asked){.target = "/replaced"});
+
+	assert_int_equal(a.status, 200);
+	assert_int_equal(a.body->len, 4);
+	shared_drop(&a.body->shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +452,7 @@ int main(void)
 		SITE_TEST(scrapes_wait_as_long_as_the_scraper_does),
 		SITE_TEST(a_sampler_that_hangs_delays_only_the_first),
 		SITE_TEST(only_whole_scrapes_by_scrapers_are_reported),
+		SITE_TEST(a_history_that_was_replaced_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,127 @@
+/* exporter/crowd: who has to go when more come than there is room for. */
+#include "tests/unit/test_main.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "exporter/crowd.h"
+
+#define ROOM 3
+
+struct fixture {
+	struct crowd crowd;
+	struct guest guest[10];
+	int end[10][2];
+};
+
+static int begin(void **state)
+{
+	static struct fixture f;
+
+	crowd_init(&f.crowd, ROOM);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, f.end[i]), 0);
+	*state = &f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < 10; i++) {
+		close(f->end[i][0]);
+		close(f->end[i][1]);
+	}
+	crowd_done(&f->crowd);
+	return 0;
+}
+
+static void enter(struct fixture *f, size_t i)
+{
+	crowd_enter(&f->crowd, &f->guest[i], f->end[i][0]);
+}
+
+/* Whether the client sees the end of its connection. */
+static bool was_told_to_go(struct fixture *f, size_t i)
+{
+	char c;
+
+	return recv(f->end[i][1], &c, 1, MSG_DONTWAIT) == 0;
+}
+
+static void assert_gone(struct fixture *f, const char *gone)
+{
+	for (size_t i = 0; gone[i]; i++)
+		if (was_told_to_go(f, i) != (gone[i] == 'x'))
+			fail_msg("guest %zu of %s", i, gone);
+}
+
+static void the_longest_silent_goes(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ROOM; i++)
+		enter(f, i);
+	assert_gone(f, "...");
+	enter(f, 3);
+	assert_gone(f, "x...");
+	crowd_busy(&f->guest[1]);
+	crowd_idle(&f->guest[1]);
+	enter(f, 4);
+	assert_gone(f, "x.x..");
+	for (size_t i = 0; i < 5; i++)
+		crowd_leave(&f->guest[i]);
+	assert_int_equal(f->crowd.n, 0);
+	assert_true(TAILQ_EMPTY(&f->crowd.idle));
+}
+
+static void who_is_being_answered_stays(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ROOM; i++) {
+		enter(f, i);
+		crowd_busy(&f->guest[i]);
+	}
+	/* Nobody can go: it gets in, and is the next one to go. */
+	enter(f, 3);
+	assert_gone(f, "....");
+	enter(f, 4);
+	assert_gone(f, "...x.");
+	for (size_t i = 0; i < 5; i++)
+		crowd_leave(&f->guest[i]);
+	assert_int_equal(f->crowd.n, 0);
+}
+
+/* Its last request came at the same moment: it may be answered, or not, and is counted once. */
+static void who_was_told_may_still_ask(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ROOM + 1; i++)
+		enter(f, i);
+	assert_gone(f, "x...");
+	crowd_busy(&f->guest[0]);
+	crowd_idle(&f->guest[0]);
+	crowd_leave(&f->guest[0]);
+	assert_int_equal(f->crowd.n, ROOM);
+	enter(f, 4);
+	assert_gone(f, "xx...");
+	for (size_t i = 1; i < 5; i++)
+		crowd_leave(&f->guest[i]);
+	assert_int_equal(f->crowd.n, 0);
+	assert_true(TAILQ_EMPTY(&f->crowd.idle));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(the_longest_silent_goes),
+		TEST(who_is_being_answered_stays),
+		TEST(who_was_told_may_still_ask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
