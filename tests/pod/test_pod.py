@@ -306,7 +306,7 @@ class Rights(PodCase):
             rows.append((mode, *("yes" if what in seen else "-" for what in READABLE), unreadable))
             if seen != expected:
                 wrong.append(f"{mode}: {sorted(seen ^ expected)}")
-            lacks = expected != ALL or sidecar is PTRACE
+            lacks = expected != ALL
             if (unreadable > 0) != lacks:
                 wrong.append(f"{mode}: {unreadable} unreadable")
             said = pod.log().count("capabilities SYS_PTRACE and DAC_READ_SEARCH")
