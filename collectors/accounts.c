@@ -187,14 +187,6 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 	a->shared_kills = group_oom_kills(&a->group, h);
 }
 
-/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
-static void find_group_later(struct account *a, const struct host *h,
-	const struct process_tree *tree)
-{
-	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree);
-}
-
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree)
 {
@@ -260,7 +252,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 {
 	struct pids found = {0};
 
-	find_group_later(a, h, tree);
+	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
+		find_group(a, h, tree);
 	if (a->has_own)
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
