@@ -233,9 +233,11 @@ static struct slice middle(const struct words *w, const char *begin)
 
 static struct slice file_line(const struct words *w, const char *begin)
 {
+	if (!w->file.data)
+		return nothing;
 	struct scan s = SCAN(w->file.data, w->file.len), line;
 
-	while (w->file.data && scan_line(&s, &line))
+	while (scan_line(&s, &line))
 		if (scan_literal(&line, begin))
 			return (struct slice){line.at, (size_t)(line.end - line.at)};
 	return nothing;
@@ -243,11 +245,14 @@ static struct slice file_line(const struct words *w, const char *begin)
 
 static struct slice pod_value(const struct words *w, const char *key)
 {
-	struct scan s = SCAN(w->pod.data, w->pod.len);
 	size_t n = strlen(key);
 	struct slice piece;
 
-	while (w->pod.data && next_string(&s, &piece))
+	if (!w->pod.data)
+		return nothing;
+	struct scan s = SCAN(w->pod.data, w->pod.len);
+
+	while (next_string(&s, &piece))
 		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
 			return after(piece, n + 1);
 	return nothing;
