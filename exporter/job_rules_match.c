@@ -50,7 +50,7 @@ static void join_arguments(struct matching *m)
 
 static struct slice variable(const struct process_facts *f, const char *name)
 {
-	struct scan s = SCAN(f->text.environment.data, f->text.environment.len);
+	struct scan s = scan_slice(f->text.environment);
 	size_t n = strlen(name);
 	struct slice piece;
 
