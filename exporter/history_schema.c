@@ -59,6 +59,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN system TEXT;"
 	"ALTER TABLE run ADD COLUMN system_run TEXT;"
 	"ALTER TABLE run ADD COLUMN labels TEXT;",
+	/* Which processors of its architecture a run needs. */
+	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

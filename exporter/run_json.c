@@ -128,6 +128,7 @@ json_t *run_json(const struct run *r)
 	json_put(o, "network_source", json_text(r->network_source));
 	json_put(o, "architecture",
 		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
+	json_put(o, "cpu_level", json_text(r->cpu_level));
 	put_server(o, r);
 	return o;
 }
