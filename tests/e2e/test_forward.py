@@ -285,6 +285,15 @@ class Ending(support.Case):
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said('stopping.*reason="job ended"'))
 
+    def test_the_job_is_seen_however_seldom_samples_are_taken(self):
+        server = self.serve("--exit-with-job", "--jobs.recognise", interval="1h")
+        job = subprocess.Popen(["sleep", "600"], env={**self.environment, "RIGHTSIZE_JOB_NAME": "ending/job"})
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        wait_until(lambda: server.said('run found.*ending/job'), "the run")
+        job.kill()
+        self.assertEqual(server.wait(), 0)
+
     def test_runs_of_a_server_that_ends_with_the_job_end_with_it(self):
         job = subprocess.Popen(["sleep", "600"], env={**self.environment, "RIGHTSIZE_JOB_NAME": "ending/job"})
         self.addCleanup(job.wait)
