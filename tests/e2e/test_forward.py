@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -204,6 +205,16 @@ class Forward(support.Case):
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
+
+    def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
+        slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]
+        if not shutil.which("unshare") or subprocess.run([*slept, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("clocks cannot be set apart here")
+        arguments = self.wrapper_arguments(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=1s"])
+        result = subprocess.run([*slept, support.EXPORTER, *arguments], env=self.environment, capture_output=True,
+                                timeout=support.DEADLINE, check=False)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"wait in the history", result.stderr)
 
 
 class RealCentral(support.Case):
