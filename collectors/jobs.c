@@ -28,7 +28,7 @@ const struct metric run_metrics[] = {
 	[JOB_RUNS] = {.name = "rightsize_job_runs", .labels = {"job_name", "outcome"}, .type = METRIC_COUNTER,
 		.help = "Runs of the job that ended, by outcome, as counted by the history"},
 	[JOB_LAST_END] = {.name = "rightsize_job_last_end_timestamp_seconds", .unit = "seconds",
-		.labels = {"job_name"}, .help = "End of the job's latest run seen here since the Unix epoch"},
+		.labels = {"job_name"}, .help = "End of the job's latest run since the Unix epoch"},
 };
 /* clang-format on */
 
@@ -194,6 +194,14 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 	}
 	if (runs > job->outcome[i].runs)
 		job->outcome[i].runs = runs;
+}
+
+void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
+{
+	struct job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
+
+	if (job)
+		job->last_end = fmax(job->last_end, at);
 }
 
 static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,

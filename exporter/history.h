@@ -210,6 +210,7 @@ struct job_row {
 	uint64_t runs;                    /* ever, pruned ones included */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
+	double last_ended_at; /* of those that ended the one that began last; NaN = none is known */
 	enum outcome last_outcome;
 };
 /* Newest activity first. */
@@ -267,5 +268,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
  * errno when it cannot be told; -ESTALE: the file was deleted or replaced.
  */
 int64_t history_version(struct history *h);
+
+/* Grows whenever a run begins, ends, or turns out to have ended otherwise; negative errno. Samples do not matter. */
+int64_t history_activity(struct history *h);
 
 #endif

@@ -280,6 +280,7 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 		r.last_started_at = sql_double(&q);
 		r.last_outcome = outcome_of(sql_text(&q));
 		r.outcomes[OUTCOME_RUNNING] = (uint64_t)sql_int(&q);
+		r.last_ended_at = sql_double(&q);
 		f->row[f->n++] = r;
 	}
 	return code;
@@ -319,6 +320,16 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	if (f.n)
 		memcpy(*ret, f.row, f.n * sizeof **ret);
 	return 0;
+}
+
+int64_t history_activity(struct history *h)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ACTIVITY, NULL);
+
+	if (code == 0)
+		code = sql_row(&q, NULL);
+	return code > 0 ? (int64_t)sql_double(&q) : code < 0 ? code : -EIO;
 }
 
 /* ---- open runs ---- */
