@@ -1,20 +1,55 @@
-/* Expected cost of an allocation, from running sums: one sort, then each candidate in constant
- * time. */
+/* Expected cost of an allocation, from running sums: one sort (of what mostly is in order), then each candidate in
+ * constant time. */
 #include "recommender/pool.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
 
-static int by_value(const void *a, const void *b)
+/* Where the ascending stretch ends that begins at first. */
+static size_t stretch_end(const struct pool *p, size_t first)
 {
-	const struct atom *left = a, *right = b;
+	size_t end = first + 1;
 
-	return (left->value > right->value) - (left->value < right->value);
+	while (end < p->n && p->atom[end - 1].value <= p->atom[end].value)
+		end++;
+	return end < p->n ? end : p->n;
+}
+
+/* Neighbouring stretches become one, in spare. True: nothing was left to do. */
+static bool merge_stretches(struct pool *p)
+{
+	const struct atom *from = p->atom;
+	struct atom *to = p->spare;
+
+	for (size_t first = 0, middle, end; first < p->n; first = end) {
+		middle = stretch_end(p, first);
+		if (first == 0 && middle == p->n)
+			return true;
+		end = middle < p->n ? stretch_end(p, middle) : middle;
+		for (size_t a = first, b = middle; a < middle || b < end;)
+			*to++ = b == end || (a < middle && from[a].value <= from[b].value) ?
+					from[a++] :
+					from[b++];
+	}
+	return false;
 }
 
 void pool_sort(struct pool *p)
 {
-	qsort(p->atom, p->n, sizeof *p->atom, by_value);
+	struct atom *home = p->atom;
+
+	while (!merge_stretches(p)) {
+		struct atom *merged = p->spare;
+
+		p->spare = p->atom;
+		p->atom = merged;
+	}
+	if (p->atom != home) {
+		memcpy(home, p->atom, p->n * sizeof *home);
+		p->spare = p->atom;
+		p->atom = home;
+	}
 	p->weight_below[0] = p->product_below[0] = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		p->weight_below[i + 1] = p->weight_below[i] + p->atom[i].weight;

@@ -23,12 +23,13 @@ struct prices {
 };
 
 /* Sorted by value, with running sums: below[i] is about the first i atoms. The arrays are the
- * caller's. */
+ * caller's; spare has room for n more, and may be NULL when the atoms are in order already. */
 struct pool {
 	size_t n;
-	struct atom *atom;
+	struct atom *atom, *spare;
 	double *weight_below, *product_below; /* n + 1 each */
 };
+/* Equal values keep their order. Cheap when the atoms are few ascending stretches one after the other. */
 void pool_sort(struct pool *p);
 
 double pool_weight(const struct pool *p);

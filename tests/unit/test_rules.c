@@ -159,9 +159,9 @@ static double cost_by_definition(const struct atom *atom, size_t n, double a,
 
 static void cheapest_allocation_agrees_with_brute_force(void **state)
 {
-	struct atom atom[40], unsorted[40];
+	struct atom atom[40], unsorted[40], spare[40];
 	double below[41], product[41], candidate[40], previous = 0;
-	struct pool p = {40, atom, below, product};
+	struct pool p = {40, atom, spare, below, product};
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++)
