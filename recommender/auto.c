@@ -123,6 +123,9 @@ static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRI
 	struct ratios *r = &s->for_cost[expert];
 	double candidate[2 * RATIOS_MAX], value = s->value[expert];
 	double largest = t->n ? t->at[t->order[t->n - 1]].ratio : 0;
+	size_t n_prices = s->settings->n_prices;
+	struct prices prices[PRICES_MAX];
+	struct cheapest best[PRICES_MAX];
 
 	track_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios, s->ratio_fades,
 		r);
@@ -131,16 +134,16 @@ static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRI
 	struct pool p = {r->n, r->at, NULL, s->weight_below, s->product_below};
 
 	pool_sort(&p);
-	for (size_t k = 0; k < s->settings->n_prices; k++) {
-		struct prices prices = {
+	for (size_t k = 0; k < n_prices; k++)
+		prices[k] = (struct prices){
 			.failure = s->settings->price[k],
 			.fixed = s->settings->fixed_price / value,
 			.second = t->n ? largest * RETRY_OVER_LARGEST : 1,
 		};
-
-		s->alone[expert][k] =
-			value * pool_cheapest(&p, candidate, n, &prices, &ret_cost[k]);
-		ret_cost[k] /= pool_sum(&p);
+	pool_cheapest(&p, candidate, n, prices, n_prices, best);
+	for (size_t k = 0; k < n_prices; k++) {
+		s->alone[expert][k] = value * best[k].value;
+		ret_cost[k] = best[k].cost / pool_sum(&p);
 	}
 }
 
@@ -208,8 +211,8 @@ static struct pool pool_experts(struct sizer *s, size_t level, enum purpose purp
 			r = &for_chance;
 		}
 		for (size_t i = 0; i < r->n; i++)
-			p.atom[p.n++] = (struct atom){r->at[i].value * s->value[e],
-				r->at[i].weight * (weight / r->sum)};
+			p.atom[p.n++] = (struct atom){
+				r->at[i].value * s->value[e], r->at[i].weight * (weight / r->sum)};
 	}
 	pool_sort(&p);
 	return p;
@@ -226,7 +229,8 @@ static struct prices prices_at(const struct sizer *s, size_t level)
 
 static double allocate_pooled(struct sizer *s, size_t level)
 {
-	double candidate[ATOMS_MAX], cost;
+	double candidate[ATOMS_MAX];
+	struct cheapest best;
 
 	weigh_experts(s, level);
 
@@ -235,7 +239,8 @@ static double allocate_pooled(struct sizer *s, size_t level)
 
 	for (size_t i = 0; i < p.n; i++)
 		candidate[i] = p.atom[i].value;
-	return pool_cheapest(&p, candidate, p.n, &prices, &cost);
+	pool_cheapest(&p, candidate, p.n, &prices, 1, &best);
+	return best.value;
 }
 
 static bool same_number(double a, double b)

@@ -83,35 +83,54 @@ size_t pool_below(const struct pool *p, double value)
 	return low;
 }
 
-double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
-{
-	double second = prices->second > allocation * 1.05 ? fmax(prices->second, allocation) :
-							     2 * allocation;
-	double weight_above = p->weight_below[p->n] - p->weight_below[below];
-	double product_above = p->product_below[p->n] - p->product_below[below];
+/* What lies below an allocation, and above it. */
+struct split {
+	double weight_below, product_below, weight_above, product_above;
+};
 
-	return (allocation * p->weight_below[below] - p->product_below[below]) +
-	       (allocation + second + prices->fixed) * weight_above +
-	       (prices->failure - 1) * product_above;
+static struct split split_at(const struct pool *p, size_t below)
+{
+	double weight = p->weight_below[below], product = p->product_below[below];
+
+	return (struct split){
+		weight, product, p->weight_below[p->n] - weight, p->product_below[p->n] - product};
 }
 
-double pool_cheapest(const struct pool *p, const double *candidate, size_t n,
-	const struct prices *prices, double *ret_cost)
+static double cost_of(const struct split *s, double allocation, const struct prices *prices)
 {
-	double best = NAN, best_cost = INFINITY;
+	/* Above allocation x 1.05, so above allocation. */
+	double second = prices->second > allocation * 1.05 ? prices->second : 2 * allocation;
+
+	return (allocation * s->weight_below - s->product_below) +
+	       (allocation + second + prices->fixed) * s->weight_above +
+	       (prices->failure - 1) * s->product_above;
+}
+
+double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
+{
+	struct split s = split_at(p, below);
+
+	return cost_of(&s, allocation, prices);
+}
+
+void pool_cheapest(const struct pool *p, const double *candidate, size_t n,
+	const struct prices *prices, size_t n_prices, struct cheapest *ret)
+{
 	size_t below = 0;
 
+	for (size_t k = 0; k < n_prices; k++)
+		ret[k] = (struct cheapest){NAN, INFINITY};
 	for (size_t i = 0; i < n; i++) {
 		while (below < p->n && p->atom[below].value <= candidate[i])
 			below++;
 
-		double cost = pool_cost(p, candidate[i], below, prices);
+		struct split s = split_at(p, below);
 
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = candidate[i];
+		for (size_t k = 0; k < n_prices; k++) {
+			double cost = cost_of(&s, candidate[i], &prices[k]);
+
+			if (cost < ret[k].cost)
+				ret[k] = (struct cheapest){candidate[i], cost};
 		}
 	}
-	*ret_cost = best_cost;
-	return best;
 }

@@ -50,8 +50,9 @@ void ratios_fade(double ret[PAST_MAX]);
 /* A set of ratios. */
 struct ratios {
 	size_t n;
-	double sum;                 /* of the weights */
-	struct atom at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
+	double sum; /* of the weights */
+	struct atom
+		at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
 };
 /* For a prediction of value. */
 void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
