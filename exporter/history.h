@@ -205,6 +205,16 @@ struct run_query {
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
+/* What changes when one of a job's runs begins, ends, is corrected or removed. */
+struct job_mark {
+	uint64_t runs, running, succeeded;
+	double ids, ended; /* sums */
+};
+bool job_mark_same(const struct job_mark *a, const struct job_mark *b);
+/* Of the runs that started at since (seconds since 1970 UTC) or later; all 0 of an unknown job. */
+int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
+	struct err *e);
+
 struct job_row {
 	const char *job_name;
 	uint64_t runs;                    /* ever, pruned ones included */

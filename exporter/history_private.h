@@ -66,6 +66,8 @@ X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
   " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
 X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
+X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(id), total(ended_at)" \
+  " FROM run WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
 X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," NEWEST_ENDED("ended_at", "j.id") \
   " FROM job j LEFT JOIN run r ON r.id =" \

@@ -248,6 +248,33 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return code;
 }
 
+bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
+{
+	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
+	       a->ids == b->ids && a->ended == b->ended;
+}
+
+int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_JOB_MARK, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, job_name);
+	sql_put_double(&q, since);
+	code = sql_row(&q, e);
+	if (code > 0) {
+		ret->runs = (uint64_t)sql_int(&q);
+		ret->running = (uint64_t)sql_double(&q);
+		ret->succeeded = (uint64_t)sql_double(&q);
+		ret->ids = sql_double(&q);
+		ret->ended = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
 /* ---- jobs ---- */
 
 struct jobs_found {
