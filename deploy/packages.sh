@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need; the one place that lists them.
 #
-# Usage: deploy/packages.sh build|test|coverage|vm|web|pod|bench...
+# Usage: deploy/packages.sh build|test|vm|web|pod|bench...
 #
 # Installs only what is missing, as root or through sudo. Starts no daemon: installing the package
 # "prometheus" would otherwise start one.
@@ -19,7 +19,6 @@ declare -A packages=(
 	[web]="chromium fonts-dejavu-core python3"
 	[npm]="nodejs npm"
 	[bench]="python3 curl wrk"
-	[coverage]="gcovr"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 )
 

@@ -13,23 +13,29 @@ from parsers import PARSERS, ROOT, functions
 BOUND = 90
 
 
-def counted(build, target):
-    """{file: {line: count}} of a run of the target over its corpus."""
+def replay(build, target):
     for counter in build.rglob("*.gcda"):
         counter.unlink()
     subprocess.run([build / "tests/fuzz" / f"fuzz_{target}", ROOT / "tests/fuzz/corpus" / target], check=True,
                    stdout=subprocess.DEVNULL)
-    report = build / "fuzz.json"
-    subprocess.run(["gcovr", "--root", ROOT, "--filter", "(collectors|recommender|exporter)/", "--object-directory",
-                    build, "-j", "2", "--json", report, build], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    return {entry["file"]: {line["line_number"]: line["count"] for line in entry["lines"]
-                            if not line.get("gcovr/noncode")} for entry in json.loads(report.read_text())["files"]}
 
 
-def lines_of(parser, lines):
-    """The counted lines of "FILE" or "FILE: FUNCTION..."."""
+def counted(build, path):
+    """{line: count} of a file in the last replay."""
+    folder, name = path.rsplit("/", 1)
+    counters = list((build / folder / "CMakeFiles").glob(f"*.dir/{name}.gcda"))
+    if not counters:
+        return {}
+    said = subprocess.run(["gcov", "--json-format", "--stdout", counters[0]], check=True, capture_output=True,
+                          cwd=build).stdout
+    return {line["line_number"]: line["count"] for file in json.loads(said)["files"] if file["file"].endswith(path)
+            for line in file["lines"]}
+
+
+def lines_of(build, parser):
+    """The path in "FILE" or "FILE: FUNCTION...", and its counted lines."""
     path, _, names = parser.partition(": ")
-    of_file = lines.get(path, {})
+    of_file = counted(build, path)
     if not names:
         return path, of_file
     known = functions(path)
@@ -41,9 +47,9 @@ def main():
     status = 0
     print(f"{'target':15} {'parser':36} {'lines':>6} {'run':>7}  not run")
     for target in sys.argv[2:] or PARSERS:
-        all_lines = counted(build, target)
+        replay(build, target)
         for parser in PARSERS[target]:
-            path, lines = lines_of(parser, all_lines)
+            path, lines = lines_of(build, parser)
             missed = sorted(n for n, count in lines.items() if not count)
             share = 100 * (len(lines) - len(missed)) / len(lines) if lines else 0
             low = share < BOUND

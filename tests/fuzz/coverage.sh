@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
-deploy/packages.sh build test coverage
+deploy/packages.sh build test
 mkdir -p build
 cmake --preset coverage >build/coverage.log 2>&1 || {
 	cat build/coverage.log

@@ -1,7 +1,7 @@
 /*
  * Any bytes as a request that changes something, against the real routes. Lines: the path, Host, Origin,
- * Sec-Fetch-Site, Content-Type, Authorization, and one of the letters u (the Unix socket), t (a token is asked for),
- * c (changes are closed); then the body. What is accepted is not carried out: nothing is followed or kept here.
+ * Sec-Fetch-Site, Content-Type, Authorization, and letters: u (the Unix socket), t (a token is asked for), m (it
+ * is missing), c (changes are closed), l (the body is too large); then the body. What is accepted is not carried out: nothing is followed or kept here.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -122,7 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct site *s = site();
 
 	options.allow_changes = !how || !strchr(how, 'c');
-	options.changes_token_file = how && strchr(how, 't') ? token_file : NULL;
+	options.changes_token_file = how && strchr(how, 'm') ? "/nonexistent/token" :
+				     how && strchr(how, 't') ? token_file :
+							       NULL;
 	if (how && strchr(how, 'u'))
 		r.peer = (struct peer){.local = true, .uid = geteuid(), .pid = 1};
 	r.body_too_large = how && strchr(how, 'l');

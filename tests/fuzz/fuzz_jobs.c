@@ -5,17 +5,27 @@
  *	@@ follow 10 2		process 10 is a run, whose reaper is 2; the reaper may be absent
  *	@@ adopt 11		process 11 belongs to the first run, too
  *	@@ over			the first run has ended, as its parent says
+ *	@@ own			/proc is that of our own PID namespace, to those who only read
+ *	@@ again		other rules are in force: all processes are looked at anew
+ *
+ * Processes are looked at by each reader alone, too: a run must be like a real one before it asks them all.
  */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "collectors/base/utf8.h"
+#include "collectors/cgroup_files.h"
+#include "collectors/cgroup_own.h"
 #include "collectors/gpu.h"
+#include "collectors/gpu_pid.h"
 #include "collectors/jobs.h"
 #include "collectors/process_book.h"
 #include "collectors/process_facts.h"
+#include "collectors/quota.h"
 #include "collectors/recognise.h"
+#include "collectors/run_disk.h"
+#include "collectors/run_network.h"
 #include "tests/fuzz/fuzz_machine.h"
 
 static const struct collector *const list[] = {&collector_jobs, &collector_gpu, NULL};
@@ -24,8 +34,11 @@ struct machine {
 	struct fuzz_machine m;
 	struct snapshot_pool *pool;
 	void *gpu;
-	bool looked;
-	unsigned runs;
+	bool looked, own_pid_namespace;
+	unsigned runs, alone; /* runs, and processes that each reader looked at in this tick */
+	struct gpu_pids pids;
+	struct run_disk disk;
+	struct run_network network;
 	struct process_book *book;
 	struct facts_reader *reader;
 	double seconds; /* of CPU of the first run at the last look */
@@ -38,6 +51,10 @@ static void other(struct fuzz_machine *machine, struct slice word, struct scan l
 	uint64_t pid = 0, reaper = 0;
 	char id[32];
 
+	if (slice_is(word, "own"))
+		m->own_pid_namespace = true;
+	if (slice_is(word, "again"))
+		process_book_again(m->book);
 	if (slice_is(word, "over")) {
 		double final[RUN_N_METRICS];
 
@@ -70,12 +87,36 @@ static void other(struct fuzz_machine *machine, struct slice word, struct scan l
 		assert(e.text[0]);
 }
 
+/* What each reader of a control group, a mount table or a network namespace makes of a process. */
+static void look_alone(struct machine *m, pid_t pid)
+{
+	struct host *h = &m->m.t.host;
+	struct cgroup_files files;
+	struct cgroup group;
+	double values[CGROUP_VALUES], received, sent;
+	struct err e = {0};
+
+	if (cgroup_of_process(&group, h, pid, &e) == 0) {
+		cgroup_files_open(&files, &group);
+		cgroup_files_read(&files, h, values);
+		for (size_t i = 0; i < CGROUP_VALUES; i++)
+			assert(!(values[i] < 0) && !isinf(values[i]));
+		cgroup_files_close(&files);
+		quota_find(&group, h);
+	}
+	assert(!(run_disk_look(&m->disk, h, pid, 1e6) < 0));
+	run_network_look(&m->network, h, pid, &received, &sent);
+	assert(!(received < 0) && !(sent < 0));
+}
+
 static void look(void *context, struct booked *p)
 {
 	struct machine *m = context;
 	struct process_facts facts;
 	struct recognised r;
 
+	if (m->alone++ < 3)
+		look_alone(m, p->pid);
 	if (!facts_begin(m->reader, &m->m.t.host, p->pid, &facts))
 		return;
 	facts_complete(m->reader, &m->m.t.host,
@@ -105,7 +146,14 @@ static void tick(struct fuzz_machine *machine)
 	struct snapshot *s = snapshot_take(m->pool);
 
 	s->at = h->now;
-	process_book_look(m->book, h, look, forget, m);
+	m->alone = 0;
+	struct host own = *h;
+
+	own.own_pid_namespace = m->own_pid_namespace;
+	process_book_look(m->book, &own, look, forget, m);
+	gpu_pids_update(&m->pids, &own, (const uint32_t[]){10, 12, 7, 4000000000}, 4);
+	assert(gpu_pid_of(&m->pids, 7) >= 0);
+	gpu_pids_are_same(&m->pids, &own);
 	jobs_read(h->jobs, h, s);
 	for (size_t i = 0; i < s->n_runs; i++) {
 		const struct run_reading *r = &s->runs[i];
@@ -139,6 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		collector_gpu.stop(m.gpu);
 	snapshot_pool_free(m.pool);
 	jobs_free(m.m.t.host.jobs);
+	gpu_pids_done(&m.pids);
+	run_disk_done(&m.disk);
 	process_book_free(m.book);
 	facts_reader_free(m.reader);
 	test_host_done(&m.m.t);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/scan.h"
@@ -77,6 +78,20 @@ static double half(void *context)
 	return 0.5;
 }
 
+static void fetch(const struct keeper_options *o, const struct keeper_transport *t,
+	struct catalogue_cache *cache)
+{
+	struct catalogue *c = NULL;
+	struct keeper_report r;
+	struct err e = {0};
+	int code = keeper_fetch(o, t, cache, &c, &r, &e);
+
+	assert((code == 0) == (c || r.unchanged));
+	assert(code == 0 || e.text[0]);
+	assert(memchr(r.hash, '\0', sizeof r.hash));
+	catalogue_free(c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *regions[] = {"here"}, *benchmarks[] = {"geekbench:score"};
@@ -86,14 +101,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.regions = {1, regions},
 		.benchmarks = {1, benchmarks},
 		.known_hash = "h0"};
-	struct catalogue *c = NULL;
-	struct keeper_report r;
+	struct catalogue_cache *cache = NULL;
 	struct err e = {0};
-	int code = keeper_fetch(&o, &t, NULL, &c, &r, &e);
 
-	assert((code == 0) == (c || r.unchanged));
-	assert(code == 0 || e.text[0]);
-	assert(memchr(r.hash, '\0', sizeof r.hash));
-	catalogue_free(c);
+	/* In every second input pages are kept and asked for again: they are fresh then, or confirmed. */
+	if (size % 2 && catalogue_cache_open(&cache, ":memory:", &e))
+		abort();
+	fetch(&o, &t, cache);
+	if (cache)
+		fetch(&o, &t, cache);
+	catalogue_cache_close(cache);
 	return 0;
 }

@@ -19,10 +19,10 @@
 static const char catalogue[] =
 	"vendor_id,server_id,family,cpu_architecture,vcpus,memory_amount,gpu_count,gpu_model,"
 	"gpu_memory_min,gpu_memory_total,storage_size,score1,score,region_id,aliases,allocation,"
-	"price,currency\n"
-	"aws,t.small,t,x86_64,2,512,0,,,,0,1000,1500,1,here,ondemand,0.01,USD\n"
-	"aws,m.large,m,arm64,2,4096,0,,,,0,1000,2000,1,here,ondemand,0.10,USD\n"
-	"gcp,g.gpu,g,x86_64,4,16384,1,L4,8192,8192,0,1000,4000,2,there,spot,0.70,USD\n";
+	"price,currency,compliance\n"
+	"aws,t.small,t,x86_64,2,512,0,,,,0,1000,1500,1,here,ondemand,0.01,USD,hipaa soc2t2\n"
+	"aws,m.large,m,arm64,2,4096,0,,,,0,1000,2000,1,here,ondemand,0.10,USD,\n"
+	"gcp,g.gpu,g,x86_64,4,16384,1,L4,8192,8192,0,1000,4000,2,there,spot,0.70,USD,soc2t2\n";
 
 static const double at[] = {1795250601, 1795250602, 1795250603, 1795250604};
 static const double step[] = {1, 1, 1, 1};
@@ -34,7 +34,14 @@ static struct app app;
 
 static void begin(void)
 {
-	fuzz_file_write(catalogue, sizeof catalogue - 1);
+	struct buf text AUTO(buf_done) = BUF_MAX(100000);
+
+	buf_adds(&text, catalogue);
+	/* So many that a wrong name is answered with the nearest ones. */
+	for (int i = 0; i < 200; i++)
+		buf_addf(&text, "hcloud,cx%d,cx,x86_64,2,4096,0,,,,0,,,3,fsn,ondemand,%d,EUR,\n", i,
+			i + 1);
+	fuzz_file_write(text.data, text.len);
 	options = (struct options){.catalogue_path = fuzz_path, .sysfs = "/sys"};
 	app = APP_INIT;
 	app.options = &options;

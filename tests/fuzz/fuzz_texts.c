@@ -53,6 +53,29 @@ static void check_numbers(const char *data, size_t size)
 		assert(s.at == data);
 }
 
+/* However a text is taken apart, the pieces lie in it and come to an end. */
+static void check_pieces(const char *data, size_t size)
+{
+	struct scan s = SCAN(data, size), line;
+	struct slice word, left;
+
+	assert(scan_literal(&s, "") && s.at == data);
+	scan_literal(&s, "run");
+	while (scan_line(&s, &line)) {
+		assert(line.at >= data && line.end <= data + size);
+		while (scan_word(&line, &word)) {
+			struct scan piece = scan_slice(word);
+
+			assert(word.len && word.data + word.len <= data + size);
+			while (scan_until(&piece, ':', &left))
+				assert(!memchr(left.data, ':', left.len));
+		}
+		assert(line.end - line.at == (ptrdiff_t)strspn(line.at, " \t") ||
+			memchr(line.at, '\0', (size_t)(line.end - line.at)));
+	}
+	assert(scan_end(&s));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A copy of its own, so that a read past the end is seen. */
@@ -69,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_steady(without_replica, all);
 	check_utf8(text, size);
 	check_numbers(text, size);
+	check_pieces(text, size);
+	assert(!utf8_plain(text) || (strlen(text) && utf8_valid(text, strlen(text))));
 	container_of_cgroup(all, container);
 	assert(strspn(container, "0123456789abcdef") == strlen(container));
 	elf_architecture(data, size);
