@@ -2,6 +2,8 @@
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import unittest
 
@@ -33,10 +35,52 @@ class Binary(support.Case):
         self.assertIn("__stack_chk_fail", names)
         self.assertRegex(names, r"__\w+_chk@GLIBC")
 
-    @unittest.skipIf(os.uname().machine != "x86_64", "of x86 only")
-    def test_our_functions_are_marked_as_places_to_jump_to(self):
-        """By endbr64. The file as a whole says so only where the C library's start files are marked, too."""
-        self.assertGreater(pathlib.Path(support.EXPORTER).read_bytes().count(b"\xf3\x0f\x1e\xfa"), 300)
+    def test_a_stack_grows_by_a_page_at_a_time(self):
+        """orq $0,(%rsp) touches each page of a large frame, so that none jumps over the guard."""
+        if os.uname().machine != "x86_64" or "__asan_init" in readelf("--dyn-syms"):
+            self.skipTest("another processor has other words, and sanitizers check instead")
+        self.assertGreater(pathlib.Path(support.EXPORTER).read_bytes().count(b"\x48\x83\x0c\x24\x00"), 20)
+
+
+@unittest.skipIf(os.uname().machine != "x86_64", "of x86 only")
+class ControlFlow(support.Case):
+    """What .note.gnu.property says of marked jump targets (IBT) and shadow stacks (SHSTK)."""
+
+    @staticmethod
+    def features(path):
+        """One set per object file, of an archive several."""
+        notes = subprocess.run(["readelf", "-nW", path], capture_output=True, text=True, check=True).stdout
+        objects = re.split(r"^File: .*$", notes, flags=re.M)[1:] or [notes]
+        return [set(re.findall(r"IBT|SHSTK", text)) for text in objects]
+
+    def test_each_of_our_object_files_has_both(self):
+        libraries = os.environ["RIGHTSIZE_LIBRARIES"].split(",")
+        self.assertGreaterEqual(len(libraries), 4)
+        for library in libraries:
+            objects = self.features(library)
+            self.assertGreater(len(objects), 5, library)
+            self.assertEqual([f for f in objects if f != {"IBT", "SHSTK"}], [], library)
+
+    def test_the_program_has_a_shadow_stack_and_marks_if_the_start_files_have_them(self):
+        """The linker takes from IBT what any file lacks; Debian 12's Scrt1.o and crti.o are not marked."""
+        start = [subprocess.run([os.environ["RIGHTSIZE_COMPILER"], f"-print-file-name={name}"], capture_output=True,
+                                text=True, check=True).stdout.strip()
+                 for name in ("Scrt1.o", "crti.o", "crtbeginS.o", "crtendS.o", "crtn.o")]
+        marked = all("IBT" in self.features(path)[0] for path in start)
+        self.assertEqual(self.features(support.EXPORTER), [{"IBT", "SHSTK"} if marked else {"SHSTK"}], start)
+
+
+class Overflow(support.Case):
+    """A program with our flags that writes too far."""
+
+    def test_writing_past_the_end_ends_the_program(self):
+        for where, fits, said in (("heap", 64, "buffer overflow detected"), ("stack", 64, "stack smashing detected")):
+            for n, code in ((fits, 0), (fits + 16, -signal.SIGABRT)):
+                with self.subTest(where=where, n=n):
+                    done = subprocess.run([os.environ["RIGHTSIZE_OVERFLOW"], where, str(n)], capture_output=True,
+                                          text=True, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertEqual(said in done.stderr, code != 0, done.stderr)
 
 
 ROUTES = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/stats?job_name=job", "/overview", "/report?job_name=job",
