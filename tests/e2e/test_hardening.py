@@ -87,6 +87,67 @@ ROUTES = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/stats?job_name=job",
           "/recommend?job_name=job", "/server", "/nothing")
 
 
+def with_cores():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+class Cores(support.Case):
+    """What a fault leaves behind. Where it lands is the machine's business (core_pattern); wait(2) says whether one was made."""
+
+    def setUp(self):
+        super().setUp()
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
+            self.skipTest("no core dumps are allowed here")
+        if "__asan_init" in readelf("--dyn-syms"):
+            self.skipTest("LeakSanitizer reads the program's memory, so such a build stays readable")
+        self.token = self.folder / "token"
+        self.token.write_text("token-81fd30")
+        self.token.chmod(0o600)
+
+    def dumped(self, process):
+        """Did its end by SIGABRT make a core?"""
+        process.killed = True
+        process.send(signal.SIGABRT)
+        _, status = os.waitpid(process.pid, 0)
+        process.process.returncode = -signal.SIGABRT
+        if process.process.stdin:
+            process.process.stdin.close()
+        process.wait()
+        self.assertEqual(os.WTERMSIG(status), signal.SIGABRT)
+        for path in self.folder.glob("core*"):
+            self.assertNotIn(b"token-81fd30", path.read_bytes() if os.WCOREDUMP(status) else b"", path)
+            path.unlink()
+        return os.WCOREDUMP(status)
+
+    def program(self, *command):
+        return self.start_program(command, cwd=self.folder, preexec_fn=with_cores, stdout=subprocess.DEVNULL)
+
+    def test_a_server_leaves_none(self):
+        if not self.dumped(self.program("sleep", "600")):
+            self.skipTest("this machine makes no cores")
+        server = self.program(support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
+                              "--no-jobs.recognise", f"--web.changes-token-file={self.token}")
+        server.wait_address()
+        self.assertEqual(server.get("/runs", "POST", "{}", Authorization="Bearer token-81fd30").status, 415)
+        self.assertFalse(self.dumped(server))
+
+    def test_a_run_that_was_given_a_secret_leaves_none_and_its_job_may(self):
+        if not self.dumped(self.program("sleep", "600")):
+            self.skipTest("this machine makes no cores")
+        for flags, dumps in (((f"--forward.token-file={self.token}", "--forward.url=http://127.0.0.1:9"), False), ((), True)):
+            with self.subTest(flags=flags):
+                self.history = str(self.folder / f"history{len(flags)}.db")
+                job = support.python_job("import os,sys; print(open('/proc/self/status').read(), flush=True); os.read(0, 1)")
+                run = self.start_program([support.EXPORTER, *self.wrapper_arguments(job, flags=(*flags, "--forward.timeout=0s"))],
+                                         cwd=self.folder, preexec_fn=with_cores, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                self.assertIn(b"Name", run.process.stdout.readline())
+                child = support.children_of(run.pid)[0][0]
+                # It is recorded after what is to be hidden was hidden.
+                support.wait_until(lambda: pathlib.Path(self.history).exists() and self.runs(), "the record of the run")
+                self.assertEqual(pathlib.Path(f"/proc/{child}").stat().st_uid, os.geteuid())
+                self.assertEqual(self.dumped(run), dumps)
+
+
 class Secrets(support.Case):
     def test_what_jobs_were_started_with_is_told_to_nobody(self):
         argument, variable, token = "argument-7d1f0c", "variable-91be3a", "token-5c02d8"
@@ -96,8 +157,8 @@ class Secrets(support.Case):
         server = self.serve(f"--web.changes-token-file={file}", "--log.level=debug", "--jobs.recognise")
         job = self.start_run(support.python_job("input()", argument), flags=("--log.level=debug",),
                              env={**self.environment, "PASSWORD": variable}, stdin=subprocess.PIPE)
-        support.wait_until(lambda: server.job_value("rightsize_job_runs_active", "job") == 1
-                           or '"job"' in server.get("/jobs").text, "the run at the server")
+        support.wait_until(lambda: '"job"' in server.get("/jobs").text, "the run at the server")
+        support.wait_until(lambda: server.get("/-/ready").status == 200, "the first sample")
         told = {path: server.get(path).text for path in ROUTES}
         told["refused"] = server.get("/runs", "POST", "{}", Content_Type="application/json",
                                      Authorization="Bearer wrong-" + token[:4]).text
