@@ -65,7 +65,7 @@ struct account {
 	struct task_clock_total counted;
 	double forked_seconds; /* see struct account_spec */
 	double known[SOURCES]; /* seconds; NaN = not there */
-	double total, system;
+	double total, system, user;
 	struct lineage_tally tally; /* of exit accounting */
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last look */
@@ -430,7 +430,8 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
 	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	value[RUN_CPU_USER_SECONDS] = a->total - a->system;
+	/* Sums of other parts may differ in the last bit. */
+	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
 }
 
 void account_waited(struct account *a, double total_seconds)

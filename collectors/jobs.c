@@ -41,6 +41,7 @@ const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
 struct job {
 	char name[JOB_NAME_MAX];
 	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
+	double told[RUN_N_METRICS];     /* counters: the last value that was given out */
 	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
 	size_t n_outcomes;
 	struct {
@@ -453,7 +454,18 @@ static double combine(enum run_combine how, double a, double b)
 	return NAN;
 }
 
-static void add_job(const struct jobs *j, const struct job *job, struct block *out)
+/*
+ * The same parts added up in another order may differ in the last bit, and a counter that falls by so little was reset
+ * to whoever reads it, who then counts all of it anew.
+ */
+static double not_fallen(double *told, double value)
+{
+	if (!(value < *told))
+		*told = value;
+	return *told;
+}
+
+static void add_job(const struct jobs *j, struct job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
 	size_t active = 0;
@@ -473,6 +485,8 @@ static void add_job(const struct jobs *j, const struct job *job, struct block *o
 		/* A counter goes on after the runs; what no run ever knew stays unknown. */
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
+		if (counter && !isnan(v[k]))
+			v[k] = not_fallen(&job->told[k], v[k]);
 		POINT(out, (unsigned)k, v[k], job->name);
 	}
 	POINT(out, JOB_ACTIVE_RUNS, (double)active, job->name);

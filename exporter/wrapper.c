@@ -20,6 +20,7 @@
 #include "collectors/task_clock.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/privileges.h"
 #include "exporter/query.h"
 #include "exporter/sampler.h"
 #include "exporter/summary.h"
@@ -464,6 +465,8 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 
 	if (code)
 		return code;
+	/* Only now: the job's process began as a copy of this one. */
+	privileges_hide_secrets(app->options);
 	follow(app, self, job);
 	wait_for_end(app, job);
 	if (job->followed)
