@@ -406,6 +406,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
+	ret->cpu_level = t->place.binary.cpu_level;
 	if (t->ending.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->ending.status;

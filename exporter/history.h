@@ -103,6 +103,7 @@ struct run_finish {
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
 	const char *architecture; /* a name of recommender/catalogue.h */
+	const char *cpu_level;    /* of that architecture: collectors/run_binary.h */
 	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
