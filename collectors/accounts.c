@@ -58,12 +58,12 @@ struct account {
 	struct cgroup_rest *rest;  /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;
-	unsigned looks;
+	unsigned looks, events_run;
 	bool has_events;
-	unsigned events_run;
 	const struct task_clock *clock;
-	double clock_seconds, clock_stolen; /* as it was read, and what of it the host took */
-	double known[SOURCES];              /* seconds; NaN = not there */
+	struct task_clock_total counted;
+	double forked_seconds; /* see struct account_spec */
+	double known[SOURCES]; /* seconds; NaN = not there */
 	double total, system;
 	struct lineage_tally tally; /* of exit accounting */
 	struct missed_cpu missed;
@@ -187,14 +187,6 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 	a->shared_kills = group_oom_kills(&a->group, h);
 }
 
-/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
-static void find_group_later(struct account *a, const struct host *h,
-	const struct process_tree *tree)
-{
-	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree);
-}
-
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree)
 {
@@ -226,6 +218,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 
 	a->shared = shared;
 	a->clock = spec->clock;
+	a->forked_seconds = spec->forked_seconds;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
 	accounts_tick(shared, h);
@@ -259,7 +252,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 {
 	struct pids found = {0};
 
-	find_group_later(a, h, tree);
+	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
+		find_group(a, h, tree);
 	if (a->has_own)
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
@@ -285,6 +280,12 @@ static void add_members(struct account *a, const struct process_tree *tree)
 	exit_events_add(a->shared->events, a->events_run, pid, n);
 }
 
+/* What it used as the command that it was started for. */
+static double as_command(const struct account *a, double seconds)
+{
+	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
+}
+
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -293,7 +294,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
 	add_members(a, tree);
-	a->known[SOURCE_TASKSTATS] = (double)t->cpu_ns / 1e9;
+	a->known[SOURCE_TASKSTATS] = as_command(a, (double)t->cpu_ns / 1e9);
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -351,23 +352,14 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
 }
 
-/*
- * The clock goes on while a virtual machine's CPU is taken away, which the kernel's other accounts leave out. How much
- * of that met the run is not told: its share of all that the machine did meanwhile.
- */
 static double look_at_clock(struct account *a)
 {
 	const struct accounts *s = a->shared;
-	uint64_t ns;
+	bool known = a->machine_known && s->machine_known;
 
-	if (task_clock_read(a->clock, &ns) == 0 && (double)ns / 1e9 > a->clock_seconds) {
-		double grown = (double)ns / 1e9 - a->clock_seconds;
-
-		if (a->machine_known && s->machine_known)
-			a->clock_stolen += grown * machine_cpu_stolen(&a->machine, &s->machine);
-		a->clock_seconds += grown;
-	}
-	return a->clock_seconds - a->clock_stolen;
+	task_clock_look(a->clock, known ? machine_cpu_stolen(&a->machine, &s->machine) : 0,
+		&a->counted);
+	return a->counted.seconds - a->counted.stolen_seconds;
 }
 
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
@@ -394,8 +386,9 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
-	double tree_total = value[RUN_CPU_SECONDS], best = tree_total;
-	double system = tree_total > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / tree_total : 0;
+	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
+	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
+	double best = tree_total;
 	struct cgroup_rest_reading rest = {NAN, false};
 	double group_system = NAN;
 
@@ -408,6 +401,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 		group_system = look_at_group(a, h, value);
 	if (a->rest)
 		rest = cgroup_rest_read(a->rest, h);
+	rest.seconds = as_command(a, rest.seconds);
 	a->known[SOURCE_CGROUP_REST] = rest.exact ? rest.seconds : (double)NAN;
 	look_at_quota(a, h, value);
 	if (a->has_events)
@@ -477,7 +471,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	 * from the others then.
 	 */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed, ends + a->clock_stolen);
+		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return missed;
 }
 

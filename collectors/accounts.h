@@ -38,7 +38,8 @@ struct account;
 struct account_spec {
 	pid_t root;
 	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
-	bool ours; /* a wrapper waits for its processes: exit accounting adds nothing */
+	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
+	bool ours;             /* a wrapper waits for its processes: exit accounting adds nothing */
 };
 
 /* tree: of the run, just begun. Never fails: what is not there is not used. */

@@ -113,7 +113,7 @@ static bool pressure_total(struct scan text, const char *key, uint64_t *ret)
 		if (!scan_word(&line, &word) || !slice_is(word, key))
 			continue;
 		while (scan_word(&line, &word)) {
-			struct scan value = SCAN(word.data, word.len);
+			struct scan value = scan_slice(word);
 
 			if (scan_literal(&value, "total="))
 				return scan_u64(&value, ret);
@@ -128,7 +128,7 @@ static bool device_number(struct scan line, const char *key, uint64_t *ret)
 	struct slice word;
 
 	while (scan_word(&line, &word)) {
-		struct scan value = SCAN(word.data, word.len);
+		struct scan value = scan_slice(word);
 
 		if (slice_is(word, key))
 			return scan_u64(&line, ret);

@@ -70,7 +70,7 @@ static bool path_in(struct scan text, const char *controller, struct slice *ret)
 		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
 			!scan_until(&line, ':', &list))
 			continue;
-		struct scan rest = SCAN(list.data, list.len);
+		struct scan rest = scan_slice(list);
 		bool found = list.len == 0 && controller[0] == '\0';
 
 		while (!found && !scan_end(&rest)) {

@@ -200,6 +200,7 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 	struct account_spec account = {
 		.root = spec->pid,
 		.clock = spec->clock,
+		.forked_seconds = spec->forked_seconds,
 		.ours = spec->awaits_conclusion,
 	};
 

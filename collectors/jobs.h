@@ -39,7 +39,8 @@ struct run_spec {
 	bool awaits_conclusion;
 	double grace_seconds; /* it ends only when it had no process for so long, and goes on when it gets one */
 	const struct task_clock
-		*clock; /* counts for it; borrowed until the run ended; NULL = none */
+		*clock;        /* counts for it; borrowed until the run ended; NULL = none */
+	double forked_seconds; /* CPU time of the root before it became the command: not counted */
 };
 
 struct jobs *jobs_new(void);

@@ -62,7 +62,7 @@ static void parse_pressure(struct scan text, uint64_t ret[LINES])
 				continue;
 			while (scan_word(&rest, &word))
 				if (slice_starts(word, "total="))
-					ret[i] = number_find(SCAN(word.data, word.len), "total");
+					ret[i] = number_find(scan_slice(word), "total");
 		}
 	}
 }

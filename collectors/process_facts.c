@@ -74,7 +74,7 @@ static struct slice read_link(const struct host *h, pid_t pid, const char *file,
 /* Lines are NUMBER:CONTROLLERS:PATH; v2's is "0::PATH" (cgroups(7)). */
 static struct slice path_of_cgroup(struct slice text)
 {
-	struct scan s = SCAN(text.data, text.len), line;
+	struct scan s = scan_slice(text), line;
 	struct slice best = {text.data, 0};
 	int rank = 0;
 

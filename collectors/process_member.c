@@ -177,6 +177,9 @@ bool member_exists(const struct member *m, const struct host *h)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
+	/* What came since is its own until PSS is read again: as a share of all, a peak would be lost. */
+	if (m->pss_bytes && rss > m->pss_rss_bytes)
+		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)
 		return (uint64_t)((double)rss * ((double)m->pss_bytes / (double)m->pss_rss_bytes));
 	if (m->inherited_bytes == 0)

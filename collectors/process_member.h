@@ -93,9 +93,9 @@ bool member_exists(const struct member *m, const struct host *h);
 uint64_t member_read_pss(struct member *m, const struct host *h);
 
 /*
- * rss bytes of it (now, or at its peak) without what it shares with others of the run. By PSS, moved on with its
- * RSS, when that was read; else a forked child is taken to share what it has from its parent, but for one page a
- * fault; else all of it.
+ * rss bytes of it (now, or at its peak) without what it shares with others of the run. By PSS when that was read:
+ * the same share of a smaller RSS, and all that a greater one has more; else a forked child is taken to share what it
+ * has from its parent, but for one page a fault; else all of it.
  */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 

@@ -80,7 +80,7 @@ static void add_to_name(char *name, size_t size, const char *word)
 
 static double number(struct slice s)
 {
-	struct scan text = SCAN(s.data, s.len);
+	struct scan text = scan_slice(s);
 	uint64_t v;
 
 	return scan_u64(&text, &v) && scan_end(&text) ? (double)v : (double)NAN;
@@ -225,7 +225,7 @@ bool recognised_same(const struct recognised *a, const struct recognised *b)
 
 bool is_exporter_command(struct slice command_line)
 {
-	struct scan s = SCAN(command_line.data, command_line.len);
+	struct scan s = scan_slice(command_line);
 	struct slice program;
 
 	return command_line.data && next_string(&s, &program) &&

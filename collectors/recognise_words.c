@@ -44,8 +44,8 @@ bool next_string(struct scan *s, struct slice *ret)
 
 void words_take_apart(const struct process_text *text, struct words *w)
 {
-	struct scan environment = SCAN(text->environment.data, text->environment.len);
-	struct scan arguments = SCAN(text->command_line.data, text->command_line.len);
+	struct scan environment = scan_slice(text->environment);
+	struct scan arguments = scan_slice(text->command_line);
 	struct slice piece;
 
 	memset(w->variable, 0, sizeof w->variable);
@@ -71,7 +71,7 @@ static struct slice after(struct slice s, size_t n)
 
 static struct slice part(struct slice s, int index)
 {
-	struct scan rest = SCAN(s.data, s.len);
+	struct scan rest = scan_slice(s);
 	struct slice piece = s;
 
 	for (int i = 0; i <= index; i++)
@@ -110,7 +110,7 @@ static void skip_space(struct scan *s)
 /* The text of the member "name" of the outermost object. */
 static struct slice json_name(struct slice json)
 {
-	struct scan s = SCAN(json.data, json.len);
+	struct scan s = scan_slice(json);
 	struct slice text;
 	int depth = 0;
 
@@ -199,7 +199,7 @@ static struct slice title(const struct words *w, const char *begin, int index)
 	if (!line.data || !slice_starts(line, begin))
 		return nothing;
 	struct slice rest = after(line, strlen(begin));
-	struct scan s = SCAN(rest.data, rest.len);
+	struct scan s = scan_slice(rest);
 
 	for (int i = 0; i <= index; i++)
 		if (!scan_word(&s, &word))
@@ -233,9 +233,11 @@ static struct slice middle(const struct words *w, const char *begin)
 
 static struct slice file_line(const struct words *w, const char *begin)
 {
-	struct scan s = SCAN(w->file.data, w->file.len), line;
+	if (!w->file.data)
+		return nothing;
+	struct scan s = scan_slice(w->file), line;
 
-	while (w->file.data && scan_line(&s, &line))
+	while (scan_line(&s, &line))
 		if (scan_literal(&line, begin))
 			return (struct slice){line.at, (size_t)(line.end - line.at)};
 	return nothing;
@@ -243,11 +245,14 @@ static struct slice file_line(const struct words *w, const char *begin)
 
 static struct slice pod_value(const struct words *w, const char *key)
 {
-	struct scan s = SCAN(w->pod.data, w->pod.len);
 	size_t n = strlen(key);
 	struct slice piece;
 
-	while (w->pod.data && next_string(&s, &piece))
+	if (!w->pod.data)
+		return nothing;
+	struct scan s = scan_slice(w->pod);
+
+	while (next_string(&s, &piece))
 		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
 			return after(piece, n + 1);
 	return nothing;

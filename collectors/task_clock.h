@@ -6,7 +6,7 @@
  * What it does not see: programs that run with another user's rights than their caller's (set-user-ID; the kernel
  * takes the counter away), and the end of each process, when its memory is taken down. So it is never too much, but
  * where a virtual machine's CPU is taken away by its host (steal in /proc/stat): it goes on meanwhile, so that a tenth
- * too much was seen on a busy host. Who reads it has to take that off (accounts.c).
+ * too much was seen on a busy host.
  */
 #ifndef COLLECTORS_TASK_CLOCK_H
 #define COLLECTORS_TASK_CLOCK_H
@@ -25,5 +25,16 @@ void task_clock_close(struct task_clock *c);
 
 /* Nanoseconds so far, of the living and the ended. Any thread. Negative errno. */
 int task_clock_read(const struct task_clock *c, uint64_t *ret);
+
+struct task_clock_total {
+	double seconds;
+	double stolen_seconds; /* of these, while the host ran others; the kernel's other accounts leave it out */
+};
+
+/*
+ * Brings a total up to date. stolen: the part of what the whole machine did since the last look that its host took,
+ * 0 to 1: how much of it met these processes nobody tells. Keeps what it has when the clock cannot be read.
+ */
+void task_clock_look(const struct task_clock *c, double stolen, struct task_clock_total *total);
 
 #endif

@@ -13,7 +13,8 @@ declare -A packages=(
 		libjansson-dev libsqlite3-dev zlib1g-dev"
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
-		libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-prometheus-client"
+		iproute2 libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-jsonschema
+		python3-prometheus-client python3-yaml"
 	[vm]="qemu-system-x86 busybox-static cpio kmod xz-utils util-linux"
 	[web]="chromium fonts-dejavu-core python3"
 	[npm]="nodejs npm"

@@ -45,7 +45,7 @@ static void read_cache_control(struct scan value, double *ret)
 			part = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
 			rest.at = rest.end;
 		}
-		word = SCAN(part.data, part.len);
+		word = scan_slice(part);
 		if (scan_literal(&word, "no-store") || scan_literal(&word, "no-cache"))
 			keep = false;
 		else if (scan_literal(&word, "max-age="))

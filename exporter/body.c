@@ -22,7 +22,7 @@ json_t *body_parse(struct slice body, struct reply *r)
 	json_error_t e = {0};
 	json_t *ret = body.len ? json_loadb(body.data, body.len, JSON_REJECT_DUPLICATES, &e) : NULL;
 
-	if (ret && json_is_object(ret))
+	if (json_is_object(ret))
 		return ret;
 	if (body.len == 0)
 		buf_adds(&message, "the body must be a JSON object; it is empty");

@@ -30,7 +30,7 @@ static bool next(struct scan *s, struct slice *ret)
 
 static json_t *arguments(struct slice command_line)
 {
-	struct scan s = SCAN(command_line.data, command_line.len);
+	struct scan s = scan_slice(command_line);
 	json_t *ret = json_array();
 	struct slice piece;
 
@@ -41,7 +41,7 @@ static json_t *arguments(struct slice command_line)
 
 static json_t *variables(struct slice environment, const struct job_rules *rules)
 {
-	struct scan s = SCAN(environment.data, environment.len);
+	struct scan s = scan_slice(environment);
 	json_t *ret = json_object();
 	struct slice piece;
 	char name[128];

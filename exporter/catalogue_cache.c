@@ -197,7 +197,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e)
 {
-	struct cache_origin o;
+	struct cache_origin o = {0};
 	int code = catalogue_cache_origin(&o, path, e);
 
 	if (code)

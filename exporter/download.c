@@ -13,6 +13,8 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
+#define QUICK_EXIT                                                                                 \
+	(CURLOPTTYPE_LONG + 322) /* CURLOPT_QUICK_EXIT, which older headers do not have */
 #define IDLE_SECONDS                                                                               \
 	15L /* a transfer that brings less than a byte a second for so long is given up */
 
@@ -120,6 +122,11 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
+	/*
+	 * A thread of libcurl that waits for a dead name server is left to itself when the transfer is over; to wait
+	 * for it would delay the end of the program by minutes. Before 7.87 there is no way around it.
+	 */
+	set(c, (CURLoption)QUICK_EXIT, 1L);
 	return 0;
 }
 

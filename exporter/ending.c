@@ -90,10 +90,21 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals)
 	}
 }
 
+/* Neither the pod nor its exporter comes again. */
+static bool ends_with_pod(const struct app *app)
+{
+	return app->options->exit_with_job || app->options->jobs_pod;
+}
+
 const char *ending_wait(struct app *app, const sigset_t *signals)
 {
-	return app->options->exit_with_job ? wait_for_job(app, signals) :
-					     wait_for_signal(app, signals);
+	if (app->options->exit_with_job)
+		return wait_for_job(app, signals);
+	const char *reason = wait_for_signal(app, signals);
+
+	if (ends_with_pod(app))
+		wait_for_end_of_job(app, signals);
+	return reason;
 }
 
 void ending_linger(struct app *app, const sigset_t *signals)
@@ -134,7 +145,7 @@ void ending_close_runs(struct app *app, const struct identity *self)
 	struct identity copy = *self;
 	struct err e = {0};
 
-	if (!app->options->exit_with_job || !app->historian ||
+	if (!ends_with_pod(app) || !app->historian ||
 		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
 		return;
 	if (historian_do(app->historian, close_runs, &copy, &e))

@@ -13,7 +13,7 @@
 /* A job that ends may be followed by its next step: so long without any run is the end of all. */
 #define ENDING_SETTLE_SECONDS 5.0
 
-/* After a signal with --exit-with-job, so long is waited for the job to end as well: both get it when a pod ends. */
+/* After a signal in a pod (--jobs.pod, --exit-with-job), so long is waited for the job to end: both get it then. */
 #define ENDING_GRACE_SECONDS 15.0
 
 /* Blocks until it is time to end; why, for the log: the name of the signal, or "job ended". Main thread. */
@@ -26,8 +26,8 @@ const char *ending_wait(struct app *app, const sigset_t *signals);
 void ending_linger(struct app *app, const sigset_t *signals);
 
 /*
- * With --exit-with-job nobody comes after us who could go on with the runs that are still open: they end as
- * interrupted. After the sampler stopped, before the historian does.
+ * In a pod (--jobs.pod, --exit-with-job) nobody comes after us who could go on with the runs that are still open: they
+ * end as interrupted. After the sampler stopped, before the historian does.
  */
 void ending_close_runs(struct app *app, const struct identity *self);
 

@@ -55,9 +55,10 @@ static json_t *habits_json(const struct habits *h)
 	return o;
 }
 
-static void put_related(json_t *o, const struct catalogue *c, const struct runs *runs)
+static void put_related(json_t *o, const struct catalogue *c, const struct runs *runs,
+	struct arena *arena)
 {
-	struct habits habits = habits_of_job(runs);
+	struct habits habits = habits_of_job(runs, arena);
 	struct related related[RELATED_MAX];
 
 	json_put(o, "habits", habits_json(&habits));
@@ -82,7 +83,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	json_put(o, "job_name", json_text(job_name));
 	if (job_name)
-		put_related(o, use.catalogue, &runs);
+		put_related(o, use.catalogue, &runs, &arena);
 	json_put(o, "benchmarks", benchmarks_json(use.catalogue));
 	json_put(o, "catalogue", catalogue_json(&use));
 	return reply_json(r, 200, o);

@@ -354,8 +354,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	(void)algorithms;
 	(void)n_algorithms;
 	(void)certificates;
-	(void)n_certificates;
 	(void)key;
+	*n_certificates = 0;
 	return -1;
 }
 

@@ -50,16 +50,16 @@ static void join_arguments(struct matching *m)
 
 static struct slice variable(const struct process_facts *f, const char *name)
 {
-	struct scan s = SCAN(f->text.environment.data, f->text.environment.len);
+	struct scan s = scan_slice(f->text.environment);
 	size_t n = strlen(name);
 	struct slice piece;
 
-	while (f->text.environment.data && !scan_end(&s)) {
+	while (!scan_end(&s)) {
 		if (!scan_until(&s, '\0', &piece)) {
 			piece = (struct slice){s.at, (size_t)(s.end - s.at)};
 			s.at = s.end;
 		}
-		if (piece.len > n && piece.data[n] == '=' && memcmp(piece.data, name, n) == 0)
+		if (slice_starts(piece, name) && piece.len > n && piece.data[n] == '=')
 			return (struct slice){piece.data + n + 1, piece.len - n - 1};
 	}
 	return (struct slice){NULL, 0};
@@ -84,7 +84,7 @@ static struct slice subject(const struct matching *m, const struct condition *c)
 	case CONDITION_USER:
 		return (struct slice){f->user, strlen(f->user)};
 	case CONDITION_VARIABLE:
-		return variable(f, c->variable);
+		return c->variable ? variable(f, c->variable) : (struct slice){NULL, 0};
 	}
 	return (struct slice){NULL, 0};
 }

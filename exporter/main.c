@@ -23,6 +23,7 @@
 #include "exporter/manual.h"
 #include "exporter/outlook.h"
 #include "exporter/paths.h"
+#include "exporter/privileges.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/rules_command.h"
@@ -178,6 +179,8 @@ static int serve_main(int argc, char **argv)
 	int code = history_default_path(&path, o.history_path, &e);
 
 	app.history_path = path;
+	if (code == 0)
+		privileges_drop(&o, path);
 	if (code == 0)
 		code = serve_until_signal(&app, &self, &set, &e);
 	if (code)

@@ -55,7 +55,7 @@ static bool next_piece(struct scan *s, char stop, struct slice *ret)
 /* A weight is 0 to 1 with at most three decimals; anything else makes the element unacceptable. */
 static double weight(struct slice s)
 {
-	struct scan t = SCAN(s.data, s.len);
+	struct scan t = scan_slice(s);
 	double q;
 
 	for (size_t i = 0; i < s.len; i++)
@@ -77,12 +77,12 @@ static bool next_element(struct scan *header, struct element *ret)
 
 	if (!next_piece(header, ',', &whole))
 		return false;
-	struct scan s = SCAN(whole.data, whole.len);
+	struct scan s = scan_slice(whole);
 
 	*ret = (struct element){.q = 1};
 	next_piece(&s, ';', &ret->token);
 	while (next_piece(&s, ';', &piece)) {
-		struct scan p = SCAN(piece.data, piece.len);
+		struct scan p = scan_slice(piece);
 
 		if (!scan_until(&p, '=', &name))
 			continue;

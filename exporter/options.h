@@ -104,6 +104,8 @@ X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE,
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
   "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
+X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
 X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \

@@ -36,7 +36,7 @@ static bool add_quoted(struct scan *line, struct buf *out)
 
 void pod_info_parse(struct slice text, struct buf *out)
 {
-	struct scan s = SCAN(text.data, text.len), line;
+	struct scan s = scan_slice(text), line;
 
 	while (text.data && scan_line(&s, &line)) {
 		struct buf value AUTO(buf_done) = BUF_MAX(POD_INFO_MAX);

@@ -21,7 +21,7 @@ static struct profile profile_of(const struct runs *runs, const struct demand *d
 static void about_job(struct server_answer *s, const struct machine *m, const struct runs *runs,
 	struct arena *arena)
 {
-	struct habits habits = habits_of_job(runs);
+	struct habits habits = habits_of_job(runs, arena);
 	struct pick_options options = s->options;
 
 	options.currency = s->picks.currency;

@@ -247,14 +247,12 @@ void site_answer(struct site *s, const struct request *r, struct answer *ret)
 	struct err e = {0};
 
 	*ret = (struct answer){.handler = "other"};
-	if (!get && !post) {
-		refuse_method(ret, "GET, HEAD");
-	} else if (target_split(r->target, &t, &e) != 0) {
+	if ((get || post) && target_split(r->target, &t, &e) != 0) {
 		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
 		site_reply(ret, &refusal);
 	} else if (get) {
 		dispatch(s, r, &t, ret);
-	} else if (!site_change(s, r, &t, ret)) {
+	} else if (!post || !site_change(s, r, &t, ret)) {
 		refuse_method(ret, "GET, HEAD");
 	}
 }

@@ -78,9 +78,24 @@ struct raw {
 	bool http2;
 };
 
+static const char *cipher_name(size_t i)
+{
+	return web_ciphers[i].name;
+}
+
+static const char *curve_name(size_t i)
+{
+	return web_curves[i].name;
+}
+
+static const char *version_name(size_t i)
+{
+	return web_versions[i].name;
+}
+
 /* The row of value in a table of names; the sentence lists them. */
-static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const void *table,
-	size_t size, unsigned char *ret, struct err *e)
+static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
+	unsigned char *ret, struct err *e)
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(1024);
 	const char *text = "";
@@ -89,7 +104,7 @@ static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const vo
 	if (code)
 		return code;
 	for (size_t i = 0;; i++) {
-		const char *name = *(const char *const *)((const char *)table + i * size);
+		const char *name = nth(i);
 
 		if (!name)
 			break;
@@ -103,8 +118,8 @@ static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const vo
 		buf_text(&known));
 }
 
-static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const void *table,
-	size_t size, unsigned char *rows, size_t *n, size_t most, struct err *e)
+static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
+	unsigned char *rows, size_t *n, size_t most, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
 		return yaml_error(y, value, e, "a list is wanted here");
@@ -114,7 +129,7 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const v
 
 		if (*n == most)
 			return yaml_error(y, item, e, "more than %zu in the list", most);
-		int code = row_of(y, item, what, table, size, &rows[(*n)++], e);
+		int code = row_of(y, item, what, nth, &rows[(*n)++], e);
 
 		if (code)
 			return code;
@@ -126,22 +141,21 @@ static int read_ciphers(struct yaml *y, yaml_node_t *value, void *into, struct e
 {
 	struct web_config *c = ((struct raw *)into)->c;
 
-	return rows_of(y, value, "cipher suite", web_ciphers, sizeof web_ciphers[0], c->ciphers,
-		&c->n_ciphers, WEB_CIPHERS_MAX, e);
+	return rows_of(y, value, "cipher suite", cipher_name, c->ciphers, &c->n_ciphers,
+		WEB_CIPHERS_MAX, e);
 }
 
 static int read_curves(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	struct web_config *c = ((struct raw *)into)->c;
 
-	return rows_of(y, value, "curve", web_curves, sizeof web_curves[0], c->curves, &c->n_curves,
-		WEB_CURVES_MAX, e);
+	return rows_of(y, value, "curve", curve_name, c->curves, &c->n_curves, WEB_CURVES_MAX, e);
 }
 
 static int read_version(struct yaml *y, yaml_node_t *value, unsigned *ret, struct err *e)
 {
 	unsigned char row = 0;
-	int code = row_of(y, value, "TLS version", web_versions, sizeof web_versions[0], &row, e);
+	int code = row_of(y, value, "TLS version", version_name, &row, e);
 
 	if (code == 0)
 		*ret = row;

@@ -53,13 +53,19 @@ void wrapper_adopt_orphans(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+struct cpu_times {
+	double user, system; /* seconds */
+};
+
 struct job {
 	pid_t pid;
 	struct now started;
 	int status; /* as of wait(2), when ended */
 	bool ended;
 	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
-	double forked_rss; /* what the child had of us when it became the command: see largest_rss_of */
+	/* What the child had and used as our copy, before it became the command: see largest_rss_of. */
+	double forked_rss;
+	struct cpu_times forked;
 	bool peak_seen; /* the sampler saw the job's memory itself */
 	bool killed;    /* a process of it ended by SIGKILL */
 	char run_id[RUN_ID_MAX];
@@ -72,6 +78,16 @@ struct job {
 static double max_rss(const struct rusage *used)
 {
 	return (double)used->ru_maxrss * 1024;
+}
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static struct cpu_times cpu_times(const struct rusage *used)
+{
+	return (struct cpu_times){seconds_of(used->ru_utime), seconds_of(used->ru_stime)};
 }
 
 /*
@@ -107,6 +123,7 @@ int wrapper_become(char *const command[])
 /* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
 struct report {
 	double rss;
+	struct cpu_times cpu;
 	bool in_cgroup;
 };
 
@@ -119,6 +136,7 @@ static _Noreturn void report_and_become(const struct job *job, char *const comma
 	/* Last, so that it counts what all of this took. */
 	getrusage(RUSAGE_SELF, &used);
 	r.rss = max_rss(&used);
+	r.cpu = cpu_times(&used);
 	bool told = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
@@ -144,8 +162,10 @@ static int start(struct job *job, char *const command[])
 
 	if (failure)
 		return not_started("fork", failure);
-	if (read(result, &r, sizeof r) == sizeof r)
+	if (read(result, &r, sizeof r) == sizeof r) {
 		job->forked_rss = r.rss;
+		job->forked = r.cpu;
+	}
 	/* One exact account is enough, and the clock costs the job a little at each context switch. */
 	if (r.in_cgroup)
 		task_clock_close(&job->clock);
@@ -181,6 +201,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.started_mono = job->started.mono,
 		.awaits_conclusion = true,
 		.clock = job->clock.fd >= 0 ? &job->clock : NULL,
+		.forked_seconds = job->forked.user + job->forked.system,
 	};
 	struct run_begin begin = {
 		.run_id = job->run_id,
@@ -286,7 +307,7 @@ static double largest_rss_of(const struct job *job)
 								       (double)NAN;
 }
 
-/* What the kernel says of all processes that were waited for: exact, see getrusage(2). */
+/* What the kernel says of all processes that were waited for, but for us: exact, see getrusage(2). */
 static void final_of(const struct job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -295,8 +316,9 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 		final[i] = NAN;
 	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
 		return;
-	double user = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
-	double system = (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6;
+	struct cpu_times all = cpu_times(&used);
+	double user = fmax(all.user - job->forked.user, 0);
+	double system = fmax(all.system - job->forked.system, 0);
 
 	final[RUN_CPU_SECONDS] = user + system;
 	final[RUN_CPU_USER_SECONDS] = user;

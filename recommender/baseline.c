@@ -57,6 +57,7 @@ static void baseline_memory(struct sizing *s, const struct runs *used, size_t at
 		"%s, rounded up",
 		(unsigned long long)s->resources.memory, peaks.n, words_bytes(peak, peaks.max),
 		words_bytes(with_margin, s->demand.memory_bytes));
+	explain_memory_source(s, used, arena);
 	if (attempt < 2)
 		return;
 	s->demand.memory_bytes =

@@ -1,13 +1,14 @@
 /* Medians over runs. */
 #include "recommender/job_profile.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recommender/strategy.h"
 
-/* Below, a job has one busy thread: what is above 1 are its helpers and the granularity of the readings. */
+/* Below, a job has one busy thread: what is above 1 are its side threads and the granularity of the readings. */
 #define TWO_CORES 1.2
 
 static double duration(const struct run *r)
@@ -125,7 +126,27 @@ struct profile profile_of_job(const struct runs *runs)
 	};
 }
 
-struct habits habits_of_job(const struct runs *runs)
+/* In lower case, as programs are; R, the one exception, stays. */
+static struct words words_of_name(const char *name, struct arena *arena)
+{
+	size_t len = strlen(name);
+	const char **text = arena_alloc(arena, (len / 2 + 1) * sizeof *text);
+	struct words ret = {0, text};
+
+	for (size_t at = 0, n; at < len; at += n + 1) {
+		n = strcspn(name + at, "/-_.: ");
+		if (!n)
+			continue;
+		char *word = arena_text(arena, name + at, n);
+
+		for (char *c = word; n > 1 && *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		text[ret.n++] = word;
+	}
+	return ret;
+}
+
+struct habits habits_of_job(const struct runs *runs, struct arena *arena)
 {
 	struct profile p = profile_of_job(runs);
 
@@ -135,5 +156,7 @@ struct habits habits_of_job(const struct runs *runs)
 		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
 		.memory_bytes = median(runs, run_memory_peak),
 		.network_bytes_per_second = median(runs, network_rate),
+		.programs =
+			runs->n ? words_of_name(runs->run[0].job_name, arena) : (struct words){0},
 	};
 }

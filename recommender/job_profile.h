@@ -13,7 +13,10 @@
 /* Medians over the newest successful runs on the kind of server where the newest ran; reference is left unknown. All unknown without such a run. */
 struct profile profile_of_job(const struct runs *runs);
 
-/* The same of its habits; programs are left empty. */
-struct habits habits_of_job(const struct runs *runs);
+/*
+ * The same of its habits. No run says which programs it was, so the words of the job's name stand for them
+ * ("nightly/gzip-logs" has gzip); they are in arena.
+ */
+struct habits habits_of_job(const struct runs *runs, struct arena *arena);
 
 #endif

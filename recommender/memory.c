@@ -196,6 +196,7 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
 			(unsigned long long)s->resources.memory, m->because, words_runs(n, peaks.n),
 			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
+	explain_memory_source(s, used, arena);
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);
 	fed_done(&f);

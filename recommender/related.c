@@ -23,8 +23,8 @@ static bool is_gpu_job(const struct habits *h)
 
 static bool compresses(const struct habits *h)
 {
-	static const char *const names[] = {
-		"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "brotli", "7z", NULL};
+	static const char *const names[] = {"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4",
+		"brotli", "7z", "compress", "compression", "archive", NULL};
 
 	return runs_one_of(h, names);
 }
@@ -32,7 +32,7 @@ static bool compresses(const struct habits *h)
 static bool serves_web(const struct habits *h)
 {
 	static const char *const names[] = {
-		"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", NULL};
+		"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", "web", "http", NULL};
 
 	return runs_one_of(h, names);
 }
@@ -101,14 +101,16 @@ static const struct rule {
 	{is_gpu_job, "its GPUs are busy",
 		{"workload_profile:llm", "llm_speed:prompt_processing",
 			"llm_speed:text_generation"}},
-	{compresses, "it runs a compression program",
+	{compresses, "by its name or programs it compresses",
 		{"compression_text:compress", "compression_text:decompress"}},
-	{serves_web, "it runs a web server",
+	{serves_web, "by its name or programs it serves the web",
 		{"workload_profile:web", "static_web:rps-extrapolated"}},
-	{caches, "it runs a cache in memory", {"workload_profile:cache", "redis:rps-extrapolated"}},
-	{encrypts, "it runs an encryption program", {"openssl", "passmark:cpu_encryption_test"}},
-	{builds, "it runs a compiler or a build", {"workload_profile:cicd"}},
-	{analyses, "it runs a language of data analysis and keeps the CPU busy",
+	{caches, "by its name or programs it is a cache in memory",
+		{"workload_profile:cache", "redis:rps-extrapolated"}},
+	{encrypts, "by its name or programs it encrypts",
+		{"openssl", "passmark:cpu_encryption_test"}},
+	{builds, "by its name or programs it builds software", {"workload_profile:cicd"}},
+	{analyses, "by its name or programs it analyses data, and it keeps the CPU busy",
 		{"workload_profile:data_analysis"}},
 	{wants_bandwidth,
 		"it keeps the CPU busy over more than 4 GiB of memory per core, so that memory "

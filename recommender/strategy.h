@@ -28,6 +28,9 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
  */
 double run_memory_peak(const struct run *r);
 
+/* Says which peak memory is sized from, and what else was measured that is not it. */
+void explain_memory_source(struct sizing *s, const struct runs *used, struct arena *arena);
+
 /* MiB: 128, 256, 512, 1024, 2048, then whole GiB, always up; 0 when bytes is unknown. */
 uint64_t round_memory(double bytes);
 

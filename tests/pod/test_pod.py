@@ -4,9 +4,11 @@ Each pod has one PID namespace, a job with limits, and the exporter with a read-
 test does not give it. What arrives is asked of a real Prometheus.
 """
 import contextlib
+import datetime
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -23,11 +25,11 @@ IMAGE, BASE = os.environ["RIGHTSIZE_IMAGE"], os.environ["BASE"]
 MIB = 1 << 20
 
 # Two busy processes under half a core, and 60 MiB.
-WORK = """perl -e '$x = "a" x (60 << 20); $t = time + %(seconds)d; 1 while time < $t' &
+WORK = """perl -e '$n = 60 << 20; $x = "a"; $x x= $n; $t = time + %(seconds)d; 1 while time < $t' &
 perl -e '$t = time + %(seconds)d; 1 while time < $t' &
 wait"""
 # A child of the job needs more than the job may have; the job says so.
-HUNGRY = """perl -e 'sleep 3; $x = "a" x (300 << 20)'; exit 137"""
+HUNGRY = """perl -e 'sleep 3; $n = 300 << 20; $x = "a"; $x x= $n'; exit 137"""
 
 
 def free_port():
@@ -87,6 +89,16 @@ class Pod:
     def state(self, name):
         return json.loads(podman("inspect", self.container(name)))[0]["State"]
 
+    def memory(self, name):
+        """The container's working set: what counts against its limit, less what the kernel drops first."""
+        lines = pathlib.Path(f"/proc/{self.state(name)['Pid']}/cgroup").read_text().splitlines()
+        paths = {controllers: path for _, controllers, path in (line.split(":", 2) for line in lines)}
+        v1 = "memory" in paths
+        group = pathlib.Path("/sys/fs/cgroup/memory" + paths["memory"] if v1 else "/sys/fs/cgroup" + paths[""])
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        usage = int((group / ("memory.usage_in_bytes" if v1 else "memory.current")).read_text())
+        return usage - int(stat["total_inactive_file" if v1 else "inactive_file"])
+
     def log(self):
         done = subprocess.run(["podman", "logs", self.container("rightsize")], capture_output=True, text=True, check=False)
         return done.stderr + done.stdout
@@ -103,7 +115,7 @@ class Pod:
 
 
 class PodCase(support.Case):
-    def play(self, *arguments, **options):
+    def play(self, *arguments, started=True, **options):
         pod = Pod(*arguments, port=free_port(), **options)
         # An emptyDir of podman belongs to root: what a cluster does by fsGroup is done here by a folder for everybody.
         state = self.folder / f"{pod.name}-state"
@@ -112,7 +124,8 @@ class PodCase(support.Case):
         self.folder.chmod(0o755)
         pod.manifest["spec"]["volumes"] = [{"name": "state", "hostPath": {"path": str(state), "type": "Directory"}}]
         self.addCleanup(pod.down)
-        pod.play(self.folder)
+        if started:
+            pod.play(self.folder)
         return pod
 
     def prometheus(self, *pods):
@@ -127,14 +140,17 @@ class PodCase(support.Case):
         self.addCleanup(process.stop)
         self.prometheus_url = f"http://127.0.0.1:{port}"
 
-    def ask(self, query):
-        """The value of a query that has one; None without an answer."""
+    def results(self, query):
         url = f"{self.prometheus_url}/api/v1/query?query={urllib.parse.quote(query)}"
         try:
             with urllib.request.urlopen(url, timeout=10) as answer:
-                result = json.load(answer)["data"]["result"]
+                return json.load(answer)["data"]["result"]
         except OSError:
-            return None
+            return []
+
+    def ask(self, query):
+        """The value of a query that has one; None without an answer."""
+        result = self.results(query)
         return float(result[0]["value"][1]) if result else None
 
     def central(self):
@@ -146,6 +162,11 @@ class PodCase(support.Case):
         return server
 
 
+def seconds_of(text):
+    """Of a time in ISO 8601; Python knows no nanoseconds."""
+    return datetime.datetime.fromisoformat(re.sub(r"(\.\d{1,6})\d*", r"\1", text).replace("Z", "+00:00")).timestamp()
+
+
 def show(title, rows):
     print(f"\n{title}", file=sys.stderr)
     for row in rows:
@@ -155,34 +176,40 @@ def show(title, rows):
 class Sidecar(PodCase):
     def test_the_job_arrives_in_prometheus_and_its_run_at_the_central_exporter(self):
         central = self.central()
-        work = self.play("work", WORK % {"seconds": 16}, flags=[
+        # Far less than a busy machine leaves it, so that it is held back anywhere.
+        work = self.play("work", WORK % {"seconds": 16}, cpu="250m", flags=[
             "--exit-with-job", "--web.linger=10s", f"--forward.url=http://host.containers.internal:{central.port}"])
         self.prometheus(work)
         queries = {
-            "CPU, cores": ('max_over_time(rate(rightsize_job_cpu_seconds_total{job_name="pods/work"}[5s])[1m:1s])',
-                           0.35, 0.65),
-            "memory peak, MiB": ('max_over_time(rightsize_job_memory_peak_bytes{job_name="pods/work"}[1m]) / 1048576',
+            "CPU, cores": ('max_over_time(rate(rightsize_job_cpu_seconds_total{job_name="pods/work"}[5s])[5m:1s])',
+                           0.15, 0.35),
+            "memory peak, MiB": ('max_over_time(rightsize_job_memory_peak_bytes{job_name="pods/work"}[5m]) / 1048576',
                                  60, 128),
-            "memory limit, MiB": ('max_over_time(rightsize_job_memory_limit_bytes{job_name="pods/work"}[1m]) / 1048576',
+            "memory limit, MiB": ('max_over_time(rightsize_job_memory_limit_bytes{job_name="pods/work"}[5m]) / 1048576',
                                   128, 128),
-            "CPU limit, cores": ('max_over_time(rightsize_job_cpu_limit_cores{job_name="pods/work"}[1m])', 0.5, 0.5),
+            "CPU limit, cores": ('max_over_time(rightsize_job_cpu_limit_cores{job_name="pods/work"}[5m])', 0.25, 0.25),
             "throttled periods": (
-                'max_over_time(rightsize_job_cpu_throttled_periods_total{job_name="pods/work"}[1m])', 10, 400),
+                'max_over_time(rightsize_job_cpu_throttled_periods_total{job_name="pods/work"}[5m])', 10, 400),
             "throttled, s": (
-                'max_over_time(rightsize_job_cpu_throttled_seconds_total{job_name="pods/work"}[1m])', 1, 60),
+                'max_over_time(rightsize_job_cpu_throttled_seconds_total{job_name="pods/work"}[5m])', 0.5, 60),
         }
-        rows = []
-        for name, (query, least, most) in queries.items():
-            value = wait_until(lambda q=query, n=least: (v := self.ask(q)) is not None and v >= n and v, query)
-            self.assertLessEqual(value, most, name)
-            rows.append((name, round(value, 3), query))
-        rows.append(("sidecar, resident MiB", round(self.ask("max_over_time(process_resident_memory_bytes[1m])") / MIB, 1),
-                     "max_over_time(process_resident_memory_bytes[1m])"))
-        show("Prometheus", rows)
+        wait_until(lambda: work.metrics(), "the sidecar's answer")
+        wait_until(lambda: (work.value("rightsize_job_cpu_seconds_total") or 0) > 1, "a second of the job")
+        pages = work.memory("rightsize")
         wait_until(lambda: work.state("rightsize")["Status"] == "exited", "the sidecar's end after the job")
         self.assertEqual(work.state("rightsize")["ExitCode"], 0, work.log())
+        rows = []
+        for name, (query, least, most) in queries.items():
+            value = self.ask(query)
+            self.assertIsNotNone(value, query)
+            self.assertTrue(least <= value <= most, f"{name}: {value}")
+            rows.append((name, round(value, 3), query))
+        resident = "max_over_time(process_resident_memory_bytes[5m]) / 1048576"
+        rows.append(("sidecar, resident MiB", round(self.ask(resident), 1), resident))
+        rows.append(("sidecar, working set MiB", round(pages / MIB, 1), "usage_in_bytes - total_inactive_file"))
+        show("Prometheus", rows)
         run = central.get("/runs?job_name=pods/work").json["runs"][0]
-        self.assertGreater(run["cpu_seconds"], 5)
+        self.assertGreater(run["cpu_seconds"], 2)
         self.assertGreaterEqual(run["memory_peak_bytes"], 60 * MIB)
         answer = central.get("/recommend?job_name=pods/work").json
         show("central exporter", [(key, run[key]) for key in
@@ -198,26 +225,37 @@ class Sidecar(PodCase):
         self.assertEqual(wait_until(lambda: self.ask(runs), runs), 1)
         show("Prometheus", [(query, self.ask(query)), (runs, self.ask(runs))])
 
-    def test_the_first_answer_comes_at_once(self):
-        pod = self.play("quick", "sleep 30")
-        wait_until(lambda: pod.metrics(), "the first answer")
-        text = pod.log()
-        began = pod.state("rightsize")["StartedAt"]
-        ready = next(line for line in text.splitlines() if "listening" in line)
-        show("from the container's start to the socket", [(began, ready)])
+    def test_prometheus_scrapes_it_within_seconds_of_its_start(self):
+        pod = self.play("quick", "sleep 60", started=False)
+        self.prometheus(pod)
+        wait_until(lambda: self.ask("up") == 0, "a scrape before there is a pod")
+        pod.play(self.folder)
+        wait_until(lambda: self.ask("up") == 1, "the first scrape that succeeds")
+        first = min(at for at, up in self.results("up[1m]")[0]["values"] if up == "1")
+        log = pod.log()
+        began = seconds_of(pod.state("rightsize")["StartedAt"])
+        listening = seconds_of(next(line for line in log.splitlines() if "listening" in line).split()[0][3:])
+        show("from the container's start", [("socket, s", round(listening - began, 3)),
+                                            ("scraped every second, s", round(first - began, 3))])
+        self.assertLess(first - began, 10)
 
     def test_sigterm_closes_the_run_and_hands_it_on(self):
         central = self.central()
-        pod = self.play("ended", WORK % {"seconds": 600}, flags=[
-            "--exit-with-job", f"--forward.url=http://host.containers.internal:{central.port}"])
-        wait_until(lambda: (pod.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
-        started = time.monotonic()
-        podman("stop", "--time", "20", pod.container("rightsize"))
-        self.assertLess(time.monotonic() - started, 20)
-        self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
-        run = central.get("/runs?job_name=pods/ended").json["runs"][0]
-        self.assertEqual(run["outcome"], "interrupted")
-        self.assertGreater(run["cpu_seconds"], 0.2)
+        for i, flags in enumerate(([], ["--exit-with-job"])):
+            pod = self.play(f"ended-{i}", WORK % {"seconds": 600}, flags=[
+                *flags, f"--forward.url=http://host.containers.internal:{central.port}"])
+            wait_until(lambda p=pod: (p.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
+            started = time.monotonic()
+            podman("stop", "--time", "20", pod.container("rightsize"))
+            took = time.monotonic() - started
+            self.assertLess(took, 20)
+            self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
+            self.assertEqual(pod.state("job")["Status"], "running")
+            run = central.get(f"/runs?job_name=pods/{pod.name}").json["runs"][0]
+            self.assertEqual(run["outcome"], "interrupted")
+            self.assertGreater(run["cpu_seconds"], 0.2)
+            show("SIGTERM while the job goes on", [(*flags, run["outcome"], f"{took:.1f} s")])
+            pod.down()
 
 
 READABLE = {
@@ -250,7 +288,7 @@ class Rights(PodCase):
         ("same user, other group", NOBODY, GROUP, ALWAYS),
         ("same user and group", NOBODY, NOBODY, ALL),
         ("root, no capability; job of another user", ROOT, OTHER, ALWAYS),
-        ("root with SYS_PTRACE", PTRACE, OTHER, ALL),  # all but the folder of descriptors
+        ("root with SYS_PTRACE", PTRACE, OTHER, ALL - {"disk"}),  # only its owner may open /proc/PID/io
         ("root with SYS_PTRACE, DAC_READ_SEARCH", BOTH, OTHER, ALL),
     )
 
@@ -268,7 +306,7 @@ class Rights(PodCase):
             rows.append((mode, *("yes" if what in seen else "-" for what in READABLE), unreadable))
             if seen != expected:
                 wrong.append(f"{mode}: {sorted(seen ^ expected)}")
-            lacks = expected != ALL or sidecar is PTRACE
+            lacks = expected != ALL
             if (unreadable > 0) != lacks:
                 wrong.append(f"{mode}: {unreadable} unreadable")
             said = pod.log().count("capabilities SYS_PTRACE and DAC_READ_SEARCH")

@@ -170,6 +170,33 @@ static void processes_of_the_group_join_the_tree(void **state)
 	world_done(&w);
 }
 
+static void what_the_root_did_before_it_was_the_command_is_not_counted(void **state)
+{
+	static const struct {
+		const char *group, *source;
+		double seconds; /* 1.5 s by /proc, 3 s by the group; 0.25 s of it before */
+	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		world_init(&w, cases[i].group);
+		account_close(w.account);
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10, .ours = true, .forked_seconds = 0.25},
+			&w.tree);
+		put_process(&w, 10, 1, 150, cases[i].group);
+		usage(&w, 3000000, "");
+		look(&w);
+		assert_double_equal(w.value[RUN_CPU_SECONDS], cases[i].seconds, 1e-9);
+		assert_double_equal(w.value[RUN_CPU_USER_SECONDS] + w.value[RUN_CPU_SYSTEM_SECONDS],
+			cases[i].seconds, 1e-9);
+		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
+		world_done(&w);
+	}
+}
+
 static void kill_in_the_own_group_is_noted(void **state)
 {
 	struct world w;
@@ -329,6 +356,7 @@ int main(void)
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
+		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),

@@ -104,8 +104,11 @@ static void orphans_and_exit_status_are_known(void **state)
 	assert_int_equal(t.ended, CHILDREN * 2 + 1);
 	assert_true(t.whole);
 	assert_true(t.cpu_ns > (uint64_t)CHILDREN * BURN_NS);
-	/* What each end costs is measured, so a little may be too much; tests/accuracy/ says how little. */
-	assert_true((double)t.cpu_ns / 1e9 < truth * 1.1);
+	/*
+	 * Each end is measured from the kernel's record to its event, which on a busy machine has others' time in it, the
+	 * more so under a sanitizer; tests/accuracy/ says how much it is otherwise. Counted twice would be twice.
+	 */
+	assert_true((double)t.cpu_ns / 1e9 < truth * 1.5);
 	assert_true(t.peak_process_bytes > 0);
 	assert_true(t.status_heard);
 	assert_int_equal(WEXITSTATUS(t.status), CODE);

@@ -3,6 +3,14 @@
 
 #include "tests/support/jobs_world.h"
 
+static const char *source(const struct world *w)
+{
+	struct account_note note;
+
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	return note.memory_source;
+}
+
 static void peak_is_the_mark_and_what_others_held(void **state)
 {
 	struct world *w = world_new();
@@ -32,6 +40,7 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	children(w, 12, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
+	assert_string_equal(source(w), "samples");
 	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
 	put(w, &(struct fake){.pid = 11,
 		       .ppid = 10,
@@ -46,6 +55,7 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 		       .peak_kib = 512000,
 		       .faults = 9});
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 601 * mib, 1);
+	assert_string_equal(source(w), "vmhwm");
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 102 * mib, 1);
 	world_free(w);

@@ -6,7 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "recommender/catalogue_build.h"
-#include "recommender/related.h"
+#include "recommender/job_profile.h"
 
 static const char *const ids[] = {"stress_ng:best1", "stress_ng:bestn", "workload_profile:compute",
 	"workload_profile:web", "workload_profile:cicd", "workload_profile:data_analysis",
@@ -74,10 +74,45 @@ static void proposals_follow_what_the_job_does(void **state)
 	catalogue_free(c);
 }
 
+static void the_words_of_a_name_stand_for_programs(void **state)
+{
+	static const struct {
+		const char *name, *found;
+	} cases[] = {
+		{"nightly/gzip-logs", "compression_text:compress "},
+		{"Web.Frontend", "workload_profile:web "},
+		{"etl/load", ""},
+		{"///", ""},
+		{"gzipped", ""},
+	};
+	struct catalogue *c = catalogue();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct arena arena = {0};
+		struct run run = {.job_name = cases[i].name,
+			.outcome = OUTCOME_SUCCEEDED,
+			.duration_seconds = NAN};
+		struct runs runs = {1, &run};
+		struct habits habits = habits_of_job(&runs, &arena);
+		struct related found[RELATED_MAX];
+		struct buf text = BUF_MAX(4096);
+		size_t n = benchmarks_related(c, &habits, found);
+
+		for (size_t k = 0; k < n; k++)
+			buf_addf(&text, "%s ", found[k].benchmark->benchmark_id);
+		assert_string_equal(buf_text(&text), cases[i].found);
+		buf_done(&text);
+		arena_done(&arena);
+	}
+	catalogue_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(proposals_follow_what_the_job_does),
+		cmocka_unit_test(the_words_of_a_name_stand_for_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

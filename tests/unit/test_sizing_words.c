@@ -123,12 +123,66 @@ static void measures_that_differ_are_mixed(void **state)
 	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "mixed");
 }
 
+static void it_says_which_peak_is_sized_from(void **state)
+{
+	static const struct {
+		const char *newer, *older; /* what told the peak of two runs each */
+		double group;              /* the control group's peak, GiB; NaN = unknown */
+		const char *says[3];
+	} table[] = {
+		{"vmhwm", "vmhwm", NAN,
+			{"the kernel's high-water mark of one process and what the others held"}},
+		{"samples", "samples", NAN,
+			{"the largest sum of its processes at one look; the largest process alone "
+			 "had 512 MiB"}},
+		{"taskstats", "taskstats", NAN, {"ended between two looks, from exit accounting"}},
+		{"rusage", "rusage", NAN, {"the mark of its largest process, told at its end"}},
+		{"samples", "rusage", NAN,
+			{"at one look (2 of 4); the mark of its largest process", "(2 of 4);"}},
+		{"vmhwm", "vmhwm", 3,
+			{"not the control group's peak, up to 3.00 GiB", "page cache"}},
+		{NULL, NULL, 3, {NULL}},
+		{"of another version", NULL, NAN, {NULL}},
+	};
+	static const char *const names[] = {"auto", "baseline", "max"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table) * ARRAY_LEN(names); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+		const char *name = names[i % ARRAY_LEN(names)];
+		size_t row = i / ARRAY_LEN(names);
+
+		t = (struct test_runs){0};
+		for (size_t k = 0; k < 4; k++) {
+			struct run *r = test_run_succeeded(&t, 1, GIB);
+
+			r->memory_source = k < 2 ? table[row].newer : table[row].older;
+			test_run_column(r, "memory_peak_process_bytes", GIB / 2, GIB / 2);
+			if (!isnan(table[row].group))
+				test_run_column(r, "memory_cgroup_peak_bytes",
+					table[row].group * GIB, table[row].group * GIB);
+		}
+		struct sizing s = size_with(name, &t, &defaults, &arena);
+		const char *said = explained(&s, "memory: the peak of a run is ");
+
+		assert_int_equal(said != NULL, table[row].says[0] != NULL);
+		for (size_t k = 0; k < 3 && table[row].says[k]; k++)
+			if (!strstr(said, table[row].says[k]))
+				fail_msg("%s, row %zu: no \"%s\" in \"%s\"", name, row,
+					table[row].says[k], said);
+		assert_int_equal(strstr(said ? said : "", "control group") != NULL,
+			said && !isnan(table[row].group));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(disk_is_what_was_written_or_what_the_file_systems_grew_by),
 		cmocka_unit_test(one_sentence_says_it_all),
 		cmocka_unit_test(measures_that_differ_are_mixed),
+		cmocka_unit_test(it_says_which_peak_is_sized_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

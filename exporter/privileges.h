@@ -1,0 +1,26 @@
+/*
+ * What the server gives up once it knows what it was asked to do, so that whoever takes it over has less: capabilities
+ * but those of the table in privileges.c, ways to gain others (no_new_privs), core dumps and being read by other
+ * processes of its user (PR_SET_DUMPABLE), and system calls that a watcher never makes (the table in system_calls.c).
+ *
+ * For serve only. A job would inherit the filter, the empty set and no_new_privs from the wrapper, and sudo in it would
+ * no longer work, so run gives up nothing.
+ */
+#ifndef EXPORTER_PRIVILEGES_H
+#define EXPORTER_PRIVILEGES_H
+
+#include "exporter/options.h"
+
+/*
+ * Before any thread starts: capabilities and filters are a thread's own, and later threads take them over. Logs what is left, and what
+ * could not be given up; the server goes on in any case, as it would have without.
+ */
+void privileges_drop(const struct options *o, const char *history_path);
+
+/*
+ * From now on forbidden system calls fail with EPERM. An error, not a signal: what is forbidden is then a message
+ * about one thing that does not work, not a server that is gone. 0, or a negative errno. Needs no_new_privs or CAP_SYS_ADMIN.
+ */
+int system_calls_forbid(void);
+
+#endif

@@ -1,0 +1,243 @@
+"""The history under a disk that is full, locked, replaced or damaged, while a job goes on and somebody scrapes."""
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+import time
+
+from support import EXPORTER, Case, main, python_job, wait_until
+
+INTERVAL = 0.1
+KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
+PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+# Says its pid, then works a little in each interval until the end of input.
+STEADY = python_job("""
+import os, select, sys, time
+print(os.getpid(), flush=True)
+while not select.select([sys.stdin], [], [], 0.02)[0]:
+    end = time.process_time() + 0.005
+    while time.process_time() < end: pass
+""")
+
+
+def mounting_refused():
+    """Why no file system may be mounted here, or nothing."""
+    done = subprocess.run([*PRIVATE_MOUNTS, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True,
+                          check=False)
+    return done.stderr.strip() if done.returncode else ""
+
+
+class Job(Case):
+    """A wrapper that serves, around a job that goes on until told."""
+
+    def begin(self, prefix=(), job_name="job", interval=INTERVAL):
+        wrapper = self.start_program(
+            [*prefix, EXPORTER, "run", f"--job-name={job_name}", f"--history.path={self.history}",
+             f"--sample.interval={interval:g}s", "--web.listen-address=127.0.0.1:0", "--", *STEADY],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        wrapper.wait_address()
+        wrapper.job_pid = int(wrapper.process.stdout.readline())
+        self.addCleanup(self.kill_quietly, wrapper.job_pid)
+        return wrapper
+
+    @staticmethod
+    def kill_quietly(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def end(self, wrapper):
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0, wrapper.log)
+
+    @staticmethod
+    def value(wrapper, name):
+        return wrapper.metrics()[f"rightsize_history_{name}", frozenset()]
+
+    def wait_for(self, wrapper, name, least):
+        return wait_until(lambda: self.value(wrapper, name) >= least and self.value(wrapper, name), f"{name} {least}")
+
+    @staticmethod
+    def scrape_seconds(wrapper, times=20):
+        def one():
+            begin = time.monotonic()
+            wrapper.metrics()
+            return time.monotonic() - begin
+        return statistics.median(one() for _ in range(times))
+
+    def assert_fast(self, wrapper, usual):
+        self.assertLess(self.scrape_seconds(wrapper), 20 * usual + 0.1)
+
+
+class Killed(Job):
+    def test_at_any_instant_loses_one_interval_at_most(self):
+        """The samples that its last answer called written are there, and nothing is damaged."""
+        seed = random.randrange(1 << 32)
+        print("seed", seed, flush=True)
+        instant = random.Random(seed)
+        for number in range(KILLS):
+            job_name = f"job-{number}"
+            wrapper = self.begin(job_name=job_name)
+            # Begun only when the wrapper is ready: what comes before the first write has nothing to lose.
+            written = self.wait_for(wrapper, "samples_written_total", 1)
+            begun = time.monotonic()
+            time.sleep(instant.uniform(0, 4 * INTERVAL))
+            lasted = time.monotonic() - begun
+            wrapper.killed = True
+            wrapper.process.kill()
+            self.kill_quietly(wrapper.job_pid)
+            wrapper.wait()
+            self.assert_history_intact()
+            run = self.only_run(job_name)
+            with self.subTest(number=number, lasted=lasted):
+                self.assertGreaterEqual(run["samples"], written)
+                # A tick that the machine made late is its own; the last interval and it may be missing.
+                self.assertGreaterEqual(run["duration_seconds"], lasted - 2 * INTERVAL - 0.25)
+        self.serve().stop()
+        self.assert_history_intact()
+        self.assertEqual({self.only_run(f"job-{n}")["outcome"] for n in range(KILLS)}, {"interrupted"})
+
+
+class Locked(Job):
+    def test_another_writer_stalls_no_scrape_and_loses_nothing(self):
+        wrapper = self.begin()
+        written = self.wait_for(wrapper, "samples_written_total", 3)
+        usual = self.scrape_seconds(wrapper)
+        with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            # What cannot be written waits: as many as the ring holds, which is stated (4,096).
+            waiting = self.wait_for(wrapper, "samples_waiting", 25)
+            self.assert_fast(wrapper, usual)
+            self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+            other.execute("ROLLBACK")
+        self.wait_for(wrapper, "samples_written_total", written + waiting)
+        self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+        self.end(wrapper)
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["samples"], written + waiting)
+        self.assert_history_intact()
+
+    def test_two_wrappers_and_a_server_write_one_file(self):
+        server = self.serve(interval="100ms")
+        wrappers = [self.begin(job_name=f"job-{n}") for n in range(2)]
+        for wrapper in wrappers:
+            self.wait_for(wrapper, "samples_written_total", 5)
+        for wrapper in wrappers:
+            self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+            self.end(wrapper)
+        self.assertEqual(server.stop(), 0)
+        for number in range(2):
+            self.assertEqual(self.only_run(f"job-{number}")["outcome"], "succeeded")
+        self.assert_history_intact()
+
+
+class Replaced(Job):
+    def test_deleted_while_a_run_goes_on(self):
+        wrapper = self.begin()
+        self.wait_for(wrapper, "samples_written_total", 2)
+        for file in self.folder.glob("history.db*"):
+            file.unlink()
+        wait_until(pathlib.Path(self.history).exists, "a new file")
+        self.wait_for(wrapper, "samples_written_total", 10)
+        self.end(wrapper)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertGreater(self.only_run()["samples"], 0)
+        self.assert_history_intact()
+
+    def test_damage_that_only_a_reader_meets_is_mended(self):
+        """The server writes nothing here: it is the question that meets the damage."""
+        self.run_job(["true"])
+        server = self.serve()
+        with contextlib.closing(sqlite3.connect(self.history)) as history:
+            history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = os.path.getsize(self.history)
+        with open(self.history, "r+b") as file:
+            # Past the schema: the pages of tables and indexes.
+            file.seek(4096)
+            file.write(b"\xa5" * (size - 4096))
+        aside = wait_until(lambda: server.get("/runs?job_name=job") and list(self.folder.glob("history.db.corrupt-*")),
+                           "the damaged file set aside")
+        self.assertTrue(aside)
+        # The fresh file is made by whoever writes next.
+        wait_until(lambda: server.get("/jobs").status in (200, 404), "an answer without the damaged file")
+        self.assertTrue(server.said("level=(warn|error).*corrupt"), server.log)
+        self.run_job(["true"], "after")
+        self.assertEqual(server.get("/runs?job_name=after").json["runs"][0]["outcome"], "succeeded")
+        self.assert_history_intact()
+
+
+class SmallDisk(Job):
+    def setUp(self):
+        super().setUp()
+        refused = mounting_refused()
+        if refused:
+            self.skipTest(f"nothing may be mounted here: {refused}")
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        self.history = str(self.disk / "history.db")
+
+    def on_disk(self, *after, options="size=1m"):
+        """A prefix for a command that sees a file system of its own at self.disk."""
+        steps = [f"mount -t tmpfs -o {options} none '{self.disk}'", *after, 'exec "$@"']
+        return [*PRIVATE_MOUNTS, "sh", "-c", " && ".join(steps), "sh"]
+
+    def test_full_holds_nothing_up_and_loses_nothing(self):
+        wrapper = self.begin(self.on_disk())
+        written = self.wait_for(wrapper, "samples_written_total", 3)
+        usual = self.scrape_seconds(wrapper)
+        seen = pathlib.Path(f"/proc/{wrapper.pid}/root{self.disk}")
+        filler = open(seen / "filler", "wb", buffering=0)
+        self.addCleanup(filler.close)
+        with contextlib.suppress(OSError):
+            while filler.write(b"x" * 4096):
+                pass
+        waiting = self.wait_for(wrapper, "samples_waiting", 10)
+        self.assertGreater(self.value(wrapper, "errors_total"), 0)
+        self.assert_fast(wrapper, usual)
+        self.assertTrue(wrapper.said("level=(warn|error).*full"), wrapper.log)
+        filler.truncate(0)
+        self.wait_for(wrapper, "samples_written_total", written + waiting)
+        self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+        for suffix in ("", "-wal"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(f"{seen / 'history.db'}{suffix}", f"{self.folder / 'copy.db'}{suffix}")
+        self.end(wrapper)
+        # It said that once, and not each time that it tried.
+        self.assertLess(len([line for line in wrapper.log if "full" in line]), 5)
+
+    def test_full_from_the_beginning_does_not_stop_a_job(self):
+        fill = f"head -c 2m /dev/zero > '{self.disk}/filler' 2>/dev/null || true"
+        done = subprocess.run([*self.on_disk(fill), EXPORTER, *self.wrapper_arguments(["sh", "-c", "echo works; exit 5"])],
+                              capture_output=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual((done.returncode, done.stdout), (5, b"works\n"), done.stderr)
+        self.assertIn(b"history", done.stderr)
+
+    def test_read_only_stops_no_job_and_answers_questions(self):
+        self.history = str(self.folder / "history.db")
+        self.run_job(["true"])
+        before = pathlib.Path(self.history).read_bytes()
+        self.history = str(self.disk / "history.db")
+        read_only = self.on_disk(f"cp '{self.folder}/history.db' '{self.disk}'", f"mount -o remount,ro '{self.disk}'")
+
+        def there(*arguments):
+            return subprocess.run([*read_only, EXPORTER, *arguments], capture_output=True, text=True,
+                                  env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        done = there(*self.wrapper_arguments(["sh", "-c", "echo works; exit 5"]))
+        self.assertEqual((done.returncode, done.stdout), (5, "works\n"), done.stderr)
+        self.assertIn("history", done.stderr)
+        done = there("runs", "--job-name=job", f"--history.path={self.history}")
+        self.assertIn('"succeeded"', done.stdout, done.stderr)
+        done = there("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.history, done.stderr)
+        self.assertEqual(pathlib.Path(self.folder / "history.db").read_bytes(), before)
+
+
+if __name__ == "__main__":
+    main()

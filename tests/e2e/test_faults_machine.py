@@ -1,0 +1,289 @@
+"""A machine that is out of processes or memory, hides, stops, jumps in time, or has a dead network."""
+import contextlib
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import statistics
+import subprocess
+import threading
+import time
+import unittest
+
+from support import DEADLINE, EXPORTER, PYTHON, Case, main, python_job, wait_until
+
+AS_ROOT = os.geteuid() == 0
+SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
+STEADY = python_job("""
+import os, select, sys, time
+print(os.getpid(), flush=True)
+while not select.select([sys.stdin], [], [], 0.02)[0]:
+    end = time.process_time() + 0.005
+    while time.process_time() < end: pass
+""")
+
+
+class Machine(Case):
+    def serve_as(self, identity, *flags, prefix=(), **options):
+        """A server as somebody else, in a folder of its own that is theirs."""
+        theirs = self.folder / "theirs"
+        theirs.mkdir()
+        if identity:
+            self.folder.chmod(0o755)
+            os.chown(theirs, SOMEBODY, SOMEBODY)
+        self.history = str(theirs / "history.db")
+        program = theirs / "program"
+        program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
+        program.chmod(0o755)
+        server = self.start_program([*prefix, program, "serve", "--web.listen-address=127.0.0.1:0", *flags,
+                                     "--no-jobs.recognise", f"--history.path={self.history}",
+                                     "--sample.interval=100ms"], **identity, **options)
+        server.wait_address()
+        return server
+
+    @property
+    def somebody(self):
+        return {"user": SOMEBODY, "group": SOMEBODY, "extra_groups": []} if AS_ROOT else {}
+
+    @staticmethod
+    def resident_peak(pid):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
+
+    @staticmethod
+    def scrape_seconds(server, times=10):
+        def one():
+            begin = time.monotonic()
+            server.metrics()
+            return time.monotonic() - begin
+        return statistics.median(one() for _ in range(times))
+
+
+class Limits(Machine):
+    QUESTIONS = ("/", "/metrics", "/-/healthy", "/-/ready", "/jobs", "/runs?job_name=job", "/recommend?job_name=job",
+                 "/stats?job_name=job", "/servers", "/overview", "/server")
+
+    def test_going_on_needs_no_process_and_no_thread(self):
+        """pids.max reached: everything that is asked for is answered as before."""
+        server = self.serve_as(self.somebody)
+        before = {path: server.get(path).status for path in self.QUESTIONS}
+        self.assertEqual(before["/metrics"], 200)
+        # Without CAP_SYS_RESOURCE root may not do it to somebody else, but they may do it to themselves.
+        subprocess.run(["prlimit", f"--pid={server.pid}", "--nproc=0"], check=True, **self.somebody)
+        self.assertEqual({path: server.get(path).status for path in self.QUESTIONS}, before)
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+
+    def test_memory_of_its_own_is_bounded(self):
+        """It lives in 256 MiB of addresses, and keeps below 64 MiB, while it is asked for everything."""
+        server = self.serve_as({}, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20)))
+
+        def ask():
+            for path in self.QUESTIONS * 3:
+                self.assertLess(server.get(path).status, 600)
+        clients = [threading.Thread(target=ask) for _ in range(8)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join(DEADLINE)
+        self.assertEqual(server.get("/metrics").status, 200)
+        self.assertLess(self.resident_peak(server.pid), 64 << 20)
+
+
+class Processes(Machine):
+    def test_thousands_that_vanish_while_they_are_read_cost_nothing_but_their_time(self):
+        children = 2000
+        storm = python_job(f"""
+import os
+for _ in range({children}):
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    os.waitpid(pid, 0)
+""")
+        result = self.run_job(storm, flags=["--sample.interval=100ms"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertNotIn(b"level=error", result.stderr)
+        self.assertGreater(run["cpu_seconds"], 0)
+
+    def test_command_line_of_4_mb_delays_nobody(self):
+        """Each argument may have 128 KiB, all of them a quarter of the stack's limit, and 6 MiB at most."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        if hard != resource.RLIM_INFINITY and hard < 32 << 20:
+            self.skipTest("the limit of the stack allows no such command line")
+        resource.setrlimit(resource.RLIMIT_STACK, (32 << 20, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_STACK, (soft, hard))
+        server = self.serve("--jobs.recognise", interval="100ms")
+        usual = self.scrape_seconds(server)
+        wrapper = self.start_run([*STEADY, *["x" * 100000] * 40], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        wrapper.process.stdout.readline()
+        wait_until(lambda: server.job_value("rightsize_job_active_runs", "job") == 1, "the run")
+        self.assertLess(self.scrape_seconds(server), 20 * usual + 0.1)
+        self.assertLess(self.resident_peak(server.pid), 64 << 20)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+    @unittest.skipUnless(AS_ROOT, "only root may mount /proc with hidepid and become somebody else")
+    def test_own_job_is_seen_where_proc_hides_those_of_others(self):
+        theirs = self.folder / "theirs"
+        theirs.mkdir()
+        self.folder.chmod(0o755)
+        os.chown(theirs, SOMEBODY, SOMEBODY)
+        program = theirs / "program"
+        program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
+        program.chmod(0o755)
+        job = f"{PYTHON} -S -E -c 'x = bytearray(b\"x\") * (64 << 20)\nimport time\nend = time.process_time() + 0.5\n" \
+              "while time.process_time() < end: pass'"
+        script = (f"mount -t proc -o hidepid=2 proc /proc || exit 77; test -r /proc/1/stat || exit 77; "
+                  f"setpriv --reuid={SOMEBODY} --regid={SOMEBODY} --clear-groups sh -c '"
+                  f"test ! -e /proc/1/stat || exit 77; exec \"$0\" \"$@\"' \"$@\"; exit $?")
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh", program, "run",
+                               "--job-name=job", f"--history.path={theirs}/history.db", "--sample.interval=100ms", "--",
+                               "sh", "-c", job], capture_output=True, env=self.environment, timeout=DEADLINE,
+                              stdin=subprocess.DEVNULL, check=False)
+        if done.returncode == 77:
+            self.skipTest(f"no /proc with hidepid may be mounted here: {done.stderr.decode()}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.history = f"{theirs}/history.db"
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["cpu_seconds"], 0.5)
+        self.assertGreaterEqual(run["memory_peak_bytes"], 64 << 20)
+
+
+class Time(Machine):
+    def test_stopped_and_continued_wrapper_goes_on_without_a_burst(self):
+        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, flags=["--sample.interval=100ms"])
+        wrapper.process.stdout.readline()
+        wrapper.send(signal.SIGSTOP)
+        time.sleep(2)
+        wrapper.send(signal.SIGCONT)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["duration_seconds"], 1.9)
+        # 20 samples were missed, and are not made up for at once.
+        self.assertLess(run["samples"], 15)
+
+    def test_stopped_job_is_no_ended_job(self):
+        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, flags=["--sample.interval=100ms"])
+        job = int(wrapper.process.stdout.readline())
+        os.kill(job, signal.SIGSTOP)
+        time.sleep(0.5)
+        self.assertIsNone(wrapper.process.poll())
+        self.assertEqual(self.only_run()["outcome"], "running")
+        os.kill(job, signal.SIGCONT)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertGreater(self.only_run()["duration_seconds"], 0.5)
+
+    def test_clock_that_steps_changes_no_duration_and_loses_no_sample(self):
+        """An NTP step of a day back, then two forward, while a run goes on."""
+        offset = self.folder / "offset"
+        offset.write_text("0")
+        clock = os.environ["RIGHTSIZE_STEPPING_CLOCK"]
+        environment = {**self.environment, "LD_PRELOAD": clock, "STEPPING_CLOCK": str(offset)}
+        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+                                 flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        wrapper.process.stdout.readline()
+        begun = time.monotonic()
+
+        def written():
+            return wrapper.metrics()["rightsize_history_samples_written_total", frozenset()]
+        for step in (-86400, 86400):
+            more = written() + 5
+            offset.write_text(str(step))
+            wait_until(lambda: written() >= more, "samples after a step")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        lasted = time.monotonic() - begun
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["samples"], 10)
+        self.assertLess(run["duration_seconds"], lasted + 5)
+        self.assertGreater(run["duration_seconds"], lasted * 0.5)
+        self.assertLess(run["cpu_seconds"], lasted + 5)
+        self.assert_history_intact()
+
+
+class Network(Machine):
+    def test_download_that_goes_silent_delays_neither_scrapes_nor_the_end(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            asked = threading.Event()
+            held = []
+
+            def half_an_answer():
+                with contextlib.suppress(OSError):
+                    while True:
+                        client = listener.accept()[0]
+                        held.append(client)
+                        client.recv(1 << 16)
+                        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                                       b"Content-Length: 100000\r\n\r\n[{")
+                        asked.set()
+            threading.Thread(target=half_an_answer, daemon=True).start()
+            self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.folder / "cache.db")
+            server = self.serve("--catalogue.refresh", f"--catalogue.url=http://127.0.0.1:{listener.getsockname()[1]}")
+            usual = self.scrape_seconds(server)
+            # The catalogue is fetched when it is first used.
+            self.assertEqual(server.get("/servers").status, 200)
+            self.assertTrue(asked.wait(DEADLINE))
+            self.assertLess(self.scrape_seconds(server), 20 * usual + 0.1)
+            begin = time.monotonic()
+            self.assertEqual(server.stop(), 0)
+            self.assertLess(time.monotonic() - begin, 10)
+            for client in held:
+                client.close()
+
+    @unittest.skipUnless(AS_ROOT, "only root may give a program a network and a resolv.conf of its own")
+    def test_names_that_never_resolve_delay_neither_scrapes_nor_the_end(self):
+        resolver = self.folder / "resolv.conf"
+        resolver.write_text("nameserver 127.0.0.53\noptions timeout:30 attempts:5\n")
+        # A server of names that reads every question and answers none.
+        mute = ("import socket,sys\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.bind(('127.0.0.53', 53))\n"
+                "open(sys.argv[1], 'w').close()\nwhile True: s.recv(1000); open(sys.argv[2], 'w').close()")
+        bound, asked = self.folder / "bound", self.folder / "asked"
+        script = (f"mount --bind '{resolver}' /etc/resolv.conf && ip link set lo up || exit 77\n"
+                  f"{PYTHON} -S -E -c \"{mute}\" '{bound}' '{asked}' & mute=$!\n"
+                  f"while ! test -e '{bound}'; do kill -0 $mute || exit 77; done\n"
+                  "\"$@\" & child=$!; trap 'kill $child' TERM; wait $child; wait $child; code=$?; kill $mute; exit $code")
+        self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.folder / "cache.db")
+        server = self.start_program(
+            ["unshare", "--mount", "--net", "sh", "-c", script, "sh", EXPORTER, "serve", "--catalogue.refresh",
+             "--catalogue.url=http://keeper.invalid.example", "--web.listen-address=127.0.0.1:0",
+             f"--web.unix-socket={self.folder / 'socket'}", f"--history.path={self.history}", "--no-jobs.recognise"])
+        if server.process.poll() == 77:
+            self.skipTest("no network of its own may be made here")
+
+        def ask(path):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(DEADLINE)
+                client.connect(str(self.folder / "socket"))
+                client.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+                return b"".join(iter(lambda: client.recv(1 << 16), b""))
+        wait_until(lambda: (self.folder / "socket").exists() or server.process.poll() is not None, "the socket")
+        if server.process.poll() == 77:
+            self.skipTest("no network of its own may be made here")
+        wait_until(lambda: ask("/servers") and asked.exists(), "a question about a name")
+        begin = time.monotonic()
+        for _ in range(10):
+            self.assertIn(b" 200 ", ask("/metrics")[:20])
+        self.assertLess(time.monotonic() - begin, 5)
+        begin = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - begin, 10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""What the server gives up when it starts, and that a job under run gives up nothing."""
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+import support
+
+# linux/capability.h
+DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, NET_ADMIN, SYS_PTRACE = 1, 2, 10, 12, 19
+KEPT = 1 << DAC_READ_SEARCH | 1 << NET_BIND_SERVICE | 1 << NET_ADMIN | 1 << SYS_PTRACE
+FIELDS = ("NoNewPrivs", "Seccomp", "CapPrm", "CapEff", "CapInh", "CapAmb")
+PRINT_STATUS = "print(open('/proc/self/status').read())"
+
+
+def parse(text):
+    return {name: int(re.search(rf"^{name}:\s*(\w+)", text, re.M)[1], 16) for name in FIELDS}
+
+
+def threads_of(pid):
+    return [parse((task / "status").read_text()) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+
+
+def is_sanitized():
+    """LeakSanitizer traces the program by ptrace(2) when it ends, so such a build keeps that."""
+    return b"__asan_init" in pathlib.Path(support.EXPORTER).read_bytes()
+
+
+class Privileges(support.Case):
+    @unittest.skipIf(is_sanitized(), "AddressSanitizer")
+    def test_every_thread_has_no_new_privileges_a_filter_and_only_the_capabilities_of_the_table(self):
+        server = self.serve()
+        own = parse(pathlib.Path("/proc/self/status").read_text())
+        threads = threads_of(server.pid)
+        self.assertGreater(len(threads), 2)
+        for status in threads:
+            self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), (1, 2))
+            self.assertEqual(status["CapPrm"], own["CapPrm"] & KEPT)
+            self.assertEqual(status["CapEff"], own["CapEff"] & KEPT)
+            self.assertEqual((status["CapInh"], status["CapAmb"]), (0, 0))
+        self.assertTrue(server.said(r"msg=privileges .*seccomp=on"))
+
+    def test_without_the_filter_the_rest_is_given_up_all_the_same(self):
+        server = self.serve("--no-security.seccomp")
+        own = parse(pathlib.Path("/proc/self/status").read_text())
+        for status in threads_of(server.pid):
+            self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), (1, own["Seccomp"]))
+        self.assertTrue(server.said(r"msg=privileges .*seccomp=off"))
+
+    @unittest.skipIf(os.geteuid() != 0, "gives a file to another user")
+    def test_beside_the_history_of_another_user_root_keeps_what_writing_it_takes(self):
+        before = self.run_job(["true"])
+        self.assertEqual(before.returncode, 0)
+        for path in [self.folder, *self.folder.glob("history.db*")]:
+            os.chown(path, 65534, 65534)
+        server = self.serve()
+        self.assertTrue(all(s["CapEff"] & 1 << DAC_OVERRIDE for s in threads_of(server.pid)))
+        self.assertTrue(server.said(r"dac_override"))
+
+    @unittest.skipIf(is_sanitized(), "AddressSanitizer")
+    def test_the_server_is_not_dumped_by_a_fault(self):
+        """What a process of its own user may not read belongs to root, see proc(5); no core is made then, either."""
+        user = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if user:
+            os.chown(self.folder, 65534, 65534)
+        server = self.start_program(
+            [*user, support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+             "--no-jobs.recognise"], stdout=subprocess.DEVNULL)
+        server.wait_address()
+        self.assertEqual(pathlib.Path(f"/proc/{server.pid}/environ").stat().st_uid, 0)
+        values = server.metrics()
+        self.assertIn(("process_open_fds", frozenset()), values)
+        self.assertIn(("process_resident_memory_bytes", frozenset()), values)
+
+    def test_a_job_inherits_nothing_of_it(self):
+        for flags in ((), ("--web.listen-address=127.0.0.1:0",)):
+            with self.subTest(flags=flags):
+                command = support.python_job(PRINT_STATUS)
+                plain = subprocess.run(command, capture_output=True, text=True, check=True, env=self.environment)
+                watched = self.run_job(command, flags=flags, text=True)
+                self.assertEqual(watched.returncode, 0, watched.stderr)
+                self.assertEqual(parse(watched.stdout), parse(plain.stdout))
+
+
+if __name__ == "__main__":
+    support.main()
