@@ -21,7 +21,7 @@ declare -A packages=(
 	[bench]="python3 curl wrk"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 	[kubernetes]="golang-1.19-go golang-github-modern-go-reflect2-dev rsync jq make dpkg-dev openssl
-		containernetworking-plugins iproute2 util-linux"
+		busybox-static containernetworking-plugins e2fsprogs iproute2 python3-yaml util-linux"
 )
 
 fail() {
