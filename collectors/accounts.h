@@ -28,7 +28,7 @@ struct accounts;
 
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* after every account was closed */
-/* Once per tick, before the runs are looked at. */
+/* Once per tick, before the runs are looked at, and again when one turns out to be empty. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Why exit accounting is not used, for people; "" while it is, or was not needed yet. */
 const char *accounts_refusal(const struct accounts *a);

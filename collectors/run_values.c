@@ -94,7 +94,8 @@ static void take_final_cpu(double *v, const double *final)
 	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
 	v[RUN_CPU_SECONDS] = total;
 	v[RUN_CPU_SYSTEM_SECONDS] = system;
-	v[RUN_CPU_USER_SECONDS] = total - system;
+	/* total - (total - user) may be less than user by the last bit. */
+	v[RUN_CPU_USER_SECONDS] = fmax(v[RUN_CPU_USER_SECONDS], total - system);
 }
 
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],

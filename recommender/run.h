@@ -52,8 +52,8 @@ struct run {
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
-	const char *cpu_source,
-		*memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	/* How the CPU time was counted ("cgroup", "rusage", "proc", ...), and what told memory_peak_bytes ("vmhwm", ...). */
+	const char *cpu_source, *memory_source;
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */

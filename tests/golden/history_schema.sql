@@ -7,4 +7,8 @@ CREATE TABLE run_stat(run INTEGER NOT NULL REFERENCES run(id), "column" TEXT NOT
 CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT NOT NULL, unit TEXT) STRICT;
 CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL, kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1, "cpu_seconds" REAL, "memory_bytes" REAL, "memory_peak_bytes" REAL, "disk_read_bytes" REAL, "system_load1" REAL) STRICT;
 CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> 'running';
-PRAGMA user_version = 5;
+CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';
+CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> 'running';
+CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | 4294967295;
+CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;
+PRAGMA user_version = 6;
