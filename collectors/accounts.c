@@ -304,7 +304,11 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
 	add_members(a, tree);
-	a->known[SOURCE_TASKSTATS] = as_command(a, (double)(t->cpu_ns + t->ends_ns) / 1e9);
+	double told = as_command(a, (double)t->cpu_ns / 1e9);
+	double with_ends = as_command(a, (double)(t->cpu_ns + t->ends_ns) / 1e9);
+
+	/* What is estimated is never more than what the kernel counted for its group. */
+	a->known[SOURCE_TASKSTATS] = fmax(told, fmin(with_ends, a->known[SOURCE_CGROUP]));
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
