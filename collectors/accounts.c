@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/cgroup_files.h"
@@ -18,10 +17,7 @@
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
-/*
- * A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a
- * second. With 0.05 a group that lacked a tenth of a job of half a second would still have been called all of it.
- */
+/* A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a second. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 /* How far up the ancestors of a newborn process are looked at. */
@@ -98,14 +94,6 @@ void accounts_free(struct accounts *a)
 	free(a);
 }
 
-static double own_cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void accounts_tick(struct accounts *a, const struct host *h)
 {
 	struct scan text;
@@ -114,7 +102,7 @@ void accounts_tick(struct accounts *a, const struct host *h)
 
 	a->machine_known =
 		code == 0 && machine_cpu_parse(text, now.mono, h->ticks_per_second, &a->machine);
-	a->own_seconds = own_cpu_seconds();
+	a->own_seconds = machine_cpu_own_seconds();
 	if (a->events)
 		exit_events_settle(a->events);
 }

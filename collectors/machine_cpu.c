@@ -1,6 +1,8 @@
 /* The machine's idle and stolen time and births from /proc/stat. */
 #include "collectors/machine_cpu.h"
 
+#include <time.h>
+
 /* "cpu  user nice system idle iowait irq softirq steal ...", in ticks; old kernels end earlier. */
 static bool times_of(struct scan line, long ticks_per_second, struct machine_cpu *m)
 {
@@ -56,4 +58,12 @@ double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machin
 	if (!(stolen > 0) || !(spent > 0))
 		return 0;
 	return stolen < spent ? stolen / spent : 1;
+}
+
+double machine_cpu_own_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

@@ -33,4 +33,7 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 /* The part of what was not idle between two readings that was stolen, 0 to 1. */
 double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
+/* CPU time of this program. */
+double machine_cpu_own_seconds(void);
+
 #endif
