@@ -308,7 +308,7 @@ static void *loop(void *context)
 			complaint_over(&c->complaint);
 		else if (complaint_due(&c->complaint))
 			log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
-		app_catalogue_tidy(c->app);
+		app_tidy(c->app);
 	} while (pause_wait(&c->pause, LOOK_SECONDS));
 	return NULL;
 }

@@ -104,8 +104,10 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 
 	json_write(&body, message);
 	json_decref(message);
-	return download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
+	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
 		body.len, &f->answer, e);
+	explicit_bzero(token, sizeof token);
+	return code;
 }
 
 struct mark {

@@ -66,6 +66,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
 	"4294967295;"
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
+	/* Which processors of its architecture a run needs. */
+	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -46,4 +46,5 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
+	finish->cpu_level = note->cpu_level;
 }

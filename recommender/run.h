@@ -65,6 +65,7 @@ struct run {
 	/* Whose network namespace the network bytes are of: "own", or "shared" with other runs; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* that its programs were built for */
+	const char *cpu_level; /* and the least processor of it, "x86-64-v3"; NULL = unknown */
 	/* The server it ran on, as the vendor calls these; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/*

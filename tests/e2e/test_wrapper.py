@@ -101,6 +101,23 @@ class Streams(Case):
         self.assertEqual((result.returncode, os.read(reader, 100)), (0, b"inherited"))
 
 
+class Report(Case):
+    def test_of_a_failed_run_lies_where_it_was_asked_for(self):
+        page = self.folder / "page.html"
+        result = self.run_job(["sh", "-c", "exit 3"], flags=["--quiet", f"--report={page}"], job_name="etl/\u00fc")
+        self.assertEqual((result.returncode, result.stderr), (3, b""))
+        run = self.runs("etl/\u00fc")[0]["run_id"]
+        same = self.command("report", f"--history.path={self.history}", f"--run={run}")
+        self.assertIn(f'"{run}"', page.read_text())
+        self.assertIn('"outcome":"failed"', page.read_text().replace(": ", ":"))
+        self.assertEqual(same.stdout[:100], page.read_text()[:100])
+
+    def test_that_cannot_be_written_is_no_fault_of_the_job(self):
+        result = self.run_job(["true"], flags=["--quiet", f"--report={self.folder}/none/page.html"])
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"none/page.html", result.stderr)
+
+
 class Surroundings(Case):
     def test_are_those_that_the_job_would_have_had(self):
         options = {"stdin": subprocess.DEVNULL, "env": {**self.environment, "ODD": "a\nb=c"}, "cwd": self.folder}

@@ -159,7 +159,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history_schema.c. */
-#define TEST_SCHEMA_VERSION "5"
+#define TEST_SCHEMA_VERSION "6"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -190,7 +190,7 @@ static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 		"run_unforwarded", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
 	static const char *const since[] = {"network_source", "architecture", "vendor",
 		"instance_type", "region", "zone", "allocation", "forwarded_at", "system",
-		"system_run", "labels"};
+		"system_run", "labels", "cpu_level"};
 	struct test_folder *f = *state;
 	struct arena arena = {0};
 
