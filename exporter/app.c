@@ -8,8 +8,9 @@
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/paths.h"
+#include "exporter/sized.h"
 
-/* A catalogue takes some MiB, and is loaded in some ten milliseconds. */
+/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 2 MiB. */
 #define IDLE_SECONDS 600.0
 
 static void say(void *context, bool works, const char *text)
@@ -83,17 +84,20 @@ void app_catalogue_done(struct catalogue_use *u)
 	catalogue_free(u->catalogue);
 }
 
-void app_catalogue_tidy(struct app *app)
+void app_tidy(struct app *app)
 {
 	pthread_mutex_lock(&app->shelf_lock);
 	struct shelf *s = app->shelf;
 
 	pthread_mutex_unlock(&app->shelf_lock);
 	shelf_tidy(s, IDLE_SECONDS);
+	sized_cache_tidy(app->sized, IDLE_SECONDS);
 }
 
 void app_done(struct app *app)
 {
+	sized_cache_free(app->sized);
+	app->sized = NULL;
 	shelf_free(app->shelf);
 	free(app->cache_path);
 	app->shelf = NULL;

@@ -17,6 +17,7 @@ struct historian;
 struct machine_watch;
 struct shelf;
 struct outlooks;
+struct sized_cache;
 
 struct app {
 	const struct options *options;
@@ -27,6 +28,7 @@ struct app {
 	struct historian *historian;   /* NULL without one */
 	struct machine_watch *machine; /* NULL: nobody looks which server this is */
 	struct outlooks *outlooks;     /* NULL without */
+	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
 	size_t n_sockets;              /* to serve on, given by systemd: exporter/service.h */
 	bool refreshes_catalogue;      /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */

@@ -102,8 +102,8 @@ X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, 
   "Let everybody who reaches an address announce runs and end them") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
-X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
-  "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
+X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_WATCH, "NAME", \
+  "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \

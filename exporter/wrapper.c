@@ -20,6 +20,7 @@
 #include "collectors/task_clock.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/privileges.h"
 #include "exporter/query.h"
 #include "exporter/sampler.h"
 #include "exporter/summary.h"
@@ -35,6 +36,16 @@ static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, S
 
 static sigset_t original_mask;
 
+/*
+ * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
+ * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary.
+ */
+static struct disposition {
+	int number;
+	void (*ours)(int);
+	struct sigaction original;
+} dispositions[] = {{.number = SIGCHLD, .ours = SIG_DFL}, {.number = SIGPIPE, .ours = SIG_IGN}};
+
 static void fill_set(sigset_t *set)
 {
 	sigfillset(set);
@@ -48,6 +59,11 @@ void wrapper_block_signals(void)
 
 	fill_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
+	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++) {
+		struct disposition *d = &dispositions[i];
+
+		sigaction(d->number, &(struct sigaction){.sa_handler = d->ours}, &d->original);
+	}
 }
 
 void wrapper_adopt_orphans(void)
@@ -98,6 +114,8 @@ static struct cpu_times cpu_times(const struct rusage *used)
  */
 static int become(char *const command[])
 {
+	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
+		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
 	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 	execvp(command[0], command);
 	return errno;
@@ -447,6 +465,8 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 
 	if (code)
 		return code;
+	/* Only now: the job's process began as a copy of this one. */
+	privileges_hide_secrets(app->options);
 	follow(app, self, job);
 	wait_for_end(app, job);
 	if (job->followed)

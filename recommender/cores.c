@@ -219,7 +219,7 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 	char n[WORDS_MAX], middle[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
 	struct fed f;
 
-	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes);
+	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes, FEED_UNSCORED);
 	if (f.learnt) {
 		s->demand.duration_seconds = auto_quantile(f.state, input, 0.5) / SECOND_IN_BYTES;
 		s->duration_low = auto_quantile(f.state, input, 0.1) / SECOND_IN_BYTES;

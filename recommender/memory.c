@@ -36,12 +36,14 @@ void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const str
 	struct fed seeds, other = {0}, *judge = own;
 	struct outlook o;
 
-	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak);
+	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak,
+		FEED_SCORED);
 	s->hindsight = hindsight_of(&own->record);
 	s->hindsight_baseline = hindsight_of(&seeds.record);
 	fed_done(&seeds);
 	if (!own_is_auto) {
-		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak);
+		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak,
+			FEED_UNSCORED);
 		judge = &other;
 	}
 	if (judge->learnt) {
@@ -168,7 +170,7 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 	char n[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
 	struct fed f;
 
-	feed(&f, rule, &rule_options, runs, used, run_memory_peak);
+	feed(&f, rule, &rule_options, runs, used, run_memory_peak, FEED_SCORED);
 	s->demand.memory_bytes = rule->allocate(f.state, input);
 	if (f.learnt)
 		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,

@@ -117,13 +117,16 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 struct fed {
 	void *state;          /* of the rule; free() */
 	size_t learnt;        /* successful runs */
-	struct record record; /* what it would have done */
+	struct record record; /* what it would have done, when it was scored */
 	double after_oom; /* what to ask for after the newest runs were killed; 0 = they were not */
 	double killed_at; /* the largest limit of those */
 };
+/* Scoring sizes every run before it is learnt: twice the work, but some rules learn from the attempts; auto's do not. */
+enum feeding { FEED_UNSCORED, FEED_SCORED };
 /* The newest used->n successful runs, and those killed for memory among them, oldest first. */
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
-	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *));
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
+	enum feeding how);
 void fed_done(struct fed *f);
 
 /* What auto thinks of the memory in s->demand, and hindsight on the rule it came from. Silent. */
