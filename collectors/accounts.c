@@ -18,9 +18,12 @@
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
-/* A source is named rather than a better one when it knows of more than so much more: starting the job takes some. */
+/*
+ * A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a
+ * second. With 0.05 a group that lacked a tenth of a job of half a second would still have been called all of it.
+ */
 #define WORTH_NAMING         1.001
-#define WORTH_NAMING_SECONDS 0.05
+#define WORTH_NAMING_SECONDS 0.01
 /* How far up the ancestors of a newborn process are looked at. */
 #define GENERATIONS_MAX 16
 /* Limits are read again once in so many looks: a container may be resized. */
