@@ -63,6 +63,8 @@ static void read_status(struct member *m, const struct host *h)
 		return;
 	m->status_due = false;
 	m->swap_bytes = s.swap_bytes;
+	m->kinds_known = s.kinds_known;
+	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
 	raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
 	raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
 	if (s.peak_bytes > m->peak_bytes) {
@@ -220,7 +222,9 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 	if (code == 0) {
 		m->pss_bytes = p.pss_bytes;
 		m->pss_rss_bytes = p.rss_bytes;
+		m->huge_bytes = p.huge_bytes;
 		m->pss_cost_ns = spent;
+		m->pss_at = h->now.mono;
 	}
 	return spent;
 }
