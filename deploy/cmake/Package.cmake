@@ -14,13 +14,14 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools.
+# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
+# no address for letters, and says so by a name that never exists (RFC 2606).
 set(builder "$ENV{DEBFULLNAME}")
 set(address "$ENV{DEBEMAIL}")
 if(NOT address)
-  set(builder "whoever built this package")
-  set(address root@localhost)
-elseif(NOT builder)
+  set(address maintainers@rightsize-exporter.invalid)
+endif()
+if(NOT builder)
   set(builder rightsize-exporter)
 endif()
 set(CPACK_PACKAGE_CONTACT "${builder} <${address}>")
