@@ -234,6 +234,17 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
+static enum MHD_Result refuse_ambiguous(struct MHD_Connection *connection)
+{
+	struct answer a;
+
+	site_refusal(&a, 400, "bad_request",
+		"Content-Length, Transfer-Encoding (chunked) and Host may be there once, "
+		"and only one of the first two");
+	a.is_last = true;
+	return http_send(connection, &a, NULL);
+}
+
 /*
  * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
  * have a body are answered at once, which ends the connection; the body of a GET, which means
@@ -254,6 +265,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	x->headers_seen = true;
 	if (first)
 		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
+	if (first && exchange_is_ambiguous(x))
+		return refuse_ambiguous(connection);
 	if (first) {
 		struct request r = exchange_request(x, method);
 

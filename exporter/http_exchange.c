@@ -2,6 +2,8 @@
 #include "exporter/http_exchange.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 
@@ -36,6 +38,38 @@ void exchange_free(struct exchange *x)
 static const char *header(const struct exchange *x, const char *name)
 {
 	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+}
+
+/* What may be there once at most, RFC 9112, 6.3 and 3.2. */
+struct framing {
+	unsigned lengths, encodings, hosts;
+	bool odd;
+};
+
+static enum MHD_Result look_at(void *framing, enum MHD_ValueKind kind, const char *name,
+	const char *value)
+{
+	struct framing *f = framing;
+	size_t n = strlen(name);
+
+	(void)kind;
+	f->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+	f->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+	if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+		f->encodings++;
+		f->odd |= !value || strcasecmp(value, "chunked") != 0;
+	}
+	/* "Content-Length : 5" is another header to us, and the length to some. */
+	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
+	return MHD_YES;
+}
+
+bool exchange_is_ambiguous(const struct exchange *x)
+{
+	struct framing f = {0};
+
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, look_at, &f);
+	return f.odd || f.hosts > 1 || f.lengths + f.encodings > 1;
 }
 
 struct request exchange_request(const struct exchange *x, const char *method)

@@ -49,6 +49,12 @@ void exchange_free(struct exchange *x);
 struct request exchange_request(const struct exchange *x, const char *method);
 
 /*
+ * Do the headers leave open where the request ends, or whom it is for? A proxy before us may have read them otherwise,
+ * and take what is a body to it for the next request of somebody else.
+ */
+bool exchange_is_ambiguous(const struct exchange *x);
+
+/*
  * Sets the connection aside and has the request answered at the desk; then x->answered holds, and libmicrohttpd calls
  * for it again. When there is no room, the answer says so.
  */

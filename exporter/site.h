@@ -33,6 +33,7 @@ struct answer {
 	bool negotiated;    /* depends on Accept and Accept-Encoding */
 	const char *etag;   /* NULL: not to be kept by anybody */
 	const char *policy; /* Content-Security-Policy, or NULL */
+	bool is_last;       /* the connection ends after it */
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */

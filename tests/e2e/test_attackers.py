@@ -63,6 +63,52 @@ class ReboundNames(Case):
         self.assertEqual(run.get("/metrics", Host="rebound.example").status, 403)
 
 
+HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
+N = str(len(HIDDEN)).encode()
+
+
+class Smuggled(Case):
+    """A request inside of another, which a proxy before us and we see differently."""
+
+    AMBIGUOUS = [
+        b"Content-Length: " + N + b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Content-Length: 0\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length: " + N + b"\r\nContent-Length: 0\r\n\r\n" + HIDDEN,
+        b"Content-Length: 0, " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length: +" + N + b"\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: xchunked\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding : chunked\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length\t: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Host: rebound.example\r\n\r\n" + HIDDEN,
+    ]
+
+    @staticmethod
+    def raw(server, request):
+        reply = b""
+        with socket.create_connection((server.host, server.port), DEADLINE) as client, \
+                contextlib.suppress(ConnectionResetError):
+            client.sendall(request)
+            while received := client.recv(1 << 16):
+                reply += received
+        return reply
+
+    def test_what_is_ambiguous_is_refused_and_ends_the_connection(self):
+        server = self.serve()
+        for method in (b"GET", b"POST"):
+            for headers in self.AMBIGUOUS:
+                with self.subTest(method=method, headers=headers[:70]):
+                    request = method + b" /-/ready HTTP/1.1\r\nHost: localhost\r\n" + headers
+                    # A connection that said nothing is asked again: a reset may overtake the answer.
+                    reply = next(filter(None, (self.raw(server, request) for _ in range(5))), b"")
+                    statuses = re.findall(rb"HTTP/1\.1 (\d+)", reply)
+                    # What does not even parse may be complained of twice; nothing is answered.
+                    self.assertEqual(set(statuses), {b"400"}, reply)
+                    self.assertNotIn(b"/hidden", reply)
+
+
 class LongAnswers(Case):
     """A history with a run of hours, and clients who want all of it."""
 
