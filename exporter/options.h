@@ -75,7 +75,7 @@ X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NUL
 X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
   "Age at which the catalogue is fetched again") \
 X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
-  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, where it is known)") \
 X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
   "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
 X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
@@ -134,6 +134,8 @@ X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
   "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
+X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
+  "At the end, put the run's page there, as the command report does: failed runs, too") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
 X(CHOICE, log_level, "log.level", "info", log_level_names, 0, COMMAND_ALL, "LEVEL", \

@@ -42,7 +42,8 @@ void pod_info_parse(struct slice text, struct buf *out)
 		struct buf value AUTO(buf_done) = BUF_MAX(POD_INFO_MAX);
 		struct slice key;
 
-		if (!scan_until(&line, '=', &key) || key.len == 0 || !add_quoted(&line, &value) ||
+		if (!scan_until(&line, '=', &key) || key.len == 0 ||
+			memchr(key.data, '\0', key.len) || !add_quoted(&line, &value) ||
 			value.len == 0)
 			continue;
 		buf_add(out, key.data, key.len);
@@ -50,6 +51,23 @@ void pod_info_parse(struct slice text, struct buf *out)
 		buf_add(out, value.data, value.len);
 		buf_addc(out, '\0');
 	}
+}
+
+int pod_info_check(const char *folder, struct err *e)
+{
+	char begin[1];
+	struct tree *tree;
+	int code = tree_open(&tree, folder, e);
+
+	if (code)
+		return code;
+	ssize_t labels = tree_head(tree, "labels", begin, sizeof begin);
+	ssize_t annotations = tree_head(tree, "annotations", begin, sizeof begin);
+
+	tree_free(tree);
+	if (labels >= 0 || annotations >= 0)
+		return 0;
+	return err_system(e, (int)labels, "%s: neither labels nor annotations can be read", folder);
 }
 
 static void read_file(const char *folder, const char *name, struct buf *out)

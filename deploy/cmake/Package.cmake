@@ -14,7 +14,16 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "rightsize-exporter <maintainers@rightsize-exporter.invalid>")
+# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools.
+set(builder "$ENV{DEBFULLNAME}")
+set(address "$ENV{DEBEMAIL}")
+if(NOT address)
+  set(builder "whoever built this package")
+  set(address root@localhost)
+elseif(NOT builder)
+  set(builder rightsize-exporter)
+endif()
+set(CPACK_PACKAGE_CONTACT "${builder} <${address}>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "watches batch jobs, and says what to request next time")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Watches the process tree of a batch job, keeps the history of its runs in one
 SQLite file, serves metrics for Prometheus, and answers what to ask for next

@@ -159,7 +159,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history_schema.c. */
-#define TEST_SCHEMA_VERSION "4"
+#define TEST_SCHEMA_VERSION "6"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -186,14 +186,21 @@ static void a_newer_schema_is_left_alone(void **state)
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 {
+	static const char *const indexes_since[] = {
+		"run_unforwarded", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
 	static const char *const since[] = {"network_source", "architecture", "vendor",
 		"instance_type", "region", "zone", "allocation", "forwarded_at", "system",
-		"system_run", "labels"};
+		"system_run", "labels", "cpu_level"};
 	struct test_folder *f = *state;
 	struct arena arena = {0};
 
 	test_make_history(f->file);
-	test_run_sql(f->file, "DROP INDEX run_unforwarded");
+	for (size_t i = 0; i < ARRAY_LEN(indexes_since); i++) {
+		char sql[80];
+
+		snprintf(sql, sizeof sql, "DROP INDEX %s", indexes_since[i]);
+		test_run_sql(f->file, sql);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(since); i++) {
 		char sql[80];
 
@@ -279,6 +286,25 @@ static void a_file_that_may_not_be_written_is_told(void **state)
 	assert_non_null(strstr(e.text, "written"));
 	assert_int_equal(read_code, 0);
 	assert_int_equal(runs, 40);
+}
+
+static void a_folder_in_which_none_can_be_made_is_named(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h;
+	struct err e = {0};
+	bool was_root = become_nobody(f);
+
+	assert_int_equal(chmod(f->path, 0555), 0);
+	int code = history_open(&h, f->file, HISTORY_WRITE, &test_columns, NULL, &e);
+
+	assert_int_equal(chmod(f->path, 0755), 0);
+	if (was_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(code, -EACCES);
+	assert_non_null(strstr(e.text, "may not write into"));
+	assert_non_null(strstr(e.text, f->path));
+	assert_non_null(strstr(e.text, "Permission denied"));
 }
 
 static void a_folder_that_may_not_be_written_is_told_but_read(void **state)
@@ -399,6 +425,7 @@ int main(void)
 		TEST(an_empty_file_becomes_a_history),
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),
+		TEST(a_folder_in_which_none_can_be_made_is_named),
 		TEST(a_folder_that_may_not_be_written_is_told_but_read),
 		TEST(a_file_deleted_while_open_is_noticed),
 		TEST(memory_is_shared_by_the_handles_of_the_process),

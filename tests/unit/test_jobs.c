@@ -216,6 +216,22 @@ static void refused_files_are_a_gap_not_a_failure(void **state)
 	world_free(w);
 }
 
+static void ending_process_that_refuses_is_not_counted(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 0});
+	children(w, 10, "");
+	memory_tree_refuse(w->proc, "10/io", -EACCES);
+	memory_tree_refuse(w->proc, "10/fd", -EACCES);
+	follow(w, 10, 0);
+	look(w);
+	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
+	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 0, 0);
+	world_free(w);
+}
+
 static void conclusion_corrects_upwards_only(void **state)
 {
 	struct world *w = world_new();
@@ -375,6 +391,7 @@ int main(void)
 		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
+		cmocka_unit_test(ending_process_that_refuses_is_not_counted),
 		cmocka_unit_test(conclusion_corrects_upwards_only),
 		cmocka_unit_test(record_wins_over_what_was_seen),
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
