@@ -309,6 +309,18 @@ class Time(Machine):
         self.assert_history_intact()
 
 
+class Locale(Machine):
+    def test_decimal_comma_of_the_locale_changes_no_number(self):
+        for name in ("de_DE.UTF-8", "fr_FR"):
+            with self.subTest(locale=name):
+                self.environment.update(LC_ALL=name, LC_NUMERIC=name, LANG=name)
+                server = self.serve()
+                wait_until(lambda s=server: s.get("/-/ready").status == 200, "the first sample")
+                values = server.metrics()
+                self.assertNotEqual(values["process_start_time_seconds", frozenset()] % 1, 0)
+                self.assertGreater(len(values), 50)
+
+
 class Network(Machine):
     def test_download_that_goes_silent_delays_neither_scrapes_nor_the_end(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
