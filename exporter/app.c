@@ -6,9 +6,11 @@
 
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/paths.h"
+#include "exporter/sized.h"
 
-/* A catalogue takes some MiB, and is loaded in some ten milliseconds. */
+/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 2 MiB. */
 #define IDLE_SECONDS 600.0
 
 static void say(void *context, bool works, const char *text)
@@ -33,9 +35,11 @@ static struct words words_of(const struct texts *t)
 static struct shelf *make_shelf(struct app *app)
 {
 	const struct options *o = app->options;
+	struct machine m;
 
 	/* Without a place for it there is no cache, and so nothing to refresh. */
 	cache_default_path(&app->cache_path, o->catalogue_cache, NULL);
+	machine_now(app, &m);
 	return shelf_new(&(struct shelf_config){
 		.path = o->catalogue_path,
 		.rates = words_of(&o->catalogue_rates),
@@ -43,6 +47,9 @@ static struct shelf *make_shelf(struct app *app)
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
 				    .regions = words_of(&o->catalogue_regions),
+				    .home = o->catalogue_regions.n ? NULL :
+								     catalogue_home(m.vendor_id,
+									     m.region, app->home),
 				    .benchmarks = words_of(&o->catalogue_benchmarks)},
 			.refresh_seconds = o->catalogue_refresh_interval,
 			.say = say},
@@ -77,17 +84,20 @@ void app_catalogue_done(struct catalogue_use *u)
 	catalogue_free(u->catalogue);
 }
 
-void app_catalogue_tidy(struct app *app)
+void app_tidy(struct app *app)
 {
 	pthread_mutex_lock(&app->shelf_lock);
 	struct shelf *s = app->shelf;
 
 	pthread_mutex_unlock(&app->shelf_lock);
 	shelf_tidy(s, IDLE_SECONDS);
+	sized_cache_tidy(app->sized, IDLE_SECONDS);
 }
 
 void app_done(struct app *app)
 {
+	sized_cache_free(app->sized);
+	app->sized = NULL;
 	shelf_free(app->shelf);
 	free(app->cache_path);
 	app->shelf = NULL;

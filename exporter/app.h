@@ -17,6 +17,7 @@ struct historian;
 struct machine_watch;
 struct shelf;
 struct outlooks;
+struct sized_cache;
 
 struct app {
 	const struct options *options;
@@ -27,12 +28,14 @@ struct app {
 	struct historian *historian;   /* NULL without one */
 	struct machine_watch *machine; /* NULL: nobody looks which server this is */
 	struct outlooks *outlooks;     /* NULL without */
+	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
 	size_t n_sockets;              /* to serve on, given by systemd: exporter/service.h */
 	bool refreshes_catalogue;      /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */
 	struct shelf *shelf;
 	char *cache_path;
+	char home[100]; /* region of this server, CATALOGUE_HOME_MAX */
 };
 
 #define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})

@@ -6,6 +6,7 @@
 #include "exporter/job_runs.h"
 #include "exporter/server_answer.h"
 #include "exporter/server_parameters.h"
+#include "exporter/sized.h"
 #include "exporter/sizing_parameters.h"
 
 #define MIB 1048576.0
@@ -54,31 +55,6 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* What the job needs; 1 as job_runs. */
-static int demand_of_job(struct app *app, const struct arguments *a, struct arena *arena,
-	struct runs *runs, struct demand *ret, struct reply *r, struct err *e)
-{
-	const char *job_name = argument_text(a, "job_name");
-	struct sizing_options options;
-	struct sizing sizing = {0};
-	struct runs all;
-	int code;
-
-	if (!sizing_options(a, &options, r))
-		return 0;
-	code = job_runs(app, job_name, 0, arena, &all, r, e);
-	if (code <= 0)
-		return code;
-	*runs = sizing_window(a, &all, wall_seconds(now_read().wall));
-	code = sizing_strategy(a)->size(runs, &options, arena, &sizing, e);
-	if (code == -ENODATA)
-		return reply_no_successful_run(r, job_name, runs);
-	if (code)
-		return code;
-	*ret = sizing.demand;
-	return 1;
-}
-
 /* What is said wins. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
@@ -107,16 +83,16 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const char *job_name = argument_text(a, "job_name");
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(server_answer_done) struct server_answer servers = {0};
+	AUTO(sized_done) struct sized *s = NULL;
 	struct demand demand = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct runs runs = {0};
-	int code = 1;
+	int code = job_name ? sized_job(app, a, &s, r, e) : 1;
 
-	if (job_name)
-		code = demand_of_job(app, a, &arena, &runs, &demand, r, e);
 	if (code <= 0)
 		return code;
+	if (s)
+		demand = s->sizing.demand;
 	demand_said(a, &demand);
-	code = server_answer(app, a, &demand, job_name ? &runs : NULL, &arena, &servers, r, e);
+	code = server_answer(app, a, &demand, s ? &s->runs : NULL, &arena, &servers, r, e);
 	if (code <= 0)
 		return code;
 

@@ -103,6 +103,7 @@ struct run_finish {
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
 	const char *architecture; /* a name of recommender/catalogue.h */
+	const char *cpu_level;    /* of that architecture: collectors/run_binary.h */
 	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
@@ -205,11 +206,22 @@ struct run_query {
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
+/* What changes when one of a job's runs begins, ends, is corrected or removed. */
+struct job_mark {
+	uint64_t runs, running, succeeded;
+	double ids, ended; /* sums */
+};
+bool job_mark_same(const struct job_mark *a, const struct job_mark *b);
+/* Of the runs that started at since (seconds since 1970 UTC) or later; all 0 of an unknown job. */
+int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
+	struct err *e);
+
 struct job_row {
 	const char *job_name;
 	uint64_t runs;                    /* ever, pruned ones included */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
+	double last_ended_at; /* of those that ended the one that began last; NaN = none is known */
 	enum outcome last_outcome;
 };
 /* Newest activity first. */
@@ -267,5 +279,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
  * errno when it cannot be told; -ESTALE: the file was deleted or replaced.
  */
 int64_t history_version(struct history *h);
+
+/* Grows whenever a run begins, ends, or turns out to have ended otherwise; negative errno. Samples do not matter. */
+int64_t history_activity(struct history *h);
 
 #endif

@@ -84,6 +84,7 @@ static int select_runs(struct sql *q, struct history *h, const struct run_query 
 		"r.memory_source, r.samples,"
 		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
 		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
+		" r.cpu_level,"
 		" r.vendor, r.instance_type, r.region, r.zone, r.allocation, r.system, "
 		"r.system_run, r.labels"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
@@ -135,6 +136,7 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->attempt = sql_double(q);
 	r->network_source = keep(arena, sql_text(q));
 	r->architecture = architecture_of(sql_text(q));
+	r->cpu_level = keep(arena, sql_text(q));
 	r->vendor_id = keep(arena, sql_text(q));
 	r->instance_type = keep(arena, sql_text(q));
 	r->region = keep(arena, sql_text(q));
@@ -248,6 +250,33 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return code;
 }
 
+bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
+{
+	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
+	       a->ids == b->ids && a->ended == b->ended;
+}
+
+int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_JOB_MARK, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, job_name);
+	sql_put_double(&q, since);
+	code = sql_row(&q, e);
+	if (code > 0) {
+		ret->runs = (uint64_t)sql_int(&q);
+		ret->running = (uint64_t)sql_double(&q);
+		ret->succeeded = (uint64_t)sql_double(&q);
+		ret->ids = sql_double(&q);
+		ret->ended = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
 /* ---- jobs ---- */
 
 struct jobs_found {
@@ -280,6 +309,7 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 		r.last_started_at = sql_double(&q);
 		r.last_outcome = outcome_of(sql_text(&q));
 		r.outcomes[OUTCOME_RUNNING] = (uint64_t)sql_int(&q);
+		r.last_ended_at = sql_double(&q);
 		f->row[f->n++] = r;
 	}
 	return code;
@@ -319,6 +349,16 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	if (f.n)
 		memcpy(*ret, f.row, f.n * sizeof **ret);
 	return 0;
+}
+
+int64_t history_activity(struct history *h)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ACTIVITY, NULL);
+
+	if (code == 0)
+		code = sql_row(&q, NULL);
+	return code > 0 ? (int64_t)sql_double(&q) : code < 0 ? code : -EIO;
 }
 
 /* ---- open runs ---- */

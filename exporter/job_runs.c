@@ -48,6 +48,17 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 	return reply_error(reply, 404, "unknown_job", message, "did_you_mean", near);
 }
 
+int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
+{
+	struct run_query query = {.job_name = job_name, .limit = limit, .open_stats = open_stats};
+	int code = history_runs(h, &query, arena, ret, e);
+
+	if (code)
+		return code;
+	return ret->n ? 1 : reply_unknown_job(reply, h, job_name, arena, e);
+}
+
 int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *arena,
 	struct runs *ret, struct reply *reply, struct err *e)
 {
@@ -58,12 +69,7 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 		return reply_no_history(app, reply);
 	if (code)
 		return code;
-	struct run_query query = {.job_name = job_name, .limit = limit, .open_stats = true};
-
-	code = history_runs(h, &query, arena, ret, e);
-	if (code)
-		return code;
-	return ret->n ? 1 : reply_unknown_job(reply, h, job_name, arena, e);
+	return job_runs_of(h, job_name, limit, true, arena, ret, reply, e);
 }
 
 int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs)

@@ -38,6 +38,10 @@ void history_done(struct history **h); /* for AUTO */
 int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *arena,
 	struct runs *ret, struct reply *reply, struct err *e);
 
+/* The same by a history that is open; with open_stats also statistics of runs that go on, from all their samples. */
+int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
+
 /* The error "no_successful_run", with the counts of what there is instead. Returns 0. */
 int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs);
 

@@ -77,9 +77,15 @@ bool sizing_options(const struct arguments *a, struct sizing_options *ret, struc
 	return true;
 }
 
-struct runs sizing_window(const struct arguments *a, const struct runs *runs, double now)
+double sizing_since(const struct arguments *a, double now)
 {
-	double since = now - argument_number(a, "window_days") * SECONDS_PER_DAY;
+	double days = argument_number(a, "window_days");
+
+	return isnan(days) ? -INFINITY : now - days * SECONDS_PER_DAY;
+}
+
+struct runs runs_since(const struct runs *runs, double since)
+{
 	struct runs ret = *runs;
 
 	while (ret.n && ret.run[ret.n - 1].started_at < since)

@@ -70,7 +70,9 @@ const struct strategy *sizing_strategy(const struct arguments *a);
  */
 bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
-/* The runs that the arguments let in: all the newest of runs, which started after now - window. */
-struct runs sizing_window(const struct arguments *a, const struct runs *runs, double now);
+/* The arguments let in what started then or later; -INFINITY = all. */
+double sizing_since(const struct arguments *a, double now);
+/* Those of runs, newest first. */
+struct runs runs_since(const struct runs *runs, double since);
 
 #endif

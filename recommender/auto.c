@@ -78,8 +78,11 @@ struct sizer {
 	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1 over those that speak */
 	bool allocated[PRICES_MAX]; /* else allocation is the cheapest by one expert alone */
 	double allocation[PRICES_MAX];
+	struct ratios for_cost[EXPERT_COUNT]; /* of those that speak */
+	/* by age, so that they are computed once */
+	double ratio_fades[PAST_MAX], loss_fades[PAST_MAX];
 	/* room for a pool */
-	struct atom atom[ATOMS_MAX];
+	struct atom atom[ATOMS_MAX], spare[ATOMS_MAX];
 	double weight_below[ATOMS_MAX + 1], product_below[ATOMS_MAX + 1];
 };
 
@@ -88,11 +91,26 @@ static bool speaks(const struct sizer *s, unsigned expert)
 	return s->settings->experts & BIT(expert) && s->value[expert] > 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
+#define CANDIDATE_MIN   0.2
+#define ABOVE_CANDIDATE 1.02
 
-	return (left > right) - (left < right);
+/* Ratios seen or made up, and values 2 % above one seen; ascending. Returns how many. */
+static size_t candidates_of(const struct track *t, const struct ratios *r,
+	double ret[2 * RATIOS_MAX])
+{
+	size_t n = 0, above = 0, at = 0;
+
+	while (at < r->n || above < t->n) {
+		double higher =
+			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
+		bool take = at < r->n && r->at[at].value <= higher;
+		double candidate = take ? r->at[at++].value : higher;
+
+		above += !take;
+		if (candidate > CANDIDATE_MIN)
+			ret[n++] = candidate;
+	}
+	return n;
 }
 
 /*
@@ -102,32 +120,37 @@ static int ascending(const void *a, const void *b)
 static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
 {
 	const struct track *t = &s->track[expert];
-	double candidate[2 * RATIOS_MAX], value = s->value[expert], largest = 0;
-	struct pool p = {0, s->atom, s->weight_below, s->product_below};
-	size_t n = 0;
+	struct ratios *r = &s->for_cost[expert];
+	double candidate[2 * RATIOS_MAX], value = s->value[expert];
+	double largest = t->n ? t->at[t->order[t->n - 1]].ratio : 0;
+	size_t n_prices = s->settings->n_prices;
+	struct prices prices[PRICES_MAX];
+	struct cheapest best[PRICES_MAX];
 
-	p.n = track_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios, p.atom);
-	for (size_t i = 0; i < p.n; i++)
-		if (p.atom[i].value > 0.2)
-			candidate[n++] = p.atom[i].value;
-	for (size_t i = 0; i < t->n; i++) {
-		if (t->at[i].ratio * 1.02 > 0.2)
-			candidate[n++] = t->at[i].ratio * 1.02;
-		largest = fmax(largest, t->at[i].ratio);
-	}
-	qsort(candidate, n, sizeof *candidate, ascending);
+	track_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios, s->ratio_fades,
+		r);
+
+	size_t n = candidates_of(t, r, candidate);
+	struct pool p = {r->n, r->at, NULL, s->weight_below, s->product_below};
+
 	pool_sort(&p);
-	for (size_t k = 0; k < s->settings->n_prices; k++) {
-		struct prices prices = {
+	for (size_t k = 0; k < n_prices; k++)
+		prices[k] = (struct prices){
 			.failure = s->settings->price[k],
 			.fixed = s->settings->fixed_price / value,
 			.second = t->n ? largest * RETRY_OVER_LARGEST : 1,
 		};
-
-		s->alone[expert][k] =
-			value * pool_cheapest(&p, candidate, n, &prices, &ret_cost[k]);
-		ret_cost[k] /= pool_sum(&p);
+	pool_cheapest(&p, candidate, n, prices, n_prices, best);
+	for (size_t k = 0; k < n_prices; k++) {
+		s->alone[expert][k] = value * best[k].value;
+		ret_cost[k] = best[k].cost / pool_sum(&p);
 	}
+}
+
+/* An expert that does not always speak may remember runs of any age. */
+static double loss_fade(const struct sizer *s, uint64_t age)
+{
+	return age < PAST_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
 /* Weights from losses: what experts missed (they did not always speak) counts as the average loss.
@@ -144,8 +167,7 @@ static void weigh_experts(struct sizer *s, size_t level)
 		if (!speaks(s, e))
 			continue;
 		for (size_t i = 0; i < t->n; i++) {
-			double weight =
-				exp2(-(double)(s->learnt - 1 - t->at[i].run) / LOSS_HALF_LIFE);
+			double weight = loss_fade(s, s->learnt - 1 - t->at[i].run);
 
 			loss[e] += weight * t->at[i].loss[level];
 			heard[e] += weight;
@@ -174,25 +196,23 @@ static void weigh_experts(struct sizer *s, size_t level)
 /* The sets of all experts as one, each weighing as it was found to at this level. */
 static struct pool pool_experts(struct sizer *s, size_t level, enum purpose purpose)
 {
-	struct pool p = {0, s->atom, s->weight_below, s->product_below};
+	struct pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		double weight = s->weight[level][e], sum = 0;
+		const struct ratios *r = &s->for_cost[e];
+		double weight = s->weight[level][e];
+		struct ratios for_chance;
 
 		if (weight < 0.01)
 			continue;
-
-		struct atom *atom = p.atom + p.n;
-		size_t n = track_ratios(&s->track[e], (enum expert)e, s->value[e], purpose,
-			&s->settings->ratios, atom);
-
-		for (size_t i = 0; i < n; i++)
-			sum += atom[i].weight;
-		for (size_t i = 0; i < n; i++) {
-			atom[i].value *= s->value[e];
-			atom[i].weight *= weight / sum;
+		if (purpose == FOR_CHANCE) {
+			track_ratios(&s->track[e], (enum expert)e, s->value[e], purpose,
+				&s->settings->ratios, s->ratio_fades, &for_chance);
+			r = &for_chance;
 		}
-		p.n += n;
+		for (size_t i = 0; i < r->n; i++)
+			p.atom[p.n++] = (struct atom){
+				r->at[i].value * s->value[e], r->at[i].weight * (weight / r->sum)};
 	}
 	pool_sort(&p);
 	return p;
@@ -209,7 +229,8 @@ static struct prices prices_at(const struct sizer *s, size_t level)
 
 static double allocate_pooled(struct sizer *s, size_t level)
 {
-	double candidate[ATOMS_MAX], cost;
+	double candidate[ATOMS_MAX];
+	struct cheapest best;
 
 	weigh_experts(s, level);
 
@@ -218,7 +239,8 @@ static double allocate_pooled(struct sizer *s, size_t level)
 
 	for (size_t i = 0; i < p.n; i++)
 		candidate[i] = p.atom[i].value;
-	return pool_cheapest(&p, candidate, p.n, &prices, &cost);
+	pool_cheapest(&p, candidate, p.n, &prices, 1, &best);
+	return best.value;
 }
 
 static bool same_number(double a, double b)
@@ -415,6 +437,9 @@ static void start(void *state, const struct settings *settings, size_t level)
 
 	s->settings = settings;
 	s->level = level;
+	ratios_fade(s->ratio_fades);
+	for (size_t age = 0; age < PAST_MAX; age++)
+		s->loss_fades[age] = exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
 #define SIZER_RULE(name, settings, level)                                                          \

@@ -143,7 +143,7 @@ static void judge(struct sizing *s, const struct runs *runs, const struct runs *
 	if (options->runs)
 		window.window = options->runs;
 	s->memory_bytes_limit = s->demand.memory_bytes;
-	feed(&f, &baseline_rule, &window, runs, used, run_memory_peak);
+	feed(&f, &baseline_rule, &window, runs, used, run_memory_peak, FEED_SCORED);
 	judge_memory(s, &f, false, runs, used, input_of_next(options));
 	fed_done(&f);
 }

@@ -198,6 +198,7 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	else
 		size_by_cost(s, p, arena);
 	s->cpu_cores_for_speed = cores_for_speed(p);
+	s->cpu_slowdown = mean_stretch(p, (double)s->resources.cpu);
 	s->cpu_cores_limit = fmax(s->demand.cpu_cores, s->cpu_cores_for_speed);
 	for (size_t i = 0; i < FORECAST_CORES; i++)
 		s->at_cores[i].seconds =
@@ -218,7 +219,7 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 	char n[WORDS_MAX], middle[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
 	struct fed f;
 
-	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes);
+	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes, FEED_UNSCORED);
 	if (f.learnt) {
 		s->demand.duration_seconds = auto_quantile(f.state, input, 0.5) / SECOND_IN_BYTES;
 		s->duration_low = auto_quantile(f.state, input, 0.1) / SECOND_IN_BYTES;

@@ -12,7 +12,7 @@ static double space_for(const struct method *m, const struct runs *runs, const s
 	struct fed f;
 	double space;
 
-	feed(&f, rule, &rule_options, runs, used, peak);
+	feed(&f, rule, &rule_options, runs, used, peak, m->rule ? FEED_SCORED : FEED_UNSCORED);
 	space = fmax(rule->allocate(f.state, input_of_next(options)), largest);
 	fed_done(&f);
 	return space;

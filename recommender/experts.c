@@ -30,11 +30,26 @@ struct weighted {
 	double value, weight;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const struct weighted *left = a, *right = b;
+/* Runs by their peaks: of equal ones the older first. */
+struct ranked {
+	double peak;
+	size_t run;
+};
 
-	return (left->value > right->value) - (left->value < right->value);
+static int by_peak(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+
+	if (left->peak < right->peak || left->peak > right->peak)
+		return left->peak < right->peak ? -1 : 1;
+	return (left->run > right->run) - (left->run < right->run);
+}
+
+static void rank_by_peak(const struct past *p, struct ranked ret[PAST_MAX])
+{
+	for (size_t i = 0; i < p->n; i++)
+		ret[i] = (struct ranked){p->at[i].peak, i};
+	qsort(ret, p->n, sizeof *ret, by_peak);
 }
 
 /* The smallest value that at least this share of the weight does not exceed; v is sorted. */
@@ -50,14 +65,14 @@ static double weighted_percentile(const struct weighted *v, size_t n, double sha
 	return v[i].value;
 }
 
-static void from_peaks(const struct past *p, double ret[EXPERT_COUNT])
+static void from_peaks(const struct past *p, const struct ranked rank[PAST_MAX],
+	double ret[EXPERT_COUNT])
 {
 	struct weighted peak[PAST_MAX] = {0};
 	size_t n = p->n;
 
 	for (size_t i = 0; i < n; i++)
-		peak[i] = (struct weighted){p->at[i].peak, exp2((double)i / FADING)};
-	qsort(peak, n, sizeof *peak, by_value);
+		peak[i] = (struct weighted){rank[i].peak, exp2((double)rank[i].run / FADING)};
 	ret[EXPERT_MEDIAN] =
 		n % 2 ? peak[n / 2].value : (peak[n / 2 - 1].value + peak[n / 2].value) / 2;
 	ret[EXPERT_P75] = weighted_percentile(peak, n, 0.75);
@@ -67,10 +82,35 @@ static void from_peaks(const struct past *p, double ret[EXPERT_COUNT])
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
-/* Difference of two input sizes in log; inputs may be 0. */
-static double log_ratio(double input, double other)
+/* The runs whose input is known, seen from the next one's. */
+struct informed {
+	struct past runs;
+	double age_weight[PAST_MAX];
+	double distance[PAST_MAX]; /* of the input sizes in log; they may be 0 */
+	size_t rank[PAST_MAX];     /* indices into runs, by peak */
+};
+
+static void inform(const struct past *p, const struct ranked rank[PAST_MAX], double input,
+	struct informed *ret)
 {
-	return log((input + 1) / (other + 1));
+	size_t at[PAST_MAX], n = 0;
+
+	ret->runs.n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		double other = p->at[i].input;
+		size_t k = ret->runs.n;
+
+		at[i] = PAST_MAX;
+		if (!(other >= 0 && isfinite(other)))
+			continue;
+		at[i] = k;
+		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
+		ret->distance[k] = log((other + 1) / (input + 1));
+		ret->runs.at[ret->runs.n++] = p->at[i];
+	}
+	for (size_t i = 0; i < p->n; i++)
+		if (at[rank[i].run] < PAST_MAX)
+			ret->rank[n++] = at[rank[i].run];
 }
 
 /* q: the runs whose input is known. */
@@ -94,17 +134,18 @@ static double line_at(const struct past *q, double input)
 }
 
 /* Picks by selection, first come first on equal distances. */
-static double nearest_peak(const struct past *q, double input)
+static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PAST_MAX] = {0};
+	size_t n = q->runs.n;
 	double peak = 0;
 
-	for (size_t i = 0; i < q->n; i++)
-		run[i] = (struct weighted){fabs(log_ratio(q->at[i].input, input)), q->at[i].peak};
-	for (size_t k = 0; k < 3 && k < q->n; k++) {
+	for (size_t i = 0; i < n; i++)
+		run[i] = (struct weighted){fabs(q->distance[i]), q->runs.at[i].peak};
+	for (size_t k = 0; k < 3 && k < n; k++) {
 		size_t nearest = k;
 
-		for (size_t i = k + 1; i < q->n; i++)
+		for (size_t i = k + 1; i < n; i++)
 			if (run[i].value < run[nearest].value)
 				nearest = i;
 
@@ -118,23 +159,25 @@ static double nearest_peak(const struct past *q, double input)
 }
 
 /* Bayesian least squares in logs with a normal prior on the exponent. */
-static double power_at(const struct past *q, const double age_weight[PAST_MAX], double input)
+static double power_at(const struct informed *q, double input)
 {
-	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PAST_MAX], y[PAST_MAX];
 
-	for (size_t i = 0; i < q->n; i++) {
-		sum += age_weight[i];
-		mean_x += age_weight[i] * log(q->at[i].input + 1);
-		mean_y += age_weight[i] * log(q->at[i].peak);
+	for (size_t i = 0; i < q->runs.n; i++) {
+		x[i] = log(q->runs.at[i].input + 1);
+		y[i] = log(q->runs.at[i].peak);
+		sum += q->age_weight[i];
+		mean_x += q->age_weight[i] * x[i];
+		mean_y += q->age_weight[i] * y[i];
 	}
 	mean_x /= sum;
 	mean_y /= sum;
-	for (size_t i = 0; i < q->n; i++) {
-		double dx = log(q->at[i].input + 1) - mean_x, dy = log(q->at[i].peak) - mean_y;
+	for (size_t i = 0; i < q->runs.n; i++) {
+		double dx = x[i] - mean_x, dy = y[i] - mean_y;
 
-		xx += age_weight[i] * dx * dx;
-		xy += age_weight[i] * dx * dy;
-		yy += age_weight[i] * dy * dy;
+		xx += q->age_weight[i] * dx * dx;
+		xy += q->age_weight[i] * dx * dy;
+		yy += q->age_weight[i] * dy * dy;
 	}
 
 	double variance = (yy - (xx > 0 ? xy * xy / xx : 0) + NOISE) / (sum + 2);
@@ -144,62 +187,65 @@ static double power_at(const struct past *q, const double age_weight[PAST_MAX], 
 	return exp(mean_y + slope * (log(input + 1) - mean_x));
 }
 
-static double similar_peak(const struct past *q, const double age_weight[PAST_MAX], double input)
+static double similar_peak(const struct informed *q)
 {
 	struct weighted run[PAST_MAX] = {0};
 
-	for (size_t i = 0; i < q->n; i++) {
-		double distance = log_ratio(q->at[i].input, input) / LIKENESS;
+	for (size_t i = 0; i < q->runs.n; i++) {
+		size_t k = q->rank[i];
+		double distance = q->distance[k] / LIKENESS;
 
-		run[i].value = q->at[i].peak;
-		run[i].weight = age_weight[i] * (exp(-distance * distance / 2) + 1e-3);
+		run[i].value = q->runs.at[k].peak;
+		run[i].weight = q->age_weight[k] * (exp(-distance * distance / 2) + 1e-3);
 	}
-	qsort(run, q->n, sizeof *run, by_value);
-	return weighted_percentile(run, q->n, 0.75);
+	return weighted_percentile(run, q->runs.n, 0.75);
 }
 
-static double same_input_peak(const struct past *q, double input)
+static double same_input_peak(const struct informed *q)
 {
-	struct weighted run[PAST_MAX] = {0};
+	double peak[PAST_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < q->n; i++)
-		if (fabs(log_ratio(q->at[i].input, input)) < 0.02)
-			run[n++].value = q->at[i].peak;
-	qsort(run, n, sizeof *run, by_value);
-	return n ? run[n / 2].value : NAN;
+	for (size_t i = 0; i < q->runs.n; i++)
+		if (fabs(q->distance[q->rank[i]]) < 0.02)
+			peak[n++] = q->runs.at[q->rank[i]].peak;
+	return n ? peak[n / 2] : NAN;
+}
+
+static void from_inputs(const struct past *p, const struct ranked rank[PAST_MAX], double input,
+	double reach, double ret[EXPERT_COUNT])
+{
+	struct informed q;
+
+	inform(p, rank, input, &q);
+	if (!q.runs.n)
+		return;
+
+	double smallest = q.runs.at[q.rank[0]].peak, largest = q.runs.at[q.rank[q.runs.n - 1]].peak;
+
+	ret[EXPERT_POWER] = fmin(fmax(power_at(&q, input), smallest / 2), reach * largest);
+	ret[EXPERT_SIMILAR] = similar_peak(&q);
+	ret[EXPERT_SAME] = same_input_peak(&q);
+	if (q.runs.n < 3)
+		return;
+	ret[EXPERT_NEAREST] = nearest_peak(&q);
+
+	double line = line_at(&q.runs, input);
+
+	if (!isnan(line))
+		ret[EXPERT_LINE] = fmin(fmax(line, smallest / 2), reach * ret[EXPERT_LARGEST]);
 }
 
 void experts_predict(const struct past *p, double input, double reach, double ret[EXPERT_COUNT])
 {
-	struct past q = {0};
-	double age_weight[PAST_MAX], smallest = INFINITY, largest = past_peak(p, PAST_MAX);
+	struct ranked rank[PAST_MAX];
 
 	for (unsigned i = 0; i < EXPERT_COUNT; i++)
 		ret[i] = NAN;
 	if (!p->n)
 		return;
-	from_peaks(p, ret);
-	if (!(input >= 0 && isfinite(input)))
-		return;
-	for (size_t i = 0; i < p->n; i++)
-		if (p->at[i].input >= 0 && isfinite(p->at[i].input)) {
-			age_weight[q.n] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
-			smallest = fmin(smallest, p->at[i].peak);
-			q.at[q.n++] = p->at[i];
-		}
-	if (!q.n)
-		return;
-	ret[EXPERT_POWER] = fmin(fmax(power_at(&q, age_weight, input), smallest / 2),
-		reach * past_peak(&q, PAST_MAX));
-	ret[EXPERT_SIMILAR] = similar_peak(&q, age_weight, input);
-	ret[EXPERT_SAME] = same_input_peak(&q, input);
-	if (q.n < 3)
-		return;
-	ret[EXPERT_NEAREST] = nearest_peak(&q, input);
-
-	double line = line_at(&q, input);
-
-	if (!isnan(line))
-		ret[EXPERT_LINE] = fmin(fmax(line, smallest / 2), reach * largest);
+	rank_by_peak(p, rank);
+	from_peaks(p, rank, ret);
+	if (input >= 0 && isfinite(input))
+		from_inputs(p, rank, input, reach, ret);
 }

@@ -49,7 +49,8 @@ static void feed_kill(struct fed *f, const struct rule *rule, const struct run *
 }
 
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
-	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *))
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
+	enum feeding how)
 {
 	struct fed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
@@ -71,7 +72,10 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 		if (!(peak(r) > 0))
 			continue;
 		o = observation_of(peak(r), input_of(r, announced), r->duration_seconds);
-		rule_replay(rule, f.state, &o, &f.record);
+		if (how == FEED_SCORED)
+			rule_replay(rule, f.state, &o, &f.record);
+		else
+			rule->learn(f.state, &o);
 		f.learnt++;
 	}
 	*ret = f;

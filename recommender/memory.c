@@ -36,12 +36,14 @@ void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const str
 	struct fed seeds, other = {0}, *judge = own;
 	struct outlook o;
 
-	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak);
+	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak,
+		FEED_SCORED);
 	s->hindsight = hindsight_of(&own->record);
 	s->hindsight_baseline = hindsight_of(&seeds.record);
 	fed_done(&seeds);
 	if (!own_is_auto) {
-		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak);
+		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak,
+			FEED_UNSCORED);
 		judge = &other;
 	}
 	if (judge->learnt) {
@@ -107,17 +109,17 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
-	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
+	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX];
 	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
 	if (!isnan(s->memory_too_small))
 		sizing_explain(s, arena,
-			"memory: four of five runs are expected between %s and %s, and %.2g %% "
+			"memory: four of five runs are expected between %s and %s, and %s "
 			"above what "
 			"is asked for; %.0f %% of what they use is expected to be left over or "
 			"lost",
 			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
-			100 * s->memory_too_small, 100 * s->memory_expected_waste);
+			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
 	if (own->runs)
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "
@@ -168,7 +170,7 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 	char n[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
 	struct fed f;
 
-	feed(&f, rule, &rule_options, runs, used, run_memory_peak);
+	feed(&f, rule, &rule_options, runs, used, run_memory_peak, FEED_SCORED);
 	s->demand.memory_bytes = rule->allocate(f.state, input);
 	if (f.learnt)
 		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,

@@ -71,9 +71,14 @@ bool parallel_of(const struct distribution *d, struct parallel *ret)
 
 double parallel_stretch(const struct parallel *p, double cores)
 {
-	double sum = 0;
+	int i = 0;
 
-	for (int i = 0; i < PARALLEL_POINTS; i++)
-		sum += fmax(1, p->cores[i] / cores);
+	while (i < PARALLEL_POINTS && p->cores[i] <= cores)
+		i++;
+
+	double sum = i;
+
+	for (; i < PARALLEL_POINTS; i++)
+		sum += p->cores[i] / cores > 1 ? p->cores[i] / cores : 1;
 	return sum / PARALLEL_POINTS;
 }

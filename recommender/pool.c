@@ -1,20 +1,55 @@
-/* Expected cost of an allocation, from running sums: one sort, then each candidate in constant
- * time. */
+/* Expected cost of an allocation, from running sums: one sort (of what mostly is in order), then each candidate in
+ * constant time. */
 #include "recommender/pool.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
 
-static int by_value(const void *a, const void *b)
+/* Where the ascending stretch ends that begins at first. */
+static size_t stretch_end(const struct pool *p, size_t first)
 {
-	const struct atom *left = a, *right = b;
+	size_t end = first + 1;
 
-	return (left->value > right->value) - (left->value < right->value);
+	while (end < p->n && p->atom[end - 1].value <= p->atom[end].value)
+		end++;
+	return end < p->n ? end : p->n;
+}
+
+/* Neighbouring stretches become one, in spare. True: nothing was left to do. */
+static bool merge_stretches(struct pool *p)
+{
+	const struct atom *from = p->atom;
+	struct atom *to = p->spare;
+
+	for (size_t first = 0, middle, end; first < p->n; first = end) {
+		middle = stretch_end(p, first);
+		if (first == 0 && middle == p->n)
+			return true;
+		end = middle < p->n ? stretch_end(p, middle) : middle;
+		for (size_t a = first, b = middle; a < middle || b < end;)
+			*to++ = b == end || (a < middle && from[a].value <= from[b].value) ?
+					from[a++] :
+					from[b++];
+	}
+	return false;
 }
 
 void pool_sort(struct pool *p)
 {
-	qsort(p->atom, p->n, sizeof *p->atom, by_value);
+	struct atom *home = p->atom;
+
+	while (!merge_stretches(p)) {
+		struct atom *merged = p->spare;
+
+		p->spare = p->atom;
+		p->atom = merged;
+	}
+	if (p->atom != home) {
+		memcpy(home, p->atom, p->n * sizeof *home);
+		p->spare = p->atom;
+		p->atom = home;
+	}
 	p->weight_below[0] = p->product_below[0] = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		p->weight_below[i + 1] = p->weight_below[i] + p->atom[i].weight;
@@ -48,35 +83,54 @@ size_t pool_below(const struct pool *p, double value)
 	return low;
 }
 
-double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
-{
-	double second = prices->second > allocation * 1.05 ? fmax(prices->second, allocation) :
-							     2 * allocation;
-	double weight_above = p->weight_below[p->n] - p->weight_below[below];
-	double product_above = p->product_below[p->n] - p->product_below[below];
+/* What lies below an allocation, and above it. */
+struct split {
+	double weight_below, product_below, weight_above, product_above;
+};
 
-	return (allocation * p->weight_below[below] - p->product_below[below]) +
-	       (allocation + second + prices->fixed) * weight_above +
-	       (prices->failure - 1) * product_above;
+static struct split split_at(const struct pool *p, size_t below)
+{
+	double weight = p->weight_below[below], product = p->product_below[below];
+
+	return (struct split){
+		weight, product, p->weight_below[p->n] - weight, p->product_below[p->n] - product};
 }
 
-double pool_cheapest(const struct pool *p, const double *candidate, size_t n,
-	const struct prices *prices, double *ret_cost)
+static double cost_of(const struct split *s, double allocation, const struct prices *prices)
 {
-	double best = NAN, best_cost = INFINITY;
+	/* Above allocation x 1.05, so above allocation. */
+	double second = prices->second > allocation * 1.05 ? prices->second : 2 * allocation;
+
+	return (allocation * s->weight_below - s->product_below) +
+	       (allocation + second + prices->fixed) * s->weight_above +
+	       (prices->failure - 1) * s->product_above;
+}
+
+double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
+{
+	struct split s = split_at(p, below);
+
+	return cost_of(&s, allocation, prices);
+}
+
+void pool_cheapest(const struct pool *p, const double *candidate, size_t n,
+	const struct prices *prices, size_t n_prices, struct cheapest *ret)
+{
 	size_t below = 0;
 
+	for (size_t k = 0; k < n_prices; k++)
+		ret[k] = (struct cheapest){NAN, INFINITY};
 	for (size_t i = 0; i < n; i++) {
 		while (below < p->n && p->atom[below].value <= candidate[i])
 			below++;
 
-		double cost = pool_cost(p, candidate[i], below, prices);
+		struct split s = split_at(p, below);
 
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = candidate[i];
+		for (size_t k = 0; k < n_prices; k++) {
+			double cost = cost_of(&s, candidate[i], &prices[k]);
+
+			if (cost < ret[k].cost)
+				ret[k] = (struct cheapest){candidate[i], cost};
 		}
 	}
-	*ret_cost = best_cost;
-	return best;
 }

@@ -23,12 +23,13 @@ struct prices {
 };
 
 /* Sorted by value, with running sums: below[i] is about the first i atoms. The arrays are the
- * caller's. */
+ * caller's; spare has room for n more, and may be NULL when the atoms are in order already. */
 struct pool {
 	size_t n;
-	struct atom *atom;
+	struct atom *atom, *spare;
 	double *weight_below, *product_below; /* n + 1 each */
 };
+/* Equal values keep their order. Cheap when the atoms are few ascending stretches one after the other. */
 void pool_sort(struct pool *p);
 
 double pool_weight(const struct pool *p);
@@ -37,8 +38,14 @@ size_t pool_below(const struct pool *p, double value); /* atoms that do not exce
 double pool_cost(const struct pool *p, double allocation, size_t below,
 	const struct prices *prices);
 
-/* The cheapest of the candidates, which are in ascending order; the smallest of equals. */
-double pool_cheapest(const struct pool *p, const double *candidate, size_t n,
-	const struct prices *prices, double *ret_cost);
+/*
+ * The cheapest of the candidates, which are in ascending order; the smallest of equals. One answer for each of the
+ * prices.
+ */
+struct cheapest {
+	double value, cost; /* NaN, INFINITY without a candidate */
+};
+void pool_cheapest(const struct pool *p, const double *candidate, size_t n,
+	const struct prices *prices, size_t n_prices, struct cheapest *ret);
 
 #endif

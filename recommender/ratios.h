@@ -6,6 +6,7 @@
 #ifndef RECOMMENDER_RATIOS_H
 #define RECOMMENDER_RATIOS_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "recommender/experts.h"
@@ -25,7 +26,9 @@ struct trial {
 struct track {
 	size_t n;
 	struct trial at[PAST_MAX];
+	uint8_t order[PAST_MAX]; /* indices into at, by ratio; of equal ones the older first */
 };
+static_assert(PAST_MAX <= UINT8_MAX, "an index of a track is one byte");
 void track_add(struct track *t, const struct trial *trial);
 void track_forget(struct track *t, uint64_t before); /* runs before this one */
 
@@ -40,9 +43,19 @@ struct ratio_options {
 			    count */
 };
 
+/* The weight of a ratio by its age in runs, for track_ratios. */
+void ratios_fade(double ret[PAST_MAX]);
+
 #define RATIOS_MAX (PAST_MAX + 10)
-/* The set for a prediction of value; own ratios first, in order. Returns how many. */
-size_t track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
-	const struct ratio_options *o, struct atom ret[RATIOS_MAX]);
+/* A set of ratios. */
+struct ratios {
+	size_t n;
+	double sum; /* of the weights */
+	struct atom
+		at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
+};
+/* For a prediction of value. */
+void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
+	const struct ratio_options *o, const double age_weight[PAST_MAX], struct ratios *ret);
 
 #endif

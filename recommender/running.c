@@ -22,7 +22,7 @@ static void expect(const struct runs *history, const struct runs *used, double i
 	const struct rule *rule = &auto_rules[RISK_BALANCED];
 	struct fed f;
 
-	feed(&f, rule, &rule->defaults, history, used, peak);
+	feed(&f, rule, &rule->defaults, history, used, peak, FEED_UNSCORED);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret[i] = NAN;
 	if (f.learnt)

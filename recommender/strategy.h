@@ -53,6 +53,7 @@ struct summary runs_summary(const struct runs *runs, double (*get)(const struct 
 /* "1.50 GiB", "812 MiB", "2.5 h": for sentences; returns out. */
 const char *words_bytes(char out[WORDS_MAX], double bytes);
 const char *words_seconds(char out[WORDS_MAX], double seconds);
+const char *words_share(char out[WORDS_MAX], double share); /* of a probability: "1.3 %" */
 
 /* The words of a sentence about so many runs: "5 successful runs", "1 successful run". */
 const char *words_runs(char out[WORDS_MAX], size_t n);
@@ -116,13 +117,16 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 struct fed {
 	void *state;          /* of the rule; free() */
 	size_t learnt;        /* successful runs */
-	struct record record; /* what it would have done */
+	struct record record; /* what it would have done, when it was scored */
 	double after_oom; /* what to ask for after the newest runs were killed; 0 = they were not */
 	double killed_at; /* the largest limit of those */
 };
+/* Scoring sizes every run before it is learnt: twice the work, but some rules learn from the attempts; auto's do not. */
+enum feeding { FEED_UNSCORED, FEED_SCORED };
 /* The newest used->n successful runs, and those killed for memory among them, oldest first. */
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
-	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *));
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
+	enum feeding how);
 void fed_done(struct fed *f);
 
 /* What auto thinks of the memory in s->demand, and hindsight on the rule it came from. Silent. */

@@ -159,9 +159,9 @@ static double cost_by_definition(const struct atom *atom, size_t n, double a,
 
 static void cheapest_allocation_agrees_with_brute_force(void **state)
 {
-	struct atom atom[40], unsorted[40];
+	struct atom atom[40], unsorted[40], spare[40];
 	double below[41], product[41], candidate[40], previous = 0;
-	struct pool p = {40, atom, below, product};
+	struct pool p = {40, atom, spare, below, product};
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++)
@@ -171,8 +171,10 @@ static void cheapest_allocation_agrees_with_brute_force(void **state)
 		candidate[i] = atom[i].value;
 	for (double failure = 0; failure < 40; failure += 0.5) {
 		struct prices prices = {.failure = failure, .fixed = 0.5, .second = 6};
-		double cost, best = INFINITY, at = NAN;
-		double a = pool_cheapest(&p, candidate, p.n, &prices, &cost);
+		double best = INFINITY, at = NAN;
+		struct cheapest found;
+
+		pool_cheapest(&p, candidate, p.n, &prices, 1, &found);
 
 		for (unsigned i = 0; i < 40; i++) {
 			double c = cost_by_definition(unsorted, 40, candidate[i], &prices);
@@ -182,10 +184,10 @@ static void cheapest_allocation_agrees_with_brute_force(void **state)
 				at = candidate[i];
 			}
 		}
-		assert_true(fabs(cost - best) < 1e-9);
-		assert_true(a == at);
-		assert_true(a >= previous); /* a dearer failure never asks for less */
-		previous = a;
+		assert_true(fabs(found.cost - best) < 1e-9);
+		assert_true(found.value == at);
+		assert_true(found.value >= previous); /* a dearer failure never asks for less */
+		previous = found.value;
 	}
 }
 

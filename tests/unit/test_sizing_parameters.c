@@ -112,7 +112,7 @@ static void old_runs_can_be_left_out(void **state)
 		struct runs left;
 
 		arguments_of(&a, pairs);
-		left = sizing_window(&a, &runs, 1795250900);
+		left = runs_since(&runs, sizing_since(&a, 1795250900));
 		assert_int_equal(left.n, table[i].left);
 		assert_ptr_equal(left.run, runs.run);
 	}

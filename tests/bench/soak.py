@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Does the exporter stay as it is? Half an hour of real time, or what bench_soak wrote, as one table and a verdict.
+
+    tests/bench/soak.py real EXPORTER BENCH_CHURN [--minutes=30] [--processes=1000] [--churn=50]
+    tests/bench/soak.py judge FILE...
+
+real: follows that many processes, of which so many a second are replaced, ten times a second, and scrapes once a
+second. FILE: CSV with the columns seconds, resident_bytes, descriptors.
+
+Flat memory: the slope over the last four fifths of the time is zero within its own error, taken from the means of ten
+stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: no more in the last stretch than ever
+before it. Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a
+CPU that others had (of which the exporter's figures are printed).
+"""
+import argparse
+import csv
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+STRETCHES = 10
+NOISE_BYTES = 64 * 1024
+MISSED_SHARE = 0.001
+T_95 = 2.306  # Student's t for ten stretches, two of which the line takes
+MIB = 1 << 20
+
+
+def line(points):
+    """Slope, and the half width of its 95 % interval."""
+    xs, ys = zip(*points)
+    x, y = statistics.fmean(xs), statistics.fmean(ys)
+    xx = sum((v - x) ** 2 for v in xs)
+    slope = sum((a - x) * (b - y) for a, b in points) / xx
+    rest = sum((b - y - slope * (a - x)) ** 2 for a, b in points)
+    return slope, T_95 * math.sqrt(rest / (len(points) - 2) / xx)
+
+
+def stretches(rows):
+    rows = rows[len(rows) // 5:]
+    return [rows[len(rows) * i // STRETCHES:len(rows) * (i + 1) // STRETCHES] for i in range(STRETCHES)]
+
+
+def judge(name, rows):
+    """Prints a line of the table; True when it is as it should be."""
+    parts = stretches(rows)
+    slope, error = line([(statistics.fmean(r[0] for r in p), statistics.fmean(r[1] for r in p)) for p in parts])
+    span = parts[-1][-1][0] - parts[0][0][0]
+    flat = abs(slope) <= error or abs(slope) * span <= NOISE_BYTES
+    fds_before, fds_last = (max(r[2] for p in part for r in p) for part in (parts[:-1], parts[-1:]))
+    print(f"{name:24} {rows[-1][0] / 3600:8.2f} {rows[0][1] / MIB:8.2f} {rows[-1][1] / MIB:8.2f} "
+          f"{max(r[1] for r in rows) / MIB:8.2f} {slope * 3600 / 1024:+9.1f} ± {error * 3600 / 1024:<8.1f} "
+          f"{fds_before:6} {fds_last:6}  {'flat' if flat else 'GROWS'}, "
+          f"{'no leak' if fds_last <= fds_before else 'LEAK'}")
+    return flat and fds_last <= fds_before
+
+
+def head():
+    print(f"{'':24} {'':8} {'resident MiB':^26} {'slope KiB/h':^20} {'descriptors':^13}")
+    print(f"{'':24} {'hours':>8} {'first':>8} {'last':>8} {'most':>8} {'':20} {'before':>6} {'last':>6}")
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return [(float(r["seconds"]), float(r["resident_bytes"]), int(r["descriptors"])) for r in csv.DictReader(file)]
+
+
+def text_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def resident(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", text_of(f"/proc/{pid}/status"))[1]) * 1024
+
+
+def cpu_seconds(pid):
+    fields = text_of(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_waits(pid):
+    """Seconds that each thread was ready but had no CPU."""
+    return {t: int(text_of(f"/proc/{pid}/task/{t}/schedstat").split()[1]) / 1e9 for t in os.listdir(f"/proc/{pid}/task")}
+
+
+def pressure():
+    match = re.search(r"avg300=([\d.]+)", text_of("/proc/pressure/cpu")) if os.path.exists("/proc/pressure/cpu") else None
+    return float(match[1]) if match else math.nan
+
+
+def metric(text, name):
+    match = re.search(rf"^{name} (\S+)$", text, re.M)
+    return float(match[1]) if match else math.nan
+
+
+def start(o, folder):
+    log, out = open(f"{folder}/log", "w"), open(f"{folder}/out", "w")
+    process = subprocess.Popen(
+        [o.exporter, "run", "--job-name=soak", "--quiet", "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
+         f"--history.path={folder}/history.db", "--", o.churn_program, str(o.processes), str(o.churn)],
+        stdin=subprocess.PIPE, stdout=out, stderr=log)
+    for _ in range(1200):
+        found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(f"{folder}/log"))
+        if found and "ready" in text_of(f"{folder}/out"):
+            return process, f"http://{found[1]}/metrics"
+        time.sleep(0.1)
+    sys.exit(f"soak.py: it did not start: {text_of(f'{folder}/log')}")
+
+
+def watch(o, process, url):
+    begin = time.monotonic()
+    cpu, waits, rows, slowest, bodies = cpu_seconds(process.pid), cpu_waits(process.pid), [], 0, []
+    first = metric(urllib.request.urlopen(url).read().decode(), "rightsize_history_samples_missed_total")
+    while (now := time.monotonic() - begin) < o.minutes * 60:
+        asked = time.monotonic()
+        text = urllib.request.urlopen(url, timeout=60).read().decode()
+        slowest = max(slowest, time.monotonic() - asked)
+        bodies.append(metric(text, 'rightsize_job_processes{job_name="soak"}'))
+        rows.append((now, resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))))
+        time.sleep(max(0, begin + len(rows) - time.monotonic()))
+    spent = time.monotonic() - begin
+    missed = metric(text, "rightsize_history_samples_missed_total") - first
+    waited = {t: w - waits.get(t, 0) for t, w in cpu_waits(process.pid).items()}
+    return rows, dict(seconds=spent, missed=missed, waited=waited, cpu=cpu_seconds(process.pid) - cpu, slowest=slowest,
+                      seen=statistics.median(bodies), dropped=metric(text, "rightsize_history_samples_dropped_total"))
+
+
+def real(o):
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getloadavg()[0], pressure()
+        process, url = start(o, folder)
+        rows, seen = watch(o, process, url)
+        process.stdin.close()
+        code = process.wait()
+    ticks, longest = seen["seconds"] * 10, max(seen["waited"].values())
+    allowed = MISSED_SHARE * ticks + longest / 0.1
+    head()
+    ok = judge("10 Hz, real time", rows)
+    print(f"\nprocesses {o.processes:.0f} ({seen['seen']:.0f} in the median scrape), {o.churn:.0f} replaced a second; "
+          f"scrapes {len(rows)}, slowest {seen['slowest'] * 1e3:.0f} ms; CPU {seen['cpu'] / seen['seconds'] * 100:.1f} % of one")
+    print(f"ticks {ticks:.0f}, missed {seen['missed']:.0f} ({seen['missed'] / ticks * 100:.2f} %), samples dropped {seen['dropped']:.0f}; "
+          f"the thread that waited most for a CPU did so for {longest:.1f} s ({longest / seen['seconds'] * 100:.1f} % of the time): "
+          f"at most {allowed:.0f} may be missed")
+    print(f"load before {before[0]:.1f}, after {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs; CPU pressure (some, 300 s) "
+          f"before {before[1]:.0f} %, after {pressure():.0f} %; the job ended with {code}")
+    return ok and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    p = commands.add_parser("real")
+    p.add_argument("exporter")
+    p.add_argument("churn_program")
+    p.add_argument("--minutes", type=float, default=30)
+    p.add_argument("--processes", type=int, default=1000)
+    p.add_argument("--churn", type=int, default=50)
+    p = commands.add_parser("judge")
+    p.add_argument("file", nargs="+")
+    o = parser.parse_args()
+    if o.command == "real":
+        good = real(o)
+    else:
+        head()
+        good = all([judge(os.path.basename(f).removesuffix(".csv"), read_csv(f)) for f in o.file])
+    print("\nverdict:", "it stays as it is" if good else "NOT GOOD")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

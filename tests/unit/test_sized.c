@@ -1,0 +1,236 @@
+/* Sizings are computed once, until a run of the job begins, ends, is corrected or is removed. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/query.h"
+#include "exporter/sized.h"
+#include "tests/support/fake_history.h"
+#include "tests/support/sample_runs.h"
+
+#define RUNS_MAX 8
+
+static struct app app;
+static struct run run[RUNS_MAX];
+
+/* Room for one more in front. */
+static int fresh(void **state)
+{
+	struct runs runs = sample_runs();
+
+	(void)state;
+	memcpy(run + 1, runs.run, runs.n * sizeof *run);
+	fake_history = (struct fake_history){.runs = {runs.n, run + 1}};
+	app = (struct app){.history_path = "some/history.db", .sized = sized_cache_new()};
+	return 0;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	sized_cache_free(app.sized);
+	return fake_history.open;
+}
+
+static int ask_of(const char *job_name, const char *name, const char *value, struct sized **ret,
+	int *ret_status)
+{
+	struct arguments a;
+	struct reply r = {.status = 200, .body = BUF_MAX(REPLY_BODY_MAX)};
+	struct err e = {0};
+
+	arguments_begin(&a, query_route("recommend")->parameters);
+	assert_int_equal(arguments_add(&a, "job_name", job_name, &e), 0);
+	if (name)
+		assert_int_equal(arguments_add(&a, name, value, &e), 0);
+	assert_int_equal(arguments_finish(&a, &e), 0);
+	int code = sized_job(&app, &a, ret, &r, &e);
+
+	if (ret_status)
+		*ret_status = r.status;
+	buf_done(&r.body);
+	return code;
+}
+
+static struct sized *ask(const char *name, const char *value)
+{
+	struct sized *s = NULL;
+
+	assert_int_equal(ask_of("etl/load", name, value, &s, NULL), 1);
+	return s;
+}
+
+static void the_same_question_is_answered_from_memory(void **state)
+{
+	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *again = ask(NULL, NULL);
+
+	(void)state;
+	assert_ptr_equal(first, again);
+	assert_int_equal(first->runs.n, 4);
+	assert_int_equal(first->sizing.runs, 2);
+}
+
+static void another_question_has_an_answer_of_its_own(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"runs", "1"}, {"input_bytes", "1000"}, {"attempt", "2"}, {"window_days", "36525"}};
+	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		AUTO(sized_done) struct sized *other = ask(pairs[i][0], pairs[i][1]);
+		AUTO(sized_done) struct sized *again = ask(pairs[i][0], pairs[i][1]);
+
+		assert_ptr_not_equal(first, other);
+		assert_ptr_equal(other, again);
+	}
+}
+
+static void begin_one(void)
+{
+	run[0] = run[1];
+	run[0].started_at = 1795250950;
+	fake_history.runs = (struct runs){fake_history.runs.n + 1, run};
+}
+
+static void end_the_open_one(void)
+{
+	run[1].outcome = OUTCOME_SUCCEEDED;
+	run[1].ended_at = 1795250960;
+}
+
+static void correct_one(void)
+{
+	run[2].outcome = OUTCOME_SUCCEEDED;
+}
+
+static void remove_the_oldest(void)
+{
+	fake_history.runs.n--;
+}
+
+static void a_run_that_changes_makes_the_answer_anew(void **state)
+{
+	static const struct {
+		void (*change)(void);
+		size_t runs, used;
+	} table[] = {
+		{begin_one, 5, 2},
+		{end_the_open_one, 4, 3},
+		{correct_one, 4, 3},
+		{remove_the_oldest, 3, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		done(state);
+		fresh(state);
+
+		AUTO(sized_done) struct sized *before = ask(NULL, NULL);
+
+		table[i].change();
+
+		AUTO(sized_done) struct sized *after = ask(NULL, NULL), *again = ask(NULL, NULL);
+
+		assert_ptr_not_equal(before, after);
+		assert_ptr_equal(after, again);
+		assert_int_equal(after->runs.n, table[i].runs);
+		assert_int_equal(after->sizing.runs, table[i].used);
+		assert_int_equal(before->runs.n, 4); /* whoever holds it sees what it was */
+	}
+}
+
+/* Of so many questions the oldest ones are forgotten; those who hold an answer keep it. */
+static void no_more_is_kept_than_stated(void **state)
+{
+	AUTO(sized_done) struct sized *first = ask("input_bytes", "1");
+
+	(void)state;
+	for (size_t i = 2; i <= SIZED_MAX; i++) {
+		char text[16];
+
+		snprintf(text, sizeof text, "%zu", i);
+		AUTO(sized_done) struct sized *s = ask("input_bytes", text);
+	}
+
+	AUTO(sized_done) struct sized *kept = ask("input_bytes", "1");
+
+	assert_ptr_equal(first, kept);
+
+	AUTO(sized_done) struct sized *one_more = ask("input_bytes", "1000");
+	AUTO(sized_done) struct sized *second = ask("input_bytes", "2"), *third = NULL;
+
+	/* "2" was the oldest, so it was made anew, and "3" had to go. */
+	third = ask("input_bytes", "1000");
+	assert_ptr_equal(one_more, third);
+	assert_int_equal(second->sizing.runs, 2);
+}
+
+static void what_nobody_asks_for_is_let_go(void **state)
+{
+	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+
+	(void)state;
+	sized_cache_tidy(app.sized, 3600);
+	AUTO(sized_done) struct sized *again = ask(NULL, NULL);
+
+	assert_ptr_equal(first, again);
+	sized_cache_tidy(app.sized, -1);
+	AUTO(sized_done) struct sized *anew = ask(NULL, NULL);
+
+	assert_ptr_not_equal(first, anew);
+	sized_cache_tidy(NULL, 0);
+}
+
+static void a_failure_is_not_remembered(void **state)
+{
+	struct sized *s = NULL;
+	int status = 0;
+
+	(void)state;
+	fake_history.read_code = -EIO;
+	assert_int_equal(ask_of("etl/load", NULL, NULL, &s, NULL), -EIO);
+	fake_history.read_code = 0;
+	assert_int_equal(ask_of("nobody", NULL, NULL, &s, &status), 0);
+	assert_int_equal(status, 404);
+	fake_history.open_code = -ENOENT;
+	assert_int_equal(ask_of("etl/load", NULL, NULL, &s, &status), 0);
+	assert_int_equal(status, 404);
+	assert_null(s);
+	fake_history.open_code = 0;
+	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+
+	assert_non_null(first);
+}
+
+static void without_a_cache_each_answer_is_its_own(void **state)
+{
+	(void)state;
+	sized_cache_free(app.sized);
+	app.sized = NULL;
+	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *second = ask(NULL, NULL);
+
+	assert_ptr_not_equal(first, second);
+	assert_int_equal(first->sizing.runs, second->sizing.runs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_same_question_is_answered_from_memory, fresh,
+			done),
+		cmocka_unit_test_setup_teardown(another_question_has_an_answer_of_its_own, fresh,
+			done),
+		cmocka_unit_test_setup_teardown(a_run_that_changes_makes_the_answer_anew, fresh,
+			done),
+		cmocka_unit_test_setup_teardown(no_more_is_kept_than_stated, fresh, done),
+		cmocka_unit_test_setup_teardown(what_nobody_asks_for_is_let_go, fresh, done),
+		cmocka_unit_test_setup_teardown(a_failure_is_not_remembered, fresh, done),
+		cmocka_unit_test_setup_teardown(without_a_cache_each_answer_is_its_own, fresh,
+			done),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
