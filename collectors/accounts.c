@@ -13,6 +13,7 @@
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/missed_cpu.h"
 #include "collectors/pids.h"
 #include "collectors/quota.h"
 #include "collectors/source.h"
@@ -64,15 +65,18 @@ struct account {
 	struct task_clock_total counted;
 	double forked_seconds; /* see struct account_spec */
 	double known[SOURCES]; /* seconds; NaN = not there */
-	double total, system;
+	double total, system, user;
 	struct lineage_tally tally; /* of exit accounting */
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
-	double exporter_seconds, group_seconds;
-	double births;                      /* of the machine, when it began */
-	double peak_process_bytes;          /* mark of its largest process */
-	double oom_kills;                   /* in the own group */
+	double exporter_seconds;
+	/* Since it began: what the machine spent, and what of that can have been the run's. */
+	double spent_seconds, possible_seconds;
+	double group_before;       /* what its group had spent when it began; NaN = unknown */
+	double births;             /* of the machine, when it began */
+	double peak_process_bytes; /* mark of its largest process */
+	double oom_kills;          /* in the own group */
 	double shared_kills, machine_kills; /* when it began */
 };
 
@@ -102,9 +106,11 @@ static double own_cpu_seconds(void)
 void accounts_tick(struct accounts *a, const struct host *h)
 {
 	struct scan text;
+	int code = host_read(h, h->proc, "stat", &text, NULL);
+	struct now now = h->clock ? h->clock() : h->now;
 
-	a->machine_known = host_read(h, h->proc, "stat", &text, NULL) == 0 &&
-			   machine_cpu_parse(text, h->now.mono, h->ticks_per_second, &a->machine);
+	a->machine_known =
+		code == 0 && machine_cpu_parse(text, now.mono, h->ticks_per_second, &a->machine);
 	a->own_seconds = own_cpu_seconds();
 	if (a->events)
 		exit_events_settle(a->events);
@@ -183,7 +189,7 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 				(double)process_tree_cpu_ns(tree) / 1e9});
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
-	a->group_seconds = group_cpu_seconds(&a->group, h);
+	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
 	a->shared_kills = group_oom_kills(&a->group, h);
 }
 
@@ -226,7 +232,8 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->machine_known = shared->machine_known;
 	a->exporter_seconds = shared->own_seconds;
 	a->root = spec->root;
-	a->group_seconds = a->shared_kills = NAN;
+	missed_cpu_begin(&a->missed, NAN);
+	a->shared_kills = NAN;
 	find_group(a, h, tree);
 	begin_events(a, h, spec, tree);
 	a->machine_kills = machine_number(h, "oom_kill");
@@ -294,7 +301,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
 	add_members(a, tree);
-	a->known[SOURCE_TASKSTATS] = as_command(a, (double)t->cpu_ns / 1e9);
+	a->known[SOURCE_TASKSTATS] = as_command(a, (double)(t->cpu_ns + t->ends_ns) / 1e9);
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -366,21 +373,21 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 	double grown)
 {
 	const struct accounts *s = a->shared;
-	double group = group_cpu_seconds(&a->group, h);
 
-	if (a->machine_known && s->machine_known) {
-		double spent = machine_cpu_spent(&a->machine, &s->machine) -
-			       (s->own_seconds - a->exporter_seconds);
-
-		/* The group that it is in cannot have spent less than the run did. */
-		missed_cpu_add(&a->missed, fmin(spent, group - a->group_seconds), grown,
-			s->machine.births != a->machine.births || tree->any_vanished);
-	}
+	if (a->machine_known && s->machine_known)
+		missed_cpu_add(&a->missed,
+			&(struct missed_cpu_look){
+				.spent_seconds = machine_cpu_spent(&a->machine, &s->machine) -
+						 (s->own_seconds - a->exporter_seconds),
+				.known_seconds = grown,
+				.group_seconds = group_cpu_seconds(&a->group, h),
+				.changes = s->machine.births != a->machine.births ||
+					   tree->any_vanished,
+				.orphans_hidden = process_tree_reaper(tree) == 0,
+			});
 	a->machine = s->machine;
 	a->machine_known = s->machine_known;
 	a->exporter_seconds = s->own_seconds;
-	if (!isnan(group))
-		a->group_seconds = group;
 }
 
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
@@ -423,7 +430,8 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
 	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	value[RUN_CPU_USER_SECONDS] = a->total - a->system;
+	/* Sums of other parts may differ in the last bit. */
+	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
 }
 
 void account_waited(struct account *a, double total_seconds)
@@ -431,7 +439,7 @@ void account_waited(struct account *a, double total_seconds)
 	a->known[SOURCE_RUSAGE] = total_seconds;
 	if (!(total_seconds > a->total))
 		return;
-	missed_cpu_add(&a->missed, 0, total_seconds - a->total, false);
+	missed_cpu_found(&a->missed, total_seconds - a->total);
 	a->total = total_seconds;
 }
 

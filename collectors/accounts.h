@@ -28,7 +28,7 @@ struct accounts;
 
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* after every account was closed */
-/* Once per tick, before the runs are looked at. */
+/* Once per tick, before the runs are looked at, and again when one turns out to be empty. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Why exit accounting is not used, for people; "" while it is, or was not needed yet. */
 const char *accounts_refusal(const struct accounts *a);
@@ -80,7 +80,7 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	double memory_limit_bytes, cpu_limit_cores; /* of its group and those above; NaN = none */
 	/* Of where it ran (collectors/run_place.h): NULL = not known. */
-	const char *network_source, *architecture;
+	const char *network_source, *architecture, *cpu_level;
 	/* How its root ended, as wait(2) gives it, as far as the kernel tells those who do not wait for it. */
 	bool status_known;
 	int status;

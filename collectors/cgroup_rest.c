@@ -29,8 +29,9 @@ struct cgroup_rest {
 	const struct cgroup *group;
 	pid_t ours;         /* this exporter, if it is in the group */
 	pid_t root, parent; /* the parent of the root waits for the root, if for nobody else */
-	uint64_t root_start_ticks; /* 0 = it is gone */
-	double before;             /* of the group, less what the run had used */
+	uint64_t root_start_ticks;
+	bool root_waited; /* the parent did */
+	double before;    /* of the group, less what the run had used */
 	size_t n;
 	struct other other[OTHERS_MAX];
 	double rest; /* as it was last told */
@@ -84,21 +85,36 @@ static double cpu_of(const struct host *h, const struct process_stat *s)
 		       (double)(s->user_ticks + s->system_ticks) / (double)h->ticks_per_second;
 }
 
+/* A parent has its child's times before the child is gone from /proc. */
+static bool root_ended(const struct cgroup_rest *r, const struct host *h)
+{
+	struct process_stat s;
+
+	return process_read_stat(h, r->root, &s) < 0 || s.start_ticks != r->root_start_ticks ||
+	       s.state == 'Z' || s.state == 'X';
+}
+
 /*
  * False: it did what makes the rest something else than the run's. Orphans of the run are waited for by this
- * exporter, or by the first process of the namespace; the root is by its parent.
+ * exporter, or by the first process of the namespace; the root is by its parent, once.
  */
-static bool look_at_other(const struct cgroup_rest *r, const struct host *h, struct other *o,
-	bool root_ended_now)
+static bool look_at_other(struct cgroup_rest *r, const struct host *h, struct other *o)
 {
 	struct process_stat s;
 
 	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks)
 		return true;
 	o->used = fmax(o->used, cpu_of(h, &s) - o->before);
-	if (o->pid == r->ours || o->pid == 1 || (o->pid == r->parent && root_ended_now))
-		o->waited_faults = s.waited_minor_faults;
-	return s.waited_minor_faults == o->waited_faults;
+	if (s.waited_minor_faults == o->waited_faults)
+		return true;
+	if (o->pid != r->ours && o->pid != 1) {
+		/* Asked after the parent's times were read: who was waited for until then has ended. */
+		if (o->pid != r->parent || r->root_waited || !root_ended(r, h))
+			return false;
+		r->root_waited = true;
+	}
+	o->waited_faults = s.waited_minor_faults;
+	return true;
 }
 
 /* A newcomer is a child of an other: all that it used, it used here. */
@@ -218,27 +234,14 @@ void cgroup_rest_close(struct cgroup_rest *r)
 	free(r);
 }
 
-static bool root_ended(struct cgroup_rest *r, const struct host *h)
-{
-	struct process_stat s;
-
-	if (!r->root_start_ticks ||
-		(process_read_stat(h, r->root, &s) == 0 && s.start_ticks == r->root_start_ticks))
-		return false;
-	r->root_start_ticks = 0;
-	return true;
-}
-
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
 	double others = 0, ours = 0;
 	bool was_apart = r->apart;
 
-	bool root_ended_now = root_ended(r, h);
-
 	r->apart = r->apart && find_new_others(r, h);
 	for (size_t i = 0; i < r->n; i++) {
-		r->apart = look_at_other(r, h, &r->other[i], root_ended_now) && r->apart;
+		r->apart = look_at_other(r, h, &r->other[i]) && r->apart;
 		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
 	}
 	/* Read last: what others do from one reading to the other must not be taken off the run. */

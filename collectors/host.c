@@ -47,7 +47,8 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 		sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
 	h.own_pid_namespace = shows_own_namespace(&h);
 	h.delays = delay_reader_new(&h);
-	h.now = now_read();
+	h.clock = now_read;
+	h.now = h.clock();
 	*ret = h;
 	return 0;
 }

@@ -23,7 +23,9 @@ struct host_cloud {
 struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
 	struct now now;                 /* read once per tick */
-	long ticks_per_second;          /* USER_HZ, unit of the times in /proc/PID/stat */
+	/* For what must be told at the instant of a reading; NULL = time stands still within a tick. */
+	struct now (*clock)(void);
+	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;
 	unsigned affinity_cpus; /* CPUs this process may use: sched_getaffinity(2); 0 = unknown */
 	/*

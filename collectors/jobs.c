@@ -28,7 +28,7 @@ const struct metric run_metrics[] = {
 	[JOB_RUNS] = {.name = "rightsize_job_runs", .labels = {"job_name", "outcome"}, .type = METRIC_COUNTER,
 		.help = "Runs of the job that ended, by outcome, as counted by the history"},
 	[JOB_LAST_END] = {.name = "rightsize_job_last_end_timestamp_seconds", .unit = "seconds",
-		.labels = {"job_name"}, .help = "End of the job's latest run seen here since the Unix epoch"},
+		.labels = {"job_name"}, .help = "End of the job's latest run since the Unix epoch"},
 };
 /* clang-format on */
 
@@ -41,6 +41,7 @@ const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
 struct job {
 	char name[JOB_NAME_MAX];
 	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
+	double told[RUN_N_METRICS];     /* counters: the last value that was given out */
 	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
 	size_t n_outcomes;
 	struct {
@@ -60,6 +61,8 @@ struct tracked {
 	struct account *account;
 	struct run_place place;
 	struct ending ending;
+	struct tree_now now; /* of this look, like alive: how many of its processes there are */
+	size_t alive;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
 	double grace_seconds;
@@ -194,6 +197,14 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 		job->outcome[i].runs = runs;
 }
 
+void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
+{
+	struct job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
+
+	if (job)
+		job->last_end = fmax(job->last_end, at);
+}
+
 static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct tracked *t)
 {
@@ -288,9 +299,9 @@ static bool is_over(const struct tracked *t, const struct host *h)
 }
 
 /* As long as it had processes. */
-static double duration_of(struct tracked *t, const struct host *h, size_t alive)
+static double duration_of(struct tracked *t, const struct host *h)
 {
-	if (alive > 0)
+	if (t->alive > 0)
 		t->empty_since.ns = 0;
 	else if (t->empty_since.ns == 0)
 		t->empty_since = h->now.mono;
@@ -298,20 +309,44 @@ static double duration_of(struct tracked *t, const struct host *h, size_t alive)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
+/* False: it was seen to be empty just now. */
+static bool walk(struct tracked *t, const struct host *h)
+{
+	if (t->ended)
+		return true;
+	account_find_members(t->account, h, &t->tree);
+	t->alive = process_tree_look(&t->tree, h, &t->now);
+	return t->alive > 0 || t->empty_since.ns != 0;
+}
+
+/*
+ * What all runs share is read before the walk, which may find them gone much later when the machine is busy. What
+ * the last processes did until then, and whom they left behind, is told only by reading it again.
+ */
+static void walk_all(struct jobs *j, const struct host *h)
+{
+	bool any_empty = false;
+
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		any_empty = !walk(j->run[i], h) || any_empty;
+	if (!any_empty)
+		return;
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (j->run[i]->alive == 0)
+			walk(j->run[i], h);
+}
+
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 {
-	struct tree_now now;
-
 	if (t->ended)
 		return;
-	account_find_members(t->account, h, &t->tree);
-	size_t alive = process_tree_look(&t->tree, h, &now);
-
 	ending_look(&t->ending, &j->endings);
-	run_values_read(t->value, &t->tree, &now, h->delays);
+	run_values_read(t->value, &t->tree, &t->now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
-	t->value[RUN_DURATION_SECONDS] = duration_of(t, h, alive);
-	take_gpus(t, alive ? j->gpus : NULL, h);
+	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
+	take_gpus(t, t->alive ? j->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
 	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
@@ -334,7 +369,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 
 	gpus_begin(j->gpus, host);
 	if (j->n_runs)
-		accounts_tick(j->accounts, host);
+		walk_all(j, host);
 	for (size_t i = 0; i < j->n_runs; i++) {
 		struct tracked *t = j->run[i];
 
@@ -371,6 +406,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
+	ret->cpu_level = t->place.binary.cpu_level;
 	if (t->ending.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->ending.status;
@@ -419,7 +455,18 @@ static double combine(enum run_combine how, double a, double b)
 	return NAN;
 }
 
-static void add_job(const struct jobs *j, const struct job *job, struct block *out)
+/*
+ * The same parts added up in another order may differ in the last bit, and a counter that falls by so little was reset
+ * to whoever reads it, who then counts all of it anew.
+ */
+static double not_fallen(double *told, double value)
+{
+	if (!(value < *told))
+		*told = value;
+	return *told;
+}
+
+static void add_job(const struct jobs *j, struct job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
 	size_t active = 0;
@@ -439,6 +486,8 @@ static void add_job(const struct jobs *j, const struct job *job, struct block *o
 		/* A counter goes on after the runs; what no run ever knew stays unknown. */
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
+		if (counter && !isnan(v[k]))
+			v[k] = not_fallen(&job->told[k], v[k]);
 		POINT(out, (unsigned)k, v[k], job->name);
 	}
 	POINT(out, JOB_ACTIVE_RUNS, (double)active, job->name);

@@ -72,6 +72,9 @@ void jobs_watch_gpus(struct jobs *j, struct gpus *gpus);
 /* How many runs of a job have ever ended with this outcome, as the history counts them. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 
+/* When a run of the job ended that the history knows of; NaN and what is earlier than what is known do nothing. */
+void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
+
 /* Reads all runs; fills s->runs. Called once per tick, before the jobs collector turns them into points. */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 

@@ -37,7 +37,7 @@ struct lineage {
 	size_t n_recorded;
 	size_t n_runs, runs_room;
 	struct run_book *run;
-	double usual; /* what ends took of late, of what END_NS and END_PAGE_NS say */
+	double usual; /* what half of the ends took of late at most, of what END_NS and END_PAGE_NS say */
 };
 
 struct lineage *lineage_new(void)
@@ -177,9 +177,9 @@ void lineage_lost(struct lineage *l)
 /* What an end usually costs: 60 us, and 0.45 us for each page, were measured. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* Ends that took longer than so many usual ones were interrupted. */
-#define USUAL_MAX  2
-#define USUAL_EWMA 32
+/* Ends that took longer than so many usual ones were interrupted: how long they would have taken nobody knows. */
+#define USUAL_MAX  3
+#define USUAL_STEP (1.0 / 32)
 
 static uint64_t pages_of(const struct entry *e)
 {
@@ -193,7 +193,7 @@ static uint64_t end_at_most(const struct entry *e)
 
 /*
  * A record is made before the memory is taken down, the event after that. What is between them is the end's time,
- * unless others had the CPU meanwhile.
+ * unless others had the CPU meanwhile. The usual is a median, so that it makes no difference how long they had it.
  */
 static void price(struct lineage *l, struct entry *e)
 {
@@ -205,11 +205,11 @@ static void price(struct lineage *l, struct entry *e)
 	double expected = (double)(END_NS + pages_of(e) * END_PAGE_NS);
 	double of_usual = (double)(e->ended_ns - record_at) / expected;
 
-	if (of_usual > USUAL_MAX * l->usual)
-		of_usual = USUAL_MAX * l->usual;
-	l->usual += (of_usual - l->usual) / USUAL_EWMA;
+	bool interrupted = of_usual > USUAL_MAX * l->usual;
+
 	e->priced = true;
-	e->end_ns = (uint64_t)(of_usual * expected);
+	e->end_ns = (uint64_t)((interrupted ? l->usual : of_usual) * expected);
+	l->usual *= of_usual > l->usual ? 1 + USUAL_STEP : 1 / (1 + USUAL_STEP);
 	if (e->end_ns > end_at_most(e))
 		e->end_ns = end_at_most(e);
 }
@@ -217,10 +217,12 @@ static void price(struct lineage *l, struct entry *e)
 static void tally_entry(struct lineage_tally *t, const struct entry *e)
 {
 	const struct task_record *r = &e->record;
-	uint64_t told = r->cpu_ns + (e->final ? 0 : e->end_ns);
-
 	/* A first thread that ended before the others left a record of its own time only. */
-	t->cpu_ns += told > e->clock_ns ? told : e->clock_ns;
+	uint64_t told = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
+	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
+
+	t->cpu_ns += told;
+	t->ends_ns += with_end > told ? with_end - told : 0;
 	t->cpu_wait_ns += r->cpu_wait_ns;
 	t->io_wait_ns += r->io_wait_ns;
 	t->memory_wait_ns += r->memory_wait_ns;

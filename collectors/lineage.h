@@ -5,7 +5,7 @@
  * A run's CPU time is that of its living processes, each read from its own clock, and of its ended ones, each
  * as the kernel told at its end. Nothing is taken from who waited for whom, so it makes no difference whether
  * somebody did. A record does not hold what the end itself takes, when the memory is taken down: that is the time
- * from the record to the event of the end, cut where it is far longer than usual, since then others had the CPU.
+ * from the record to the event of the end, or the usual where it is far longer than that, since then others had the CPU.
  */
 #ifndef COLLECTORS_LINEAGE_H
 #define COLLECTORS_LINEAGE_H
@@ -57,12 +57,13 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 void lineage_settle(struct lineage *l);
 
 struct lineage_tally {
-	uint64_t cpu_ns; /* living and ended */
+	uint64_t cpu_ns;  /* living and ended, as the kernel told: never too much */
+	uint64_t ends_ns; /* what the ends of these took beyond that: estimated */
 	/* Of the ended ones. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
 	/*
-	 * What the ends of these may have cost beyond what is in cpu_ns: at most LINEAGE_END_NS for each and
+	 * What the ends of these may have cost beyond what is in cpu_ns and ends_ns: at most LINEAGE_END_NS for each and
 	 * LINEAGE_END_PAGE_NS for each 4 KiB that it had (0.1 ms and 0.45 us were measured).
 	 */
 	uint64_t unseen_ns;

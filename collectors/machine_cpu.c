@@ -57,14 +57,3 @@ double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machin
 		return 0;
 	return stolen < spent ? stolen / spent : 1;
 }
-
-void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool changes)
-{
-	double missed = spent - known;
-
-	if (missed > 0 && !changes)
-		return;
-	m->seconds += missed;
-	if (!(m->seconds > 0))
-		m->seconds = 0;
-}

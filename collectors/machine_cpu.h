@@ -33,15 +33,4 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 /* The part of what was not idle between two readings that was stolen, 0 to 1. */
 double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
-/*
- * How much may have been missed since the beginning: grows where somebody was born or ended and more was spent than is
- * known, and falls again where what was missed turns up later (in a parent's times). Never below 0.
- */
-struct missed_cpu {
-	double seconds;
-};
-
-/* One interval: what can have been spent, what is known to have been, and whether anybody was born or ended. */
-void missed_cpu_add(struct missed_cpu *m, double spent, double known, bool changes);
-
 #endif

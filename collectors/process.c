@@ -2,9 +2,12 @@
 #include "collectors/process.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "collectors/base/mem.h"
 
 #define PATH_SIZE 64
 
@@ -77,6 +80,26 @@ static uint64_t kib(struct scan line)
 	return scan_u64(&line, &v) && v <= UINT64_MAX / 1024 ? v * 1024 : 0;
 }
 
+static const struct {
+	const char *key;
+	size_t at;
+} status_rows[] = {
+	{"VmHWM", offsetof(struct process_status, peak_bytes)},
+	{"VmSwap", offsetof(struct process_status, swap_bytes)},
+	{"RssAnon", offsetof(struct process_status, kind_bytes[MEMORY_ANONYMOUS])},
+	{"RssFile", offsetof(struct process_status, kind_bytes[MEMORY_FILE])},
+	{"RssShmem", offsetof(struct process_status, kind_bytes[MEMORY_SHMEM])},
+	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
+};
+
+static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
+{
+	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
+		if (slice_is(key, status_rows[i].key))
+			*(uint64_t *)(void *)((char *)p + status_rows[i].at) = kib(line);
+	p->kinds_known = p->kinds_known || slice_is(key, "RssAnon");
+}
+
 bool process_status_parse(struct scan s, struct process_status *ret)
 {
 	struct process_status p = {0};
@@ -89,11 +112,8 @@ bool process_status_parse(struct scan s, struct process_status *ret)
 		if (!scan_until(&line, ':', &key))
 			continue;
 		any = any || slice_is(key, "Pid");
-		if (slice_is(key, "VmHWM"))
-			p.peak_bytes = kib(line);
-		else if (slice_is(key, "VmSwap"))
-			p.swap_bytes = kib(line);
-		else if (slice_is(key, "voluntary_ctxt_switches"))
+		take_status_bytes(&p, key, line);
+		if (slice_is(key, "voluntary_ctxt_switches"))
 			scan_u64(&line, &p.voluntary_switches);
 		else if (slice_is(key, "nonvoluntary_ctxt_switches"))
 			scan_u64(&line, &p.involuntary_switches);
@@ -129,25 +149,28 @@ bool process_pss_parse(struct scan s, struct process_pss *ret)
 {
 	struct process_pss p = {0};
 	struct scan line;
+	bool any = false;
 
 	while (scan_line(&s, &line)) {
 		struct slice key;
-		uint64_t v;
 
-		if (!scan_until(&line, ':', &key) || !scan_u64(&line, &v) || v > UINT64_MAX / 1024)
+		if (!scan_until(&line, ':', &key))
 			continue;
 		if (slice_is(key, "Rss"))
-			p.rss_bytes = v * 1024;
-		if (!slice_is(key, "Pss"))
-			continue;
-		/* Rss comes before. */
-		p.pss_bytes = v * 1024;
-		if (p.rss_bytes < p.pss_bytes)
-			return false;
-		*ret = p;
-		return true;
+			p.rss_bytes = kib(line);
+		else if (slice_is(key, "Pss"))
+			p.pss_bytes = kib(line);
+		else if (slice_is(key, "AnonHugePages") || slice_is(key, "ShmemPmdMapped") ||
+			 slice_is(key, "FilePmdMapped"))
+			p.huge_bytes += kib(line);
+		any = any || slice_is(key, "Pss");
 	}
-	return false;
+	if (!any || p.rss_bytes < p.pss_bytes)
+		return false;
+	if (p.huge_bytes > p.rss_bytes)
+		p.huge_bytes = p.rss_bytes;
+	*ret = p;
+	return true;
 }
 
 static void process_path(char out[PATH_SIZE], pid_t pid, const char *file)

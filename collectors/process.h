@@ -29,8 +29,13 @@ struct process_stat {
 /* The name in parentheses may hold anything, parentheses and newlines too: the last ")" ends it. */
 bool process_stat_parse(struct scan text, struct process_stat *ret);
 
+/* What memory is made of: the first three make RSS, the last is beside it. */
+enum memory_kind { MEMORY_ANONYMOUS, MEMORY_FILE, MEMORY_SHMEM, MEMORY_HUGETLB, MEMORY_KINDS };
+
 struct process_status { /* bytes; a kernel thread or zombie has no memory fields: 0 */
 	uint64_t peak_bytes, swap_bytes; /* VmHWM, VmSwap */
+	uint64_t kind_bytes[MEMORY_KINDS];
+	bool kinds_known; /* Linux 4.5 */
 	uint64_t voluntary_switches, involuntary_switches;
 };
 
@@ -45,10 +50,10 @@ bool process_io_parse(struct scan text, struct process_io *ret);
 
 struct process_pss { /* of one moment: the RSS of the stat file may be of another */
 	uint64_t rss_bytes, pss_bytes;
+	uint64_t huge_bytes; /* of RSS, in transparent huge pages of any kind */
 };
 
-bool process_pss_parse(struct scan text,
-	struct process_pss *ret); /* "Rss:" and "Pss:" of smaps_rollup */
+bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_rollup */
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it

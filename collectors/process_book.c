@@ -90,7 +90,7 @@ static uint64_t last_pid(const struct host *h)
 			    tree_read(h->proc, "loadavg", h->scratch, h->scratch_size) :
 			    -1;
 	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
-	struct scan s = SCAN(blank, blank ? h->scratch + n - blank : 0);
+	struct scan s = SCAN(blank ? blank : "", blank ? h->scratch + n - blank : 0);
 	uint64_t pid;
 
 	return blank && scan_u64(&s, &pid) ? pid : 0;

@@ -1,10 +1,13 @@
 /* The proc connector's messages. */
 #include "collectors/process_events.h"
 
+#include <errno.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
 #include <string.h>
+
+#define ERRNO_MAX 4095 /* linux/err.h of the kernel */
 
 /* Reads what the message holds of an event: older kernels send shorter ones. */
 static bool event_read(const struct netlink_message *m, struct proc_event *ret)
@@ -67,7 +70,9 @@ bool process_events_answer(struct bytes datagram, int *ret)
 
 	while (netlink_next(&datagram, &m))
 		if (event_read(&m, &e) && (unsigned)e.what == PROC_EVENT_NONE) {
-			*ret = -(int)e.event_data.ack.err;
+			/* Past the last errno it is none. */
+			*ret = e.event_data.ack.err <= ERRNO_MAX ? -(int)e.event_data.ack.err :
+								   -EPROTO;
 			return true;
 		}
 	return false;

@@ -63,6 +63,8 @@ static void read_status(struct member *m, const struct host *h)
 		return;
 	m->status_due = false;
 	m->swap_bytes = s.swap_bytes;
+	m->kinds_known = s.kinds_known;
+	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
 	raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
 	raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
 	if (s.peak_bytes > m->peak_bytes) {
@@ -71,13 +73,31 @@ static void read_status(struct member *m, const struct host *h)
 	}
 }
 
+/*
+ * One that ends gives its memory back first, and its files belong to root from then on (task_dump_owner() in the
+ * kernel's fs/proc/base.c): that it refuses says nothing about rights.
+ */
+static bool is_ending(const struct member *m, const struct host *h)
+{
+	struct process_stat s;
+
+	return process_read_stat(h, m->pid, &s) < 0 || s.state == 'Z' || s.state == 'X' ||
+	       s.rss_pages == 0;
+}
+
+/* A process changes its user with exec: who refused is asked again at each full reading. */
+static void note_refusal(struct member *m, const struct host *h, int code, bool *refused)
+{
+	if (!*refused)
+		*refused = process_refused(code) && !is_ending(m, h);
+}
+
 static void read_io(struct member *m, const struct host *h)
 {
 	struct process_io io;
 	int code = m->io_refused ? -EACCES : process_read_io(h, m->pid, &io);
 
-	/* A process changes its user with exec: ask a refusing one again at each full reading. */
-	m->io_refused = process_refused(code);
+	note_refusal(m, h, code, &m->io_refused);
 	if (code < 0)
 		return;
 	m->io_known = true;
@@ -91,7 +111,7 @@ static void read_fds(struct member *m, const struct host *h)
 {
 	int code = m->fds_refused ? -EACCES : process_read_open_fds(h, m->pid, &m->open_fds);
 
-	m->fds_refused = process_refused(code);
+	note_refusal(m, h, code, &m->fds_refused);
 	m->fds_known = code == 0;
 }
 
@@ -202,7 +222,9 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 	if (code == 0) {
 		m->pss_bytes = p.pss_bytes;
 		m->pss_rss_bytes = p.rss_bytes;
+		m->huge_bytes = p.huge_bytes;
 		m->pss_cost_ns = spent;
+		m->pss_at = h->now.mono;
 	}
 	return spent;
 }

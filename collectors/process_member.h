@@ -54,6 +54,9 @@ struct member {
 	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS at that time; 0 = never read */
 	unsigned pss_generation;           /* of the tree's members, when it was read */
 	uint64_t pss_cost_ns;              /* of the last reading */
+	struct mono pss_at;                /* when that was */
+	uint64_t huge_bytes;               /* at that time */
+	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
 	unsigned wait_pause,
 		wait_looks; /* waiting times are read once in so many looks; looks until then */
@@ -61,8 +64,8 @@ struct member {
 	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
 	bool io_refused, fds_refused, pss_refused;
-	bool vanished;            /* gone, and not settled yet */
-	bool fds_known, io_known; /* io: was read once at least */
+	bool vanished;                         /* gone, and not settled yet */
+	bool fds_known, io_known, kinds_known; /* io: was read once at least */
 };
 
 /* Raises *value to candidate; never lowers it. */

@@ -43,7 +43,11 @@ struct process_tree {
 struct tree_now {
 	size_t processes, unreadable;
 	uint64_t threads, open_fds, rss_bytes, swap_bytes, memory_bytes, pss_bytes;
+	uint64_t kind_bytes[MEMORY_KINDS], huge_bytes;
 	bool pss_known; /* every process's PSS was read at some time; pss_bytes follows its RSS since */
+	bool kinds_known;
+	size_t pss_deferred;    /* PSS was due, and not affordable */
+	double pss_age_seconds; /* of the oldest reading */
 	bool open_fds_known;
 };
 
@@ -94,9 +98,12 @@ void process_tree_settle(struct process_tree *t, const struct host *h);
 /* ---- collectors/process_tree_sums.c: what the members make together; called by process_tree_look ---- */
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now);
 
-/* CPU time that may be spent on PSS per look, in nanoseconds: smaps_rollup stalls big processes. */
+/*
+ * CPU time that may be spent on PSS per look, in nanoseconds: smaps_rollup stalls big processes. What is not spent is
+ * saved up for what costs more.
+ */
 #define PSS_BUDGET_NS 200000
-/* Saved up at the start, so that a fork of a big process is soon told from a second big one. */
+/* Saved up at the start, so that a fork of a big process is soon told from a second big one; and at most. */
 #define PSS_FIRST_BUDGET_NS 20000000
 /* What reading a mebibyte of smaps_rollup costs before it was measured (7.5 to 11 us were seen). */
 #define PSS_NS_PER_MIB 10000

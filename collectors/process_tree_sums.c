@@ -87,35 +87,74 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 	}
 }
 
-/*
- * Reads PSS within the budget: whoever's reading is affordable and is missing, or stale since RSS moved by 10 % or
- * processes came or went. What costs more than a look's budget is saved up for, so a big process is read rarely.
- */
-static void read_pss(struct process_tree *t, const struct host *h)
+static uint64_t pss_cost(const struct member *m)
 {
+	uint64_t guess = m->rss_bytes / 1048576 * PSS_NS_PER_MIB + 10000;
+
+	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
+}
+
+/* Missing, or stale since RSS moved by 10 % or processes came or went. */
+static bool pss_is_due(const struct process_tree *t, const struct member *m)
+{
+	uint64_t moved = m->rss_bytes > m->pss_rss_bytes ? m->rss_bytes - m->pss_rss_bytes :
+							   m->pss_rss_bytes - m->rss_bytes;
+
+	return is_live(m) && !m->pss_refused &&
+	       (!m->pss_bytes || m->pss_generation != t->generation ||
+		       moved > m->pss_rss_bytes / 10);
+}
+
+/*
+ * Reads PSS that is due, within the budget. What costs more than a look's budget is saved up for, so a big process is
+ * read rarely. Returns how many are to be saved up for.
+ */
+static size_t read_pss(struct process_tree *t, const struct host *h)
+{
+	uint64_t most = PSS_FIRST_BUDGET_NS;
+	size_t deferred = 0;
+
 	t->pss_budget_ns += PSS_BUDGET_NS;
 	for (size_t k = 0; k < t->n; k++) {
 		struct member *m = &t->member[(k + t->looks) % t->n];
-		uint64_t guess = m->rss_bytes / 1048576 * PSS_NS_PER_MIB + 10000;
-		uint64_t cost = m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
-		uint64_t moved = m->rss_bytes > m->pss_rss_bytes ? m->rss_bytes - m->pss_rss_bytes :
-								   m->pss_rss_bytes - m->rss_bytes;
+		uint64_t cost = pss_cost(m);
 
-		if (m->zombie || m->reaper || m->pss_refused || cost > t->pss_budget_ns ||
-			(m->pss_bytes && m->pss_generation == t->generation &&
-				moved <= m->pss_rss_bytes / 10))
+		if (!pss_is_due(t, m))
 			continue;
+		if (cost > t->pss_budget_ns) {
+			raise_to(&most, cost);
+			deferred++;
+			continue;
+		}
 		m->pss_generation = t->generation;
 		cost = member_read_pss(m, h);
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
+	/* However long nothing was due: what was saved up is spent at once. */
+	if (t->pss_budget_ns > most)
+		t->pss_budget_ns = most;
+	return deferred;
+}
+
+static void add_memory(struct tree_now *now, const struct member *m, const struct host *h)
+{
+	double age = mono_seconds_between(m->pss_at, h->now.mono);
+
+	now->rss_bytes += m->rss_bytes;
+	now->swap_bytes += m->swap_bytes;
+	now->pss_bytes += member_memory(m, h, m->rss_bytes);
+	now->huge_bytes += m->huge_bytes;
+	for (size_t i = 0; i < MEMORY_KINDS; i++)
+		now->kind_bytes[i] += m->kind_bytes[i];
+	now->kinds_known = now->kinds_known && m->kinds_known;
+	now->pss_known = now->pss_known && (m->pss_bytes || m->rss_bytes == 0);
+	if (m->pss_bytes && age > now->pss_age_seconds)
+		now->pss_age_seconds = age;
 }
 
 static void sum_now(struct process_tree *t, const struct host *h, struct tree_now *now)
 {
-	uint64_t pss = 0;
-
-	*now = (struct tree_now){.pss_known = true};
+	*now = (struct tree_now){.pss_known = true, .kinds_known = true};
 	for (size_t i = 0; i < t->n; i++)
 		now->processes += is_live(&t->member[i]);
 	t->alone = now->processes < 2;
@@ -125,26 +164,25 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 		if (!is_live(m))
 			continue;
 		now->threads += m->threads;
-		now->rss_bytes += m->rss_bytes;
-		now->swap_bytes += m->swap_bytes;
-		pss += member_memory(m, h, m->rss_bytes);
+		add_memory(now, m, h);
 		now->memory_bytes += counted(t, m, h, m->rss_bytes);
 		t->io_known = t->io_known || m->io_known;
 		now->unreadable += m->io_refused || m->fds_refused;
-		now->pss_known = now->pss_known && (m->pss_bytes || m->rss_bytes == 0);
 		if (m->fds_known) {
 			now->open_fds += m->open_fds;
 			now->open_fds_known = true;
 		}
 	}
-	now->pss_bytes = pss;
 }
 
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now)
 {
 	sum_now(t, h, now);
-	read_pss(t, h);
+
+	size_t deferred = read_pss(t, h);
+
 	sum_now(t, h, now);
+	now->pss_deferred = deferred;
 	add_up(t);
 	raise_peak(t, h, now->memory_bytes);
 }

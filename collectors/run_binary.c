@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/netlink.h"
 
 #define PATH_SIZE 4096
+/* The headers and the notes come first. */
+#define HEAD_SIZE 4096
 
 /* machine: e_machine of the ELF header (elf.h); name: of uname(2) and in the names of qemu's programs. */
 static const struct {
@@ -51,21 +54,92 @@ const char *emulated_architecture(const char *path)
 	return NULL;
 }
 
-static const char *read_architecture(const struct host *h, pid_t pid)
+/* ---- the level ---- */
+
+/* Linux Extensions to gABI, and x86-64 psABI: newer than some elf.h. */
+enum {
+	PROPERTY_SEGMENT = 0x6474e553,
+	PROPERTY_NOTE = 5,
+	NOTE_HEADER = 16, /* sizes of name and rest, type, "GNU" */
+	PROPERTY_HEADER = 8,
+	PROPERTY_ALIGNMENT = 8,
+};
+#define X86_ISA_NEEDED 0xc0008002U
+
+/* By bit of the property. */
+static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+static const char *level_of(uint32_t needed)
 {
-	unsigned char head[sizeof(Elf64_Ehdr)];
+	for (size_t i = ARRAY_LEN(levels); i > 0; i--)
+		if (needed & 1U << (i - 1))
+			return levels[i - 1];
+	return NULL;
+}
+
+static const char *level_of_note(struct bytes note)
+{
+	if (note.len < NOTE_HEADER || bytes_u32(note, 0) != 4 ||
+		bytes_u32(note, 8) != PROPERTY_NOTE || memcmp(note.data + 12, "GNU", 4) != 0)
+		return NULL;
+	bytes_skip(&note, NOTE_HEADER);
+	while (note.len >= PROPERTY_HEADER + 4) {
+		uint64_t size = bytes_u32(note, 4);
+
+		if (bytes_u32(note, 0) == X86_ISA_NEEDED)
+			return level_of(bytes_u32(note, PROPERTY_HEADER));
+		size += PROPERTY_HEADER + PROPERTY_ALIGNMENT - 1;
+		size -= size % PROPERTY_ALIGNMENT;
+		if (size > note.len)
+			return NULL;
+		bytes_skip(&note, (size_t)size);
+	}
+	return NULL;
+}
+
+const char *elf_cpu_level(const unsigned char *head, size_t len)
+{
+	Elf64_Ehdr elf;
+	Elf64_Phdr segment;
+
+	if (len < sizeof elf || head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB)
+		return NULL;
+	memcpy(&elf, head, sizeof elf);
+	if (memcmp(head, ELFMAG, SELFMAG) != 0 || elf.e_machine != EM_X86_64)
+		return NULL;
+	for (uint64_t i = 0, at = elf.e_phoff; i < elf.e_phnum; i++, at += sizeof segment) {
+		if (at > len || len - at < sizeof segment)
+			return NULL;
+		memcpy(&segment, head + at, sizeof segment);
+		if (segment.p_type != PROPERTY_SEGMENT)
+			continue;
+		if (segment.p_offset > len || len - segment.p_offset < segment.p_filesz)
+			return NULL;
+		return level_of_note((struct bytes){
+			head + segment.p_offset, (size_t)segment.p_filesz});
+	}
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
+{
+	unsigned char head[HEAD_SIZE];
 	char path[64], target[PATH_SIZE];
+	const char *emulated = NULL, *found;
 
 	snprintf(path, sizeof path, "%d/exe", (int)pid);
-	if (tree_link(h->proc, path, target, sizeof target) >= 0) {
-		const char *emulated = emulated_architecture(target);
-
-		if (emulated)
-			return emulated;
-	}
+	if (tree_link(h->proc, path, target, sizeof target) >= 0)
+		emulated = emulated_architecture(target);
 	ssize_t n = tree_head(h->proc, path, (char *)head, sizeof head);
+	size_t len = n < 0 ? 0 : (size_t)n;
 
-	return n < 0 ? NULL : elf_architecture(head, (size_t)n);
+	found = emulated ? emulated : elf_architecture(head, len);
+	if (!found)
+		return;
+	b->architecture = found;
+	b->cpu_level = emulated ? NULL : elf_cpu_level(head, len);
 }
 
 void run_binary_look(struct run_binary *b, const struct host *h, const struct process_tree *tree)
@@ -82,10 +156,7 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 	}
 	if (!busiest || (busiest->pid == b->pid && busiest->stack_start == b->stack_start))
 		return;
-	const char *found = read_architecture(h, busiest->pid);
-
 	b->pid = busiest->pid;
 	b->stack_start = busiest->stack_start;
-	if (found)
-		b->architecture = found;
+	read_binary(b, h, busiest->pid);
 }

@@ -33,6 +33,25 @@ static void take_io(double *v, const struct process_tree *tree)
 			tree->io_known ? (double)tree->total[rows[i].counter] : (double)NAN;
 }
 
+static void take_memory_kinds(double v[RUN_N_METRICS], const struct tree_now *now)
+{
+	static const unsigned metrics[MEMORY_KINDS] = {
+		[MEMORY_ANONYMOUS] = RUN_MEMORY_ANONYMOUS_BYTES,
+		[MEMORY_FILE] = RUN_MEMORY_FILE_BYTES,
+		[MEMORY_SHMEM] = RUN_MEMORY_SHMEM_BYTES,
+		[MEMORY_HUGETLB] = RUN_MEMORY_HUGETLB_BYTES,
+	};
+	bool alive = now->processes > 0;
+	bool rolled_up = alive && now->pss_known;
+
+	for (size_t i = 0; i < MEMORY_KINDS; i++)
+		v[metrics[i]] =
+			alive && now->kinds_known ? (double)now->kind_bytes[i] : (double)NAN;
+	v[RUN_MEMORY_HUGE_BYTES] = rolled_up ? (double)now->huge_bytes : (double)NAN;
+	v[RUN_MEMORY_PSS_AGE_SECONDS] = rolled_up ? now->pss_age_seconds : (double)NAN;
+	v[RUN_MEMORY_PSS_DEFERRED] = alive ? (double)now->pss_deferred : (double)NAN;
+}
+
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays)
 {
@@ -59,6 +78,7 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	v[RUN_MEMORY_RSS_BYTES] = alive ? (double)now->rss_bytes : NAN;
 	v[RUN_MEMORY_PSS_BYTES] = alive && now->pss_known ? (double)now->pss_bytes : NAN;
 	v[RUN_MEMORY_SWAP_BYTES] = alive ? (double)now->swap_bytes : NAN;
+	take_memory_kinds(v, now);
 	v[RUN_OPEN_FDS] = alive && now->open_fds_known ? (double)now->open_fds : NAN;
 }
 
@@ -74,7 +94,8 @@ static void take_final_cpu(double *v, const double *final)
 	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
 	v[RUN_CPU_SECONDS] = total;
 	v[RUN_CPU_SYSTEM_SECONDS] = system;
-	v[RUN_CPU_USER_SECONDS] = total - system;
+	/* total - (total - user) may be less than user by the last bit. */
+	v[RUN_CPU_USER_SECONDS] = fmax(v[RUN_CPU_USER_SECONDS], total - system);
 }
 
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],

@@ -30,6 +30,20 @@ X(RUN_MEMORY_RSS_BYTES, SUM, "rightsize_job_memory_rss_bytes", "bytes", GAUGE, V
   "Sum of the resident set sizes of the job's processes") \
 X(RUN_MEMORY_PSS_BYTES, SUM, "rightsize_job_memory_pss_bytes", "bytes", GAUGE, VALUE, "memory_pss_bytes", \
   "Sum of the proportional set sizes, from smaps_rollup within a time budget; absent until every process was read") \
+X(RUN_MEMORY_PSS_AGE_SECONDS, MAX, "rightsize_job_memory_pss_age_seconds", "seconds", GAUGE, VALUE, "memory_pss_age_seconds", \
+  "Age of the oldest reading in memory_pss_bytes; a process is read again when its RSS moved by a tenth or others came or went") \
+X(RUN_MEMORY_PSS_DEFERRED, SUM, "rightsize_job_memory_pss_deferred_processes", NULL, GAUGE, VALUE, "memory_pss_deferred_processes", \
+  "Processes of the job whose PSS is to be read again, which is put off since it would cost too much time; until then it is taken to move as RSS does") \
+X(RUN_MEMORY_ANONYMOUS_BYTES, SUM, "rightsize_job_memory_anonymous_bytes", "bytes", GAUGE, VALUE, "memory_anonymous_bytes", \
+  "Part of memory_rss_bytes that belongs to no file: heaps and stacks") \
+X(RUN_MEMORY_FILE_BYTES, SUM, "rightsize_job_memory_file_bytes", "bytes", GAUGE, VALUE, "memory_file_bytes", \
+  "Part of memory_rss_bytes that is page cache: programs, libraries and other files that are mapped") \
+X(RUN_MEMORY_SHMEM_BYTES, SUM, "rightsize_job_memory_shmem_bytes", "bytes", GAUGE, VALUE, "memory_shmem_bytes", \
+  "Part of memory_rss_bytes that is shared memory or tmpfs, counted in each process that maps it") \
+X(RUN_MEMORY_HUGETLB_BYTES, SUM, "rightsize_job_memory_hugetlb_bytes", "bytes", GAUGE, VALUE, "memory_hugetlb_bytes", \
+  "Reserved huge pages (hugetlbfs) of the job's processes, which are no part of memory_rss_bytes") \
+X(RUN_MEMORY_HUGE_BYTES, SUM, "rightsize_job_memory_huge_bytes", "bytes", GAUGE, VALUE, "memory_huge_bytes", \
+  "Part of memory_rss_bytes that is in transparent huge pages, when PSS was read last") \
 X(RUN_MEMORY_SWAP_BYTES, SUM, "rightsize_job_memory_swap_bytes", "bytes", GAUGE, VALUE, "memory_swap_bytes", \
   "Memory of the job's processes that is swapped out") \
 X(RUN_MEMORY_PEAK_BYTES, MAX, "rightsize_job_memory_peak_bytes", "bytes", GAUGE, PEAK, "memory_peak_bytes", \

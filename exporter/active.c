@@ -34,9 +34,10 @@ static void start_one(struct active *a, const struct collector *c, const struct 
 			NULL);
 }
 
-/* The exporter's own, always on. */
-static const struct collector *const own[] = {
-	&collector_costs, &collector_outlook, &collector_self};
+const struct collector *const own_collectors[] = {
+	&collector_costs, &collector_outlook, &collector_self, NULL};
+
+#define OWN_COLLECTORS (ARRAY_LEN(own_collectors) - 1)
 
 struct active_set *active_start(const struct options *o, const struct host *host)
 {
@@ -45,10 +46,10 @@ struct active_set *active_start(const struct options *o, const struct host *host
 
 	while (all_collectors[n])
 		n++;
-	a->list = xcalloc(n + ARRAY_LEN(own) + 1, sizeof *a->list);
-	a->active = xcalloc(n + ARRAY_LEN(own), sizeof *a->active);
-	for (size_t i = 0; i < n + ARRAY_LEN(own); i++) {
-		a->list[i] = i < n ? all_collectors[i] : own[i - n];
+	a->list = xcalloc(n + OWN_COLLECTORS + 1, sizeof *a->list);
+	a->active = xcalloc(n + OWN_COLLECTORS, sizeof *a->active);
+	for (size_t i = 0; i < n + OWN_COLLECTORS; i++) {
+		a->list[i] = i < n ? all_collectors[i] : own_collectors[i - n];
 		if (i >= n || o->collector_on[i])
 			start_one(&a->active[i], a->list[i], host);
 	}

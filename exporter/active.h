@@ -11,6 +11,9 @@
 
 struct active_set;
 
+/* The exporter's own, always on; NULL-terminated. */
+extern const struct collector *const own_collectors[];
+
 /* What cannot start is left out; the log says why, unless the machine just has no such thing. */
 struct active_set *active_start(const struct options *o, const struct host *host);
 

@@ -6,6 +6,7 @@
 
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/paths.h"
 #include "exporter/sized.h"
 
@@ -34,9 +35,11 @@ static struct words words_of(const struct texts *t)
 static struct shelf *make_shelf(struct app *app)
 {
 	const struct options *o = app->options;
+	struct machine m;
 
 	/* Without a place for it there is no cache, and so nothing to refresh. */
 	cache_default_path(&app->cache_path, o->catalogue_cache, NULL);
+	machine_now(app, &m);
 	return shelf_new(&(struct shelf_config){
 		.path = o->catalogue_path,
 		.rates = words_of(&o->catalogue_rates),
@@ -44,6 +47,9 @@ static struct shelf *make_shelf(struct app *app)
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
 				    .regions = words_of(&o->catalogue_regions),
+				    .home = o->catalogue_regions.n ? NULL :
+								     catalogue_home(m.vendor_id,
+									     m.region, app->home),
 				    .benchmarks = words_of(&o->catalogue_benchmarks)},
 			.refresh_seconds = o->catalogue_refresh_interval,
 			.say = say},

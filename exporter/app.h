@@ -35,6 +35,7 @@ struct app {
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */
 	struct shelf *shelf;
 	char *cache_path;
+	char home[100]; /* region of this server, CATALOGUE_HOME_MAX */
 };
 
 #define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})

@@ -14,9 +14,13 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
+#include "exporter/closest.h"
 
 /* Bytes of a wrong value that are shown. */
 #define SHOWN 64
+
+/* Bytes of names of parameters that are listed. */
+#define KNOWN_SHOWN 160
 
 /* Is name key, with - for _ as flags have it, and an optional [] when the parameter repeats? */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
@@ -50,8 +54,10 @@ void parameter_accepts(const struct parameter *p, struct buf *out)
 
 	switch (p->kind) {
 	case PARAMETER_TEXT:
-		buf_addf(out, "text of %.0f to %.0f bytes, UTF-8 without control characters",
-			p->least, p->most);
+		buf_adds(out, "text of ");
+		if (p->least < p->most)
+			buf_addf(out, "%.0f to ", p->least);
+		buf_addf(out, "%.0f bytes, UTF-8 without control characters", p->most);
 		break;
 	case PARAMETER_COUNT:
 		buf_addf(out, "a whole number from %.0f to %.0f", p->least, p->most);
@@ -171,12 +177,25 @@ void arguments_begin(struct arguments *a, const struct parameter *parameters)
 
 static int unknown_name(const struct arguments *a, const char *name, struct err *e)
 {
-	struct buf known AUTO(buf_done) = BUF_MAX(sizeof e->text);
-	char shown[SHOWN];
+	struct buf known AUTO(buf_done) = BUF_MAX(KNOWN_SHOWN);
+	const char *names[PARAMETERS_MAX], *slip;
+	char shown[SHOWN], meant[SHOWN];
+	size_t n = 0;
 
-	for (const struct parameter *p = a->parameters; p->name; p++)
+	for (const struct parameter *p = a->parameters; p->name && n < PARAMETERS_MAX; p++) {
+		names[n++] = p->name;
 		buf_addf(&known, "%s%s", p == a->parameters ? "" : ", ", called(a, p, shown));
+	}
+	slip = closest_slip(name, names, n);
 	utf8_clean(name, strlen(name), shown, sizeof shown);
+	if (slip)
+		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
+			shown, called(a, parameter_find(a->parameters, slip), meant));
+	/* A list that ends in the middle would hide what it lacks. */
+	if (known.full)
+		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
+			a->flags ? "--help lists the known ones" :
+				   "the table of routes in the README lists the known ones");
 	return err_set(e, -EINVAL, "\"%s\" is not a parameter here; known: %s", shown,
 		known.len ? buf_text(&known) : "none");
 }

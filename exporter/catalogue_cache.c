@@ -146,16 +146,17 @@ int catalogue_cache_confirm(struct catalogue_cache *k, struct wall at, struct er
 	return cache_step(k, s, e);
 }
 
-/* Of what was saved; -ENOENT when nothing was. */
-static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret)
+/* Of what was saved; -ENOENT when nothing was, and what else is wrong when that cannot be told. */
+static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret, struct err *e)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 	bool found = false;
+	int step, code = cache_prepare(k, "SELECT key, value FROM _metadata", &s, e);
 
 	*ret = (struct cache_origin){0};
-	if (cache_prepare(k, "SELECT key, value FROM _metadata", &s, NULL))
-		return -ENOENT;
-	while (sqlite3_step(s) == SQLITE_ROW) {
+	if (code)
+		return sqlite3_errcode(k->db) == SQLITE_ERROR ? -ENOENT : code; /* no such table */
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *key = (const char *)sqlite3_column_text(s, 0);
 		const char *value = (const char *)sqlite3_column_text(s, 1);
 
@@ -172,6 +173,8 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 			found = true;
 		}
 	}
+	if (step != SQLITE_DONE)
+		return cache_error(k, e);
 	return found ? 0 : -ENOENT;
 }
 
@@ -185,9 +188,11 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 		SQLITE_OK) {
 		sqlite3_busy_timeout(k.db, BUSY_MS);
-		code = read_origin(&k, &o);
+		code = read_origin(&k, &o, e);
 	}
 	sqlite3_close(k.db);
+	if (code && code != -ENOENT)
+		return code;
 	if (code)
 		return err_set(e, code, "%s: no catalogue was saved there", path);
 	*ret = o;

@@ -42,7 +42,7 @@ int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struc
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e);
 
-/* Only where it came from: cheap. */
+/* Only where it came from: cheap. The same codes; others when the file is there and cannot be read. */
 int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
 
 /* An answer of a server, as HTTP caches keep it. */

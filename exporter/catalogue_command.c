@@ -11,6 +11,7 @@
 #include "exporter/catalogue_file.h"
 #include "exporter/catalogue_text.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/paths.h"
 #include "exporter/wrap.h"
 
@@ -180,12 +181,16 @@ static int update(struct command *c)
 	struct keeper_report report = {0};
 	struct err e = {0}, notice = {0};
 	struct pause pause;
+	struct machine m;
+	char home[CATALOGUE_HOME_MAX];
 
 	if (cache_default_path(&path, o->catalogue_cache, &e))
 		return failed(&e);
+	machine_find(o, &m);
 	struct catalogue_source source = {.url = o->catalogue_url,
 		.cache_path = path,
 		.regions = words_of(&o->catalogue_regions),
+		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = words_of(&o->catalogue_benchmarks),
 		.force = true, /* fresh pages are taken from the cache all the same */
 		.progress = show_fetching,

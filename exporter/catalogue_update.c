@@ -66,6 +66,8 @@ static void asked_of(const struct catalogue_source *s,
 
 	for (size_t i = 0; i < s->regions.n; i++)
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->regions.text[i]);
+	if (s->home)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->home);
 	for (size_t i = 0; i < s->benchmarks.n; i++)
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->benchmarks.text[i]);
 	utf8_clean(buf_text(&b), b.len, ret, sizeof((struct cache_origin *)0)->asked);
@@ -78,6 +80,12 @@ bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_ori
 
 	asked_of(s, own.asked);
 	return is_of(o->source, s->url) && strcmp(own.asked, o->asked) == 0;
+}
+
+const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX])
+{
+	snprintf(out, CATALOGUE_HOME_MAX, "%s~%s", vendor_id, region);
+	return *vendor_id && *region ? out : NULL;
 }
 
 double catalogue_update_random(void)
@@ -128,6 +136,7 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	int no_cache = catalogue_cache_open(&cache, s->cache_path, notice);
 	struct keeper_options o = {.url = url,
 		.regions = s->regions,
+		.home = s->home,
 		.benchmarks = s->benchmarks,
 		.known_hash = s->force ? NULL : known.hash,
 		.progress = s->progress,

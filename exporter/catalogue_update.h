@@ -14,6 +14,7 @@ struct catalogue_source {
 	/* Certificates to trust instead of the system's; NULL = the system's. */
 	const char *ca_file;
 	struct words regions, benchmarks; /* as in struct keeper_options */
+	const char *home;                 /* likewise; NULL = unknown */
 	bool force;                       /* fetch even what is known to be unchanged */
 	/* NULL = nobody listens. */
 	void (*progress)(void *context, const struct keeper_progress *p);
@@ -32,6 +33,10 @@ bool catalogue_is_url(const char *source);
 
 /* Is that what s would fetch? */
 bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o);
+
+/* "aws~us-east-1" in out; NULL = one of the two is not known (""). */
+#define CATALOGUE_HOME_MAX 100
+const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX]);
 
 /* 0 <= r < 1, for jitter. */
 double catalogue_update_random(void);

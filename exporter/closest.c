@@ -68,3 +68,16 @@ void closest(const char *word, const char *const *names, size_t n, const char *r
 	}
 	ret[found] = NULL;
 }
+
+const char *closest_slip(const char *word, const char *const *names, size_t n)
+{
+	const char *near[CLOSEST_MAX + 1];
+
+	closest(word, names, n, near);
+	if (!near[0])
+		return NULL;
+	/* A part of it, or one letter of three is wrong. */
+	if (strlen(word) > 2 && strcasestr(near[0], word))
+		return near[0];
+	return distance(word, near[0]) <= 1 + strnlen(word, COMPARED) / 3 ? near[0] : NULL;
+}

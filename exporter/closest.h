@@ -16,4 +16,7 @@
 void closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 
+/* What word is a slip of: the name most like it, when they are much the same; else NULL. */
+const char *closest_slip(const char *word, const char *const *names, size_t n);
+
 #endif

@@ -14,6 +14,7 @@
 #include "exporter/history.h"
 #include "exporter/log.h"
 #include "exporter/pause.h"
+#include "exporter/today.h"
 #include "recommender/recommend.h"
 
 #define LOOK_SECONDS 15.0
@@ -23,10 +24,12 @@
 struct counted {
 	uint64_t run;
 	double usd; /* NaN = not known yet */
+	double seconds;
 };
 
 struct job {
 	char *name;
+	bool listed;    /* among those that have a place at /metrics */
 	uint64_t ended; /* runs, when it was looked at last */
 	double total, last;
 	size_t n;
@@ -95,32 +98,40 @@ static struct job *job_named(struct costs *c, const char *name)
 	return &c->job[c->n++];
 }
 
-static double counted_before(const struct job *j, uint64_t run)
+static const struct counted *counted_before(const struct job *j, uint64_t run)
 {
+	static const struct counted none = {.usd = NAN};
+
 	for (size_t i = 0; i < j->n; i++)
 		if (j->counted[i].run == run)
-			return j->counted[i].usd;
-	return NAN;
+			return &j->counted[i];
+	return &none;
 }
 
-/*
- * Adds the runs that are new. A run that was counted keeps the price that it was counted at, unless it turned out to
- * be longer (it was taken for interrupted); the total never falls.
- */
+/* A run that was counted stays as it was, whatever prices became, unless it turned out to be longer. */
+static struct counted count_run(const struct counted *before, const struct run_usd *found)
+{
+	const struct run *r = found->run;
+	bool stays = !isnan(before->usd) &&
+		     !(r->duration_seconds > before->seconds && found->usd > before->usd);
+
+	return (struct counted){
+		hash_of(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
+}
+
+/* Adds the runs that are new, and what one lasted longer that was taken for interrupted; the total never falls. */
 static void count(struct job *j, const struct job_cost *found)
 {
 	struct counted *now = xcalloc(found->n_runs + 1, sizeof *now);
 
 	for (size_t i = 0; i < found->n_runs; i++) {
-		uint64_t run = hash_of(found->run[i].run->run_id);
-		double before = counted_before(j, run), usd = found->run[i].usd;
+		const struct counted *before =
+			counted_before(j, hash_of(found->run[i].run->run_id));
 
-		if (!isnan(before) && !(usd > before))
-			usd = before;
-		now[i] = (struct counted){run, usd};
-		if (!isnan(usd))
-			j->total = (isnan(j->total) ? 0 : j->total) + usd -
-				   (isnan(before) ? 0 : before);
+		now[i] = count_run(before, &found->run[i]);
+		if (!isnan(now[i].usd))
+			j->total = (isnan(j->total) ? 0 : j->total) + now[i].usd -
+				   (isnan(before->usd) ? 0 : before->usd);
 	}
 	free(j->counted);
 	j->counted = now;
@@ -206,11 +217,29 @@ static void publish(const struct costs *c)
 	cost_table_publish(t);
 }
 
-static bool same_machine(const struct machine *a, const struct machine *b)
+/* What others crowded out goes, so that there are never more than JOBS_MAX. */
+static void drop_unlisted(struct costs *c)
 {
-	return strcmp(a->vendor_id, b->vendor_id) == 0 &&
-	       strcmp(a->instance_type, b->instance_type) == 0 &&
-	       strcmp(a->region, b->region) == 0 && a->allocation == b->allocation;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->job[i].listed)
+			c->job[kept++] = c->job[i];
+		else
+			job_done(&c->job[i]);
+	}
+	c->n = kept;
+}
+
+/* Those of which a run has ended, of the JOBS_MAX with the newest activity. */
+static void list_jobs(struct costs *c, const struct job_row *rows, size_t n)
+{
+	for (size_t i = 0; i < c->n; i++)
+		c->job[i].listed = false;
+	for (size_t i = 0; i < n; i++)
+		if (ended_runs(&rows[i]))
+			job_named(c, rows[i].job_name)->listed = true;
+	drop_unlisted(c);
 }
 
 /* Looks at the jobs of which a run has ended since, or at all when the machine became known. */
@@ -220,7 +249,8 @@ static int look_at_jobs(struct costs *c, struct history *h, const struct job_row
 	AUTO(app_catalogue_done) struct catalogue_use use = {0};
 	int code = 0;
 
-	for (size_t i = 0; code == 0 && i < n && i < JOBS_MAX; i++) {
+	list_jobs(c, rows, n);
+	for (size_t i = 0; code == 0 && i < n; i++) {
 		uint64_t ended = ended_runs(&rows[i]);
 
 		if (ended == 0 || (!all && ended == job_named(c, rows[i].job_name)->ended))
@@ -250,10 +280,10 @@ static int look(struct costs *c, struct history *h, struct err *e)
 	if (code)
 		return code;
 	machine_now(c->app, &machine);
-	bool all = !same_machine(&machine, &c->machine);
+	bool all = !same_offer(&machine, &c->machine);
 
 	c->machine = machine;
-	return look_at_jobs(c, h, rows, n, all, e);
+	return look_at_jobs(c, h, rows, n < JOBS_MAX ? n : JOBS_MAX, all, e);
 }
 
 int costs_look(struct costs *c, struct err *e)

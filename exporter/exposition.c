@@ -19,11 +19,7 @@ const struct metric health_metrics[HEALTH_N_METRICS] = {
 		.type = METRIC_GAUGE},
 };
 
-/* What differs between the metric types. */
-static const struct {
-	const char *suffix;             /* of the samples */
-	const char *text, *openmetrics; /* words of the TYPE line */
-} types[] = {
+const struct metric_words metric_words[] = {
 	[METRIC_GAUGE] = {"", "gauge", "gauge"},
 	[METRIC_COUNTER] = {"_total", "counter", "counter"},
 	[METRIC_INFO] = {"_info", "gauge", "info"},
@@ -60,7 +56,7 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	for (size_t i = 0; i < f->n_name; i++)
 		if (strncmp(f->name[i], m->name, len) == 0 &&
 			(f->name[i][len] == '\0' ||
-				strcmp(f->name[i] + len, types[m->type].suffix) == 0))
+				strcmp(f->name[i] + len, metric_words[m->type].suffix) == 0))
 			return true;
 	return false;
 }
@@ -95,7 +91,7 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
  */
 static void family_head(const struct writer *w, const struct metric *m)
 {
-	const char *suffix = w->openmetrics ? "" : types[m->type].suffix;
+	const char *suffix = w->openmetrics ? "" : metric_words[m->type].suffix;
 
 	if (!w->openmetrics) {
 		meta_line(w->out, "# HELP ", m->name, suffix);
@@ -103,7 +99,8 @@ static void family_head(const struct writer *w, const struct metric *m)
 		buf_addc(w->out, '\n');
 	}
 	meta_line(w->out, "# TYPE ", m->name, suffix);
-	buf_adds(w->out, w->openmetrics ? types[m->type].openmetrics : types[m->type].text);
+	buf_adds(w->out,
+		w->openmetrics ? metric_words[m->type].openmetrics : metric_words[m->type].text);
 	buf_addc(w->out, '\n');
 	if (!w->openmetrics)
 		return;
@@ -123,7 +120,7 @@ static void sample(const struct writer *w, const struct metric *m, const char *c
 	struct buf *out = w->out;
 
 	buf_adds(out, m->name);
-	buf_adds(out, types[m->type].suffix);
+	buf_adds(out, metric_words[m->type].suffix);
 	for (size_t i = 0; i < METRIC_LABELS_MAX && m->labels[i]; i++) {
 		buf_addc(out, i ? ',' : '{');
 		buf_adds(out, m->labels[i]);

@@ -40,6 +40,13 @@ struct exposition_filter {
 	const char *const *name;                     /* family or sample names */
 };
 
+/* What differs between the types of metrics; by enum metric_type. */
+struct metric_words {
+	const char *suffix;             /* of the samples */
+	const char *text, *openmetrics; /* words of the TYPE line */
+};
+extern const struct metric_words metric_words[];
+
 /*
  * Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
  */

@@ -82,7 +82,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 	const struct run_reading *reading, struct named *n)
 {
 	const struct sample *rows;
-	struct account_note note;
+	struct account_note note = {.oom_kills = NAN, .shared_oom_kills = NAN};
 	double duration = reading->value[RUN_DURATION_SECONDS];
 	struct run_finish finish = {
 		.run_id = n->run_id,
@@ -102,7 +102,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		outcome_note(&finish, &note);
 	if (n->told_outcome != OUTCOME_RUNNING) {
-		finish.outcome = n->told_outcome;
+		finish.outcome = outcome_told(n->told_outcome, n->told_exit_code, &note);
 		finish.exit_code = n->told_exit_code;
 		finish.exit_signal = NAN;
 	}

@@ -24,7 +24,7 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version;
+	int64_t version, activity; /* of the history when it was looked at last */
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;
@@ -106,33 +106,53 @@ static void conclude(struct follower *f, const char *run_id, struct arena *arena
 	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL);
 }
 
-struct counts {
+struct known_jobs {
 	size_t n;
 	const struct job_row *job;
 };
 
-static void set_outcomes(const struct host *host, void *context)
+static void set_ended(const struct host *host, void *context)
 {
-	const struct counts *c = context;
+	const struct known_jobs *k = context;
 
 	/* Newest activity comes first; the last one set stays longest. */
-	for (size_t i = c->n; i-- > 0;)
+	for (size_t i = k->n; i-- > 0;) {
+		const struct job_row *job = &k->job[i];
+
+		jobs_set_last_end(host->jobs, job->job_name, job->last_ended_at);
 		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
-			if (c->job[i].outcomes[o])
-				jobs_set_outcome(host->jobs, c->job[i].job_name,
-					outcome_name((enum outcome)o), c->job[i].outcomes[o]);
+			if (job->outcomes[o])
+				jobs_set_outcome(host->jobs, job->job_name,
+					outcome_name((enum outcome)o), job->outcomes[o]);
+	}
+}
+
+/* How many runs of each job ended, and when: also of those that were too short to be followed. */
+static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
+{
+	int64_t activity = history_activity(f->history);
+	struct job_row *jobs;
+	size_t n;
+
+	if (activity >= 0 && activity == f->activity)
+		return 0;
+	int code = history_jobs(f->history, arena, &jobs, &n, e);
+
+	if (code)
+		return code;
+	sampler_call(f->app->sampler, set_ended,
+		&(struct known_jobs){n < JOBS_MAX ? n : JOBS_MAX, jobs});
+	f->activity = activity;
+	return 0;
 }
 
 static int look(struct follower *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct open_run *open;
-	struct job_row *jobs;
-	size_t n, n_jobs, kept = 0;
+	size_t n, kept = 0;
 	int code = history_open_runs(f->history, &arena, &open, &n, e);
 
-	if (code == 0)
-		code = history_jobs(f->history, &arena, &jobs, &n_jobs, e);
 	if (code)
 		return code;
 	for (size_t i = 0; i < f->n; i++)
@@ -152,11 +172,7 @@ static int look(struct follower *f, struct err *e)
 			conclude(f, f->followed[i].run_id, &arena);
 	}
 	f->n = kept;
-
-	struct counts c = {n_jobs < JOBS_MAX ? n_jobs : JOBS_MAX, jobs};
-
-	sampler_call(f->app->sampler, set_outcomes, &c);
-	return 0;
+	return look_at_jobs(f, &arena, e);
 }
 
 /* Opens the history when it was not there before, and looks when it changed. */
@@ -168,7 +184,7 @@ static void poll_history(struct follower *f)
 	if (!f->history) {
 		code = history_open(&f->history, f->app->history_path, HISTORY_READ,
 			&f->app->columns, NULL, &e);
-		f->version = -1;
+		f->version = f->activity = -1;
 	}
 	int64_t version = f->history ? history_version(f->history) : -1;
 

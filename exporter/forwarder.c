@@ -103,8 +103,10 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 
 	json_write(&body, message);
 	json_decref(message);
-	return download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
+	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
 		body.len, &f->answer, e);
+	explicit_bzero(token, sizeof token);
+	return code;
 }
 
 struct mark {
@@ -251,12 +253,11 @@ static double attempt(struct forwarder *f, bool *settled)
 /* Until it is time, or the end begins, or it is over; with the lock. */
 static void wait_for(struct forwarder *f, double seconds, bool stopping)
 {
-	int64_t until = now_read().mono.ns + (int64_t)(fmin(seconds, 86400) * 1e9);
-	struct timespec t = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
+	struct timespec until = monotonic_after(fmin(seconds, 86400));
 	int result = 0;
 
 	while (!is_aborted(f) && f->stop == stopping && result != ETIMEDOUT)
-		result = pthread_cond_timedwait(&f->changed, &f->lock, &t);
+		result = pthread_cond_timedwait(&f->changed, &f->lock, &until);
 }
 
 static void *forwarder_loop(void *context)
@@ -367,8 +368,7 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 
 void forwarder_stop(struct forwarder *f, double timeout_seconds)
 {
-	int64_t until = now_read().mono.ns + (int64_t)(timeout_seconds * 1e9);
-	struct timespec t = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
+	struct timespec until = monotonic_after(timeout_seconds);
 
 	if (!f)
 		return;
@@ -376,7 +376,7 @@ void forwarder_stop(struct forwarder *f, double timeout_seconds)
 	f->stop = true;
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
-	if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &t) != 0) {
+	if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
 		pthread_mutex_lock(&f->lock);
 		atomic_store(&f->abort, true);
 		pthread_cond_broadcast(&f->changed);

@@ -103,6 +103,7 @@ struct run_finish {
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
 	const char *architecture; /* a name of recommender/catalogue.h */
+	const char *cpu_level;    /* of that architecture: collectors/run_binary.h */
 	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */
@@ -220,6 +221,7 @@ struct job_row {
 	uint64_t runs;                    /* ever, pruned ones included */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
+	double last_ended_at; /* of those that ended the one that began last; NaN = none is known */
 	enum outcome last_outcome;
 };
 /* Newest activity first. */
@@ -277,5 +279,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
  * errno when it cannot be told; -ESTALE: the file was deleted or replaced.
  */
 int64_t history_version(struct history *h);
+
+/* Grows whenever a run begins, ends, or turns out to have ended otherwise; negative errno. Samples do not matter. */
+int64_t history_activity(struct history *h);
 
 #endif

@@ -5,18 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One lookup per number instead of reading all forty statistics of each run. */
-static const char overview[] =
-	"SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome,"
-	" r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, g.mean"
-	" FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY started_at DESC, id DESC) "
-	"AS place"
-	" FROM run) AS r JOIN job j ON j.id = r.job"
-	" LEFT JOIN run_stat p ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'"
-	" LEFT JOIN run_stat c ON c.run = r.id AND c.\"column\" = 'cpu_seconds'"
-	" LEFT JOIN run_stat g ON g.run = r.id AND g.\"column\" = 'gpu_usage'"
-	" WHERE r.place <= ? ORDER BY j.id, r.place";
-
 struct reading_jobs {
 	struct job_brief *job;
 	size_t n, room;
@@ -78,7 +66,7 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 {
 	AUTO(sql_done) struct sql q = {0};
 	AUTO(reading_jobs_done) struct reading_jobs found = {0};
-	int code = sql_prepare(&q, h, overview, e);
+	int code = sql_use(&q, h, STATEMENT_OVERVIEW, e);
 
 	if (code)
 		return code;

@@ -31,6 +31,10 @@ struct history_column { /* of the file */
 };
 
 /* clang-format off */
+/* A column of the run of a job that began last of those that ended. */
+#define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
+
 #define HISTORY_STATEMENTS(X) \
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
@@ -41,7 +45,7 @@ X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id =
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, forwarded_at = NULL," \
+  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
   " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
   " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
@@ -60,22 +64,32 @@ X(COUNT_SAMPLES, "SELECT total(samples), total(duration) FROM sample WHERE id BE
 X(LAST_SAMPLE, "SELECT id, at, duration FROM sample WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1") \
 X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r.pid, r.start_ticks, r.reaper_pid," \
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
-  " FROM run r JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
+  " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
 X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
 X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(id), total(ended_at)" \
   " FROM run WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
 X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
-  " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')" \
+  " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," NEWEST_ENDED("ended_at", "j.id") \
   " FROM job j LEFT JOIN run r ON r.id =" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
   " ORDER BY r.started_at DESC, j.name") \
+X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
+  " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, g.mean FROM job j JOIN run r ON r.id IN" \
+  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
+  " LEFT JOIN run_stat p ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
+  " LEFT JOIN run_stat c ON c.run = r.id AND c.\"column\" = 'cpu_seconds'" \
+  " LEFT JOIN run_stat g ON g.run = r.id AND g.\"column\" = 'gpu_usage' ORDER BY j.id, r.started_at DESC, r.id DESC") \
+X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
+  " + (SELECT total(CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END) FROM job_outcome)") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
-X(EXCESS_RUNS, "SELECT id FROM (SELECT id, ended_at, row_number() OVER (PARTITION BY job ORDER BY started_at DESC, id DESC)" \
-  " AS place FROM run WHERE outcome <> 'running') WHERE place > ?1 OR (place > 1 AND ended_at < ?2) LIMIT ?3") \
-X(OLDEST_RUN, "SELECT id FROM (SELECT id, started_at, row_number() OVER (PARTITION BY job ORDER BY started_at DESC, id DESC)" \
-  " AS place FROM run WHERE outcome <> 'running') AS r WHERE (?1 OR place > 1)" \
+X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
+  " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1)" \
+  " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
+  " AND r.id <> " NEWEST_ENDED("id", "r.job") " LIMIT ?3") \
+X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
   " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
-  " ORDER BY started_at, id LIMIT 1") \
+  " ORDER BY r.started_at, r.id LIMIT 1") \
 X(THINNABLE_TO_MINUTES, "SELECT id, interval_seconds, minutes_until, (id << 32) | 4294967295, outcome = 'running' FROM run" \
   " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until < (id << 32) | 4294967295") \
 X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, outcome = 'running' FROM run" \

@@ -84,6 +84,7 @@ static int select_runs(struct sql *q, struct history *h, const struct run_query 
 		"r.memory_source, r.samples,"
 		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
 		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
+		" r.cpu_level,"
 		" r.vendor, r.instance_type, r.region, r.zone, r.allocation, r.system, "
 		"r.system_run, r.labels"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
@@ -135,6 +136,7 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->attempt = sql_double(q);
 	r->network_source = keep(arena, sql_text(q));
 	r->architecture = architecture_of(sql_text(q));
+	r->cpu_level = keep(arena, sql_text(q));
 	r->vendor_id = keep(arena, sql_text(q));
 	r->instance_type = keep(arena, sql_text(q));
 	r->region = keep(arena, sql_text(q));
@@ -307,6 +309,7 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 		r.last_started_at = sql_double(&q);
 		r.last_outcome = outcome_of(sql_text(&q));
 		r.outcomes[OUTCOME_RUNNING] = (uint64_t)sql_int(&q);
+		r.last_ended_at = sql_double(&q);
 		f->row[f->n++] = r;
 	}
 	return code;
@@ -346,6 +349,16 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	if (f.n)
 		memcpy(*ret, f.row, f.n * sizeof **ret);
 	return 0;
+}
+
+int64_t history_activity(struct history *h)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ACTIVITY, NULL);
+
+	if (code == 0)
+		code = sql_row(&q, NULL);
+	return code > 0 ? (int64_t)sql_double(&q) : code < 0 ? code : -EIO;
 }
 
 /* ---- open runs ---- */

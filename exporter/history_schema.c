@@ -59,6 +59,15 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN system TEXT;"
 	"ALTER TABLE run ADD COLUMN system_run TEXT;"
 	"ALTER TABLE run ADD COLUMN labels TEXT;",
+	/* What upkeep looks for, in a history of many runs of which little is due. */
+	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"
+	"CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> "
+	"'running';"
+	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
+	"4294967295;"
+	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
+	/* Which processors of its architecture a run needs. */
+	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

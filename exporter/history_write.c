@@ -247,6 +247,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_int(&q, (int64_t)count.samples);
 	sql_put_text(&q, f->network_source);
 	sql_put_text(&q, f->architecture);
+	sql_put_text(&q, f->cpu_level);
 	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
@@ -324,6 +325,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.memory_source = r->memory_source,
 		.network_source = r->network_source,
 		.architecture = r->architecture ? architecture_name[r->architecture] : NULL,
+		.cpu_level = r->cpu_level,
 		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 		.cpu_missed_seconds = r->cpu_missed_seconds,
 	};

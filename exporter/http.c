@@ -7,9 +7,7 @@
 
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -17,6 +15,7 @@
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
 #include "exporter/log.h"
+#include "exporter/peer.h"
 #include "exporter/service.h"
 #include "exporter/sampler.h"
 #include "exporter/site.h"
@@ -55,6 +54,8 @@ struct server {
 struct visit {
 	struct guest guest;
 	struct web_version *version; /* of a TLS session */
+	struct peer peer;
+	bool loopback;
 };
 
 struct http {
@@ -130,23 +131,12 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 
 /* ---- who may come in ---- */
 
-/* Of the client's address, without the half of an IPv6 address that a client chooses. */
 static uint64_t address_number(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *a = info ? info->client_addr : NULL;
-	uint64_t ret = 0;
 
-	if (a && a->sa_family == AF_INET) {
-		uint32_t v4 = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
-
-		ret = v4;
-	} else if (a && a->sa_family == AF_INET6) {
-		memcpy(&ret, &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
-			sizeof ret);
-	}
-	return ret;
+	return peer_number(info ? info->client_addr : NULL);
 }
 
 static void resume(void *context)
@@ -204,21 +194,6 @@ static const struct refusal {
 		"other passwords are being checked; try again in a second"},
 };
 
-/* Who is at the other end of a Unix socket, as the kernel says. */
-static struct peer peer_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	int domain = AF_UNSPEC, fd = info ? info->connect_fd : -1;
-	socklen_t len = sizeof domain, peer_len = sizeof(struct ucred);
-	struct ucred peer;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != AF_UNIX ||
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) < 0)
-		return (struct peer){0};
-	return (struct peer){.local = true, .uid = peer.uid, .pid = peer.pid};
-}
-
 static struct request request_of(struct MHD_Connection *connection, const char *method,
 	const struct exchange *x)
 {
@@ -235,7 +210,8 @@ static struct request request_of(struct MHD_Connection *connection, const char *
 		.fetch_site = header(connection, "Sec-Fetch-Site"),
 		.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
 		.content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
-		.peer = peer_of(connection),
+		.peer = visit_of(connection)->peer,
+		.loopback = visit_of(connection)->loopback,
 		.body = {x->body.data, x->body.len},
 		.body_too_large = x->body.full,
 	};
@@ -247,6 +223,7 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 	struct request r = request_of(connection, method, x);
 	struct answer a;
 
+	r.vouched = config && (config->tls || config->n_users);
 	site_answer(h->site, &r, &a);
 	x->scraped = a.scraped;
 	return http_send(connection, &a, config);
@@ -258,9 +235,9 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	const struct web_config *config = v ? web_config_of(v) : NULL;
 	/* Who may connect to the Unix socket needs no password. */
-	enum web_entry entry = peer_of(connection).local ? WEB_ENTER :
-			       x->decided                ? x->entry :
-							   ask(h, v, x, false);
+	enum web_entry entry = visit_of(connection)->peer.local ? WEB_ENTER :
+			       x->decided                       ? x->entry :
+								  ask(h, v, x, false);
 	struct answer a;
 
 	if (entry == WEB_ENTER)
@@ -299,6 +276,8 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 
 	*visit = v;
 	crowd_enter(&s->crowd, &v->guest, socket->connect_fd);
+	v->peer = peer_of(socket->connect_fd);
+	v->loopback = peer_by_loopback(socket->connect_fd);
 	v->version = web_hold(s->http->web);
 	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
 	if (v->version && tls && tls->tls_session && !web_attach(v->version, tls->tls_session))

@@ -238,9 +238,11 @@ static int fetch_vendors(struct fetching *f, const char *benchmark_id, bool coun
 	return code;
 }
 
-/* The prices in the regions of one name: of each that has it, for 1000 may be a region of several
- * vendors. */
-static int fetch_region(struct fetching *f, const char *name, struct err *e)
+/*
+ * The prices in the regions of one name: of each that has it, for 1000 may be a region of several vendors. known: it is
+ * an error when there is none.
+ */
+static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
 	char which[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
 	size_t found = 0;
@@ -259,7 +261,7 @@ static int fetch_region(struct fetching *f, const char *name, struct err *e)
 		code = fetch_servers(f, "vendor_regions", which, &how, false, e);
 	}
 	f->k.progress.doing = "";
-	if (code == 0 && !found)
+	if (code == 0 && !found && known)
 		code = err_set(e, -ENOENT, "%s knows no region \"%.60s\"", f->k.options->url, name);
 	return code;
 }
@@ -300,7 +302,9 @@ static int fetch_all(struct fetching *f, struct err *e)
 	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)
 		code = fetch_vendors(f, o->benchmarks.text[i], false, e);
 	for (size_t i = 0; code == 0 && i < o->regions.n; i++)
-		code = fetch_region(f, o->regions.text[i], e);
+		code = fetch_region(f, o->regions.text[i], true, e);
+	if (code == 0 && o->home)
+		code = fetch_region(f, o->home, false, e);
 	return code ? code : check_count(f, e);
 }
 

@@ -37,6 +37,8 @@ struct keeper_options {
 	 * the lowest price of all regions is known of each server.
 	 */
 	struct words regions;
+	const char *
+		home; /* where this machine is, "vendor~name": another one, if the Keeper knows it; "" = unknown */
 	struct words benchmarks; /* beside SCore: one more pass each */
 	/* Of the database that is cached already; NULL = fetch in any case. */
 	const char *known_hash;

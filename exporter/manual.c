@@ -7,13 +7,12 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/active.h"
 #include "exporter/catalogue_command.h"
-#include "exporter/costs.h"
+#include "exporter/exposition.h"
 #include "exporter/options.h"
-#include "exporter/outlook.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
-#include "exporter/self.h"
 #include "exporter/version.h"
 #include "recommender/fields.h"
 #include "recommender/recommend.h"
@@ -102,21 +101,13 @@ static void version_text(struct buf *out)
 		version.os, version.arch);
 }
 
-static const char *const type_names[] = {
-	[METRIC_GAUGE] = "gauge",
-	[METRIC_COUNTER] = "counter",
-	[METRIC_INFO] = "info",
-};
-
-static void metrics_of(struct buf *out, const struct collector *c)
+static void metrics_of(struct buf *out, const struct metric *metrics, size_t n)
 {
-	for (size_t i = 0; i < c->n_metrics; i++) {
-		const struct metric *m = &c->metrics[i];
-		const char *suffix = m->type == METRIC_COUNTER ? "_total" :
-				     m->type == METRIC_INFO    ? "_info" :
-								 "";
+	for (size_t i = 0; i < n; i++) {
+		const struct metric *m = &metrics[i];
+		const struct metric_words *words = &metric_words[m->type];
 
-		buf_addf(out, "| `%s%s` | %s | ", m->name, suffix, type_names[m->type]);
+		buf_addf(out, "| `%s%s` | %s | ", m->name, words->suffix, words->openmetrics);
 		for (size_t k = 0; k < METRIC_LABELS_MAX && m->labels[k]; k++)
 			buf_addf(out, "%s%s", k ? ", " : "", m->labels[k]);
 		buf_addf(out, " | %s |\n", m->help);
@@ -127,10 +118,10 @@ static void metrics_markdown(struct buf *out)
 {
 	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
 	for (size_t i = 0; all_collectors[i]; i++)
-		metrics_of(out, all_collectors[i]);
-	metrics_of(out, &collector_costs);
-	metrics_of(out, &collector_outlook);
-	metrics_of(out, &collector_self);
+		metrics_of(out, all_collectors[i]->metrics, all_collectors[i]->n_metrics);
+	for (size_t i = 0; own_collectors[i]; i++)
+		metrics_of(out, own_collectors[i]->metrics, own_collectors[i]->n_metrics);
+	metrics_of(out, health_metrics, HEALTH_N_METRICS);
 }
 
 static void route_markdown(struct buf *out, const char *method, const struct route *r)

@@ -3,12 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
+#include "exporter/closest.h"
 
 enum kind {
 	KIND_TEXT,
@@ -253,6 +255,22 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
+static int unknown_option(const char *flag, enum command_bits command, struct err *e)
+{
+	const char *names[ARRAY_LEN(rows)], *slip;
+	char name[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].commands & command)
+			names[n++] = rows[i].name;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
+	slip = closest_slip(name, names, n);
+	return slip ? err_set(e, -EINVAL, "unknown option %.100s: did you mean --%s?", flag, slip) :
+		      err_set(e, -EINVAL, "unknown option %.100s; --help lists what there is",
+			      flag);
+}
+
 /* One flag at argv[*i]; moves *i to its last word. */
 static int read_flag(struct options *o, enum command_bits command, int argc, char **argv, int *i,
 	struct err *e)
@@ -271,8 +289,7 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 		return set_by_flag(o, row, "false", e);
 	if (!row || !(row->commands & command) ||
 		(no && row->kind == KIND_FLAG && !equals && strncmp(row->name, "no-", 3) != 0))
-		return err_set(e, -EINVAL, "unknown option %s; --help lists what there is",
-			argv[*i]);
+		return unknown_option(argv[*i], command, e);
 	if (row->kind == KIND_FLAG && !equals)
 		return set_by_flag(o, row, "true", e);
 	if (equals)

@@ -75,7 +75,7 @@ X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NUL
 X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
   "Age at which the catalogue is fetched again") \
 X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
-  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable") \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, where it is known)") \
 X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
   "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
 X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
@@ -102,8 +102,8 @@ X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, 
   "Let everybody who reaches an address announce runs and end them") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
-X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_SERVE, "NAME", \
-  "Name besides localhost and plain addresses by which changes may be asked for, against DNS rebinding; repeatable") \
+X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_WATCH, "NAME", \
+  "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
@@ -134,6 +134,8 @@ X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
   "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
+X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
+  "At the end, put the run's page there, as the command report does: failed runs, too") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
 X(CHOICE, log_level, "log.level", "info", log_level_names, 0, COMMAND_ALL, "LEVEL", \

@@ -20,6 +20,15 @@ enum outcome outcome_of(const struct ending_facts *f, const struct account_note 
 	return unknown ? OUTCOME_UNKNOWN : OUTCOME_FAILED;
 }
 
+enum outcome outcome_told(enum outcome told, double exit_code, const struct account_note *note)
+{
+	const struct ending_facts f = {.exit_code = exit_code, .exit_signal = NAN};
+
+	return told == OUTCOME_FAILED && outcome_of(&f, note) == OUTCOME_OOM_KILLED ?
+		       OUTCOME_OOM_KILLED :
+		       told;
+}
+
 void outcome_note(struct run_finish *finish, const struct account_note *note)
 {
 	if (isnan(finish->exit_code) && isnan(finish->exit_signal) && note->status_known) {
@@ -37,4 +46,5 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
+	finish->cpu_level = note->cpu_level;
 }

@@ -149,47 +149,6 @@ static json_t *filtered_json(const struct picks *p)
 	return o;
 }
 
-static void add_unrated(struct buf *out, const struct catalogue *c)
-{
-	for (size_t i = 0, n = 0; i < c->n_currencies; i++)
-		if (isnan(c->currency[i].usd))
-			buf_addf(out, "%s%s", n++ ? ", " : "", c->currency[i].code);
-}
-
-/* What a reader should know before believing the numbers. */
-static json_t *notes_json(const struct server_answer *s)
-{
-	struct buf b AUTO(buf_done) = BUF_MAX(1024);
-	const struct picks *p = &s->picks;
-	json_t *a = json_array();
-
-	if (p->excluded[EXCLUDED_CURRENCY]) {
-		buf_addf(&b,
-			"%zu servers are left out because the catalogue has no exchange rate for "
-			"their currency (",
-			p->excluded[EXCLUDED_CURRENCY]);
-		add_unrated(&b, s->use.catalogue);
-		buf_adds(&b,
-			"): --catalogue.rate=CURRENCY=USD gives one, currency compares those of "
-			"one currency");
-		json_push(a, json_text(buf_text(&b)));
-	}
-	if (s->use.state.stale)
-		json_push(a, json_text("the catalogue is stale: prices may have changed"));
-	if (s->of_job && !s->profile.reference && p->objective->by_forecast)
-		json_push(a, json_text("the server on which the job ran is not known: every "
-				       "server is assumed to be as fast"));
-	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT) {
-		buf_reset(&b);
-		buf_addf(&b,
-			"it is assumed that an hour of a spot server ends a run with a probability "
-			"of %g: spot_interruptions says otherwise",
-			s->options.spot_interruptions_per_hour);
-		json_push(a, json_text(buf_text(&b)));
-	}
-	return a;
-}
-
 json_t *related_json(const struct related *related, size_t n)
 {
 	json_t *a = json_array();
@@ -268,7 +227,7 @@ static const char *not_priced(const struct today *t)
 				      "of all regions is taken" :
 				      NULL;
 	if (!*t->machine.instance_type)
-		return "the current server is not known";
+		return "the current server is not known: --server.vendor and --server.type say it";
 	if (!t->server)
 		return "the current server is not in the catalogue";
 	return t->why == EXCLUDED_CURRENCY ? "its price is in a currency without an exchange rate" :

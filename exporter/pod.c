@@ -42,7 +42,8 @@ void pod_info_parse(struct slice text, struct buf *out)
 		struct buf value AUTO(buf_done) = BUF_MAX(POD_INFO_MAX);
 		struct slice key;
 
-		if (!scan_until(&line, '=', &key) || key.len == 0 || !add_quoted(&line, &value) ||
+		if (!scan_until(&line, '=', &key) || key.len == 0 ||
+			memchr(key.data, '\0', key.len) || !add_quoted(&line, &value) ||
 			value.len == 0)
 			continue;
 		buf_add(out, key.data, key.len);

@@ -115,6 +115,18 @@ static void drop_capabilities(const struct options *o, const char *history_path,
 			buf_addf(names, "%s%s", names->len ? " " : "", kept[i].name);
 }
 
+static void hide_memory(void)
+{
+	if (!IS_TRACED_BY_ITSELF && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		complain("forbid core dumps", -errno);
+}
+
+void privileges_hide_secrets(const struct options *o)
+{
+	if (o->forward_token_file || o->web_config_file)
+		hide_memory();
+}
+
 void privileges_drop(const struct options *o, const char *history_path)
 {
 	struct buf names AUTO(buf_done) = BUF_MAX(256);
@@ -123,8 +135,7 @@ void privileges_drop(const struct options *o, const char *history_path)
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		complain("set no_new_privs", -errno);
-	if (!IS_TRACED_BY_ITSELF && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		complain("forbid core dumps", -errno);
+	hide_memory();
 	if (o->security_seccomp && !IS_TRACED_BY_ITSELF) {
 		int code = system_calls_forbid();
 

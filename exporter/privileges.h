@@ -3,8 +3,8 @@
  * but those of the table in privileges.c, ways to gain others (no_new_privs), core dumps and being read by other
  * processes of its user (PR_SET_DUMPABLE), and system calls that a watcher never makes (the table in system_calls.c).
  *
- * For serve only. A job would inherit the filter, the empty set and no_new_privs from the wrapper, and sudo in it would
- * no longer work, so run gives up nothing.
+ * For serve. A job would inherit the filter, the empty set and no_new_privs from the wrapper, and sudo in it would no
+ * longer work, so run gives up nothing but, once the job is there, its own core dumps.
  */
 #ifndef EXPORTER_PRIVILEGES_H
 #define EXPORTER_PRIVILEGES_H
@@ -16,6 +16,12 @@
  * could not be given up; the server goes on in any case, as it would have without.
  */
 void privileges_drop(const struct options *o, const char *history_path);
+
+/*
+ * No core dump of this process, and none of its user may read its memory: when the options name a secret, which it then
+ * has. Programs that it executes start anew in this.
+ */
+void privileges_hide_secrets(const struct options *o);
 
 /*
  * From now on forbidden system calls fail with EPERM. An error, not a signal: what is forbidden is then a message

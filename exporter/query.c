@@ -59,11 +59,13 @@ static int belongs(const struct route *route, int argc, char **argv)
 
 	if (is_output(argv[0], &value))
 		return value || argc < 2 ? 1 : 2;
-	const struct parameter *p =
-		flag_parse(argv[0], name, &value) ? parameter_find(route->parameters, name) : NULL;
-
-	if (!p)
+	if (!flag_parse(argv[0], name, &value))
 		return 0;
+	const struct parameter *p = parameter_find(route->parameters, name);
+
+	/* Options of the program have a dot. Any other flag is meant for the route, which knows what it might be. */
+	if (!p)
+		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
 }
 

@@ -85,7 +85,7 @@ struct event *event_of_finish(const struct run_finish *f)
 	struct event *e = event_new(EVENT_FINISH,
 		text_size(f->run_id) + text_size(f->cpu_source) + text_size(f->memory_source) +
 			text_size(f->network_source) + text_size(f->architecture) +
-			server_size(&f->server));
+			text_size(f->cpu_level) + server_size(&f->server));
 	char *at = (char *)(e + 1);
 
 	e->finish = *f;
@@ -94,6 +94,7 @@ struct event *event_of_finish(const struct run_finish *f)
 	e->finish.memory_source = put_text(&at, f->memory_source);
 	e->finish.network_source = put_text(&at, f->network_source);
 	e->finish.architecture = put_text(&at, f->architecture);
+	e->finish.cpu_level = put_text(&at, f->cpu_level);
 	e->finish.server = put_server(&at, &f->server);
 	return e;
 }

@@ -16,7 +16,14 @@ const struct headline headlines[] = {
 	{"memory_peak_process_bytes", "memory_peak_process_bytes", HEADLINE_PEAK},
 	{"memory_cgroup_peak_bytes", "memory_cgroup_peak_bytes", HEADLINE_PEAK},
 	{"memory_mean_bytes", "memory_bytes", HEADLINE_MEAN},
+	{"memory_anonymous_max_bytes", "memory_anonymous_bytes", HEADLINE_PEAK},
+	{"memory_file_max_bytes", "memory_file_bytes", HEADLINE_PEAK},
+	{"memory_shmem_max_bytes", "memory_shmem_bytes", HEADLINE_PEAK},
+	{"memory_huge_max_bytes", "memory_huge_bytes", HEADLINE_PEAK},
+	{"memory_hugetlb_max_bytes", "memory_hugetlb_bytes", HEADLINE_PEAK},
 	{"memory_swap_max_bytes", "memory_swap_bytes", HEADLINE_PEAK},
+	{"memory_pss_age_max_seconds", "memory_pss_age_seconds", HEADLINE_PEAK},
+	{"memory_pss_deferred_max_processes", "memory_pss_deferred_processes", HEADLINE_PEAK},
 	{"memory_wait_seconds", "memory_wait_seconds", HEADLINE_TOTAL},
 	{"memory_pressure_seconds", "memory_pressure_seconds", HEADLINE_TOTAL},
 	{"oom_kills", "oom_kills", HEADLINE_TOTAL},
@@ -121,6 +128,7 @@ json_t *run_json(const struct run *r)
 	json_put(o, "network_source", json_text(r->network_source));
 	json_put(o, "architecture",
 		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
+	json_put(o, "cpu_level", json_text(r->cpu_level));
 	put_server(o, r);
 	return o;
 }

@@ -56,15 +56,10 @@ static const struct field run_fields[] = {
 	{FIELD(run, NUMBER, input_bytes), 0, false},
 	{FIELD(run, NUMBER, attempt), 0, false},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
-	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
 	{FIELD(run, TEXT, system), SOURCE_MAX, false},
 	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
 	{FIELD(run, TEXT, labels), LABELS_MAX, false},
-	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
-	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
-	{FIELD(run, TEXT, region), SOURCE_MAX, false},
-	{FIELD(run, TEXT, zone), SOURCE_MAX, false},
-	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
+	{FIELD(run, TEXT, cpu_level), SOURCE_MAX, false},
 };
 static const struct field column_fields[] = {
 	{FIELD(distribution, COUNT, n), 0, true},

@@ -119,8 +119,12 @@ static const struct {
 	{"spot_interruptions", offsetof(struct pick_options, spot_interruptions_per_hour), 1},
 };
 
-static void read_numbers(const struct arguments *a, struct pick_options *ret)
+static bool read_numbers(const struct arguments *a, struct pick_options *ret, struct reply *r)
 {
+	static const char *const ranges[][2] = {
+		{"vcpus_min", "vcpus_max"}, {"memory_min", "memory_max"}};
+	char message[256];
+
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		double v = argument_number(a, numbers[i].name);
 
@@ -129,6 +133,18 @@ static void read_numbers(const struct arguments *a, struct pick_options *ret)
 			*(double *)(void *)((char *)ret + numbers[i].offset) =
 				v * numbers[i].factor;
 	}
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		double least = argument_number(a, ranges[i][0]),
+		       most = argument_number(a, ranges[i][1]);
+
+		if (!(least > most))
+			continue;
+		snprintf(message, sizeof message, "%s: %g is more than %s, %g: no server is both",
+			ranges[i][0], least, ranges[i][1], most);
+		reply_error(r, 400, "bad_parameter", message, NULL, NULL);
+		return false;
+	}
+	return true;
 }
 
 /* ---- words, each of which the catalogue must know ---- */
@@ -382,8 +398,8 @@ bool server_options(const struct arguments *a, const struct catalogue *c,
 	ret->with_inactive = !argument_flag(a, "only_active");
 	ret->ipv4 = argument_flag(a, "ipv4");
 	ret->reserve = reserve_find(argument_text(a, "reserve"));
-	read_numbers(a, ret);
-	return read_lists(a, c, ret, r) && read_compliance(a, c, ret, r) &&
-	       read_servers(a, c, ret, r) && read_places(a, c, arena, ret, r) &&
-	       read_currency(a, c, ret, r) && read_objective(a, c, ret, r);
+	return read_numbers(a, ret, r) && read_lists(a, c, ret, r) &&
+	       read_compliance(a, c, ret, r) && read_servers(a, c, ret, r) &&
+	       read_places(a, c, arena, ret, r) && read_currency(a, c, ret, r) &&
+	       read_objective(a, c, ret, r);
 }

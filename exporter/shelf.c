@@ -121,6 +121,12 @@ static int load_file(struct shelf *s, struct err *e)
 	return code;
 }
 
+/* A cache that cannot be read just now is no reason to answer from older prices than those that are there. */
+static int go_on_without_cache(const struct shelf *s, int code)
+{
+	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
+}
+
 /*
  * The cache changes with every page that is fetched, the catalogue in it only at the end, and its age also when it was
  * found to be unchanged. -ENOENT: there is none.
@@ -136,15 +142,21 @@ static int load_cache(struct shelf *s)
 		return -ENOENT;
 	if (s->catalogue && s->origin.at.ns && same_stamp(&now, &s->stamp))
 		return 0;
-	if (catalogue_cache_origin(&origin, path, NULL))
-		return -ENOENT;
+	int code = catalogue_cache_origin(&origin, path, NULL);
+
+	if (code)
+		return go_on_without_cache(s, code);
 	bool known = s->catalogue && s->origin.at.ns &&
 		     strcmp(origin.source, s->origin.source) == 0 &&
 		     (origin.at.ns == s->origin.at.ns ||
 			     (*origin.hash && strcmp(origin.hash, s->origin.hash) == 0));
 
-	if (!known && (catalogue_cache_load(&c, &origin, path, NULL) || put(s, c, NULL)))
-		return -ENOENT;
+	if (!known)
+		code = catalogue_cache_load(&c, &origin, path, NULL);
+	if (code == 0 && c)
+		code = put(s, c, NULL);
+	if (code)
+		return go_on_without_cache(s, code);
 	s->origin = origin;
 	s->stamp = now;
 	return 0;

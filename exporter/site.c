@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/health.h"
+#include "exporter/hosts.h"
 #include "exporter/live.h"
 #include "exporter/sampler.h"
 #include "exporter/site_change.h"
@@ -238,6 +239,26 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 	site_reply(ret, &r);
 }
 
+/*
+ * On loopback sits a browser that any page may have made to ask. Elsewhere names are the operator's business, who
+ * scrapes by names of hosts and services: they are looked at once some are given. No browser leaves Host out. Changes
+ * are guarded by exporter/site_change.h.
+ */
+static bool host_matters(const struct site *s, const struct request *r)
+{
+	return r->host && !r->peer.local && !r->vouched &&
+	       (r->loopback || s->app->options->allowed_hosts.n);
+}
+
+static void refuse_host(const struct request *r, struct answer *ret)
+{
+	char message[HOST_NAME_MAX_BYTES + 256];
+
+	snprintf(message, sizeof message, "Host is \"%.*s\"; it must be " HOSTS_ACCEPTED,
+		HOST_NAME_MAX_BYTES, r->host);
+	site_refusal(ret, 403, "bad_host", message);
+}
+
 void site_answer(struct site *s, const struct request *r, struct answer *ret)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
@@ -247,6 +268,10 @@ void site_answer(struct site *s, const struct request *r, struct answer *ret)
 	struct err e = {0};
 
 	*ret = (struct answer){.handler = "other"};
+	if (get && host_matters(s, r) && !host_is_ours(&s->app->options->allowed_hosts, r->host)) {
+		refuse_host(r, ret);
+		return;
+	}
 	if ((get || post) && target_split(r->target, &t, &e) != 0) {
 		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
 		site_reply(ret, &refusal);

@@ -19,6 +19,8 @@ struct request {
 	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
+	bool loopback; /* by an address that only this machine reaches */
+	bool vouched; /* by TLS or a password, which a page that got here by a rebound name cannot have */
 	struct slice body; /* of a POST */
 	bool body_too_large;
 };

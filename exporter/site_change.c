@@ -1,7 +1,6 @@
 /* Letting changes in, or not. */
 #include "exporter/site_change.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/hosts.h"
 #include "exporter/token.h"
 
 #define PATH_VALUES_MAX 4
@@ -78,44 +78,6 @@ bool site_change_at(const char *path)
 
 /* ---- who may ---- */
 
-static bool is_listed(const struct texts *names, const char *host)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (strcasecmp(names->text[i], host) == 0)
-			return true;
-	return false;
-}
-
-/* The part of a Host header before the port, without brackets. */
-static bool host_of(const char *header, char *out, size_t size)
-{
-	struct slice host = {header, header ? strlen(header) : 0};
-
-	if (host.len && host.data[0] == '[') {
-		const char *end = memchr(host.data, ']', host.len);
-
-		host = (struct slice){host.data + 1, end ? (size_t)(end - host.data) - 1 : 0};
-	} else if (host.len) {
-		host.len = strcspn(host.data, ":");
-	}
-	if (host.len == 0 || host.len >= size)
-		return false;
-	slice_copy(host, out, size);
-	return true;
-}
-
-/* A name that a stranger's DNS server gives for our address is not ours; an address is never looked up. */
-static bool is_our_name(const struct options *o, const char *header)
-{
-	unsigned char address[16];
-	char host[256];
-
-	if (!host_of(header, host, sizeof host))
-		return false;
-	return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1 ||
-	       strcasecmp(host, "localhost") == 0 || is_listed(&o->allowed_hosts, host);
-}
-
 /* Browsers say where the page is from that asks; programs say nothing. */
 static bool is_from_elsewhere(const struct request *r)
 {
@@ -164,11 +126,9 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 		return refuse(refusal, 403, "not_allowed",
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"only with --web.allow-changes or --web.changes-token-file");
-	if (!is_our_name(o, r->host))
+	if (!host_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
-			"changes are accepted when Host is an address, localhost, or a name given "
-			"by "
-			"--web.allowed-host");
+			"changes are accepted when Host is " HOSTS_ACCEPTED);
 	if (is_from_elsewhere(r))
 		return refuse(refusal, 403, "cross_origin",
 			"changes are not accepted from pages of other sites");

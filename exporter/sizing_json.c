@@ -67,6 +67,7 @@ static json_t *cpu_json(const struct sizing *s)
 	}
 	json_put(o, "cores", json_num(s->demand.cpu_cores));
 	json_put(o, "cores_for_speed", json_num(s->cpu_cores_for_speed));
+	json_put(o, "slowdown", json_num(s->cpu_slowdown > 0 ? s->cpu_slowdown : (double)NAN));
 	json_put(o, "at_cores", at);
 	return o;
 }

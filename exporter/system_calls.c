@@ -3,8 +3,10 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,7 +40,7 @@ static const uint32_t forbidden[] = {
 	SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_add_key,
 	SYS_request_key, SYS_keyctl, SYS_personality,
 #ifdef __x86_64__
-	SYS_mknod, SYS_iopl, SYS_ioperm, SYS_modify_ldt,
+	SYS_fork, SYS_vfork, SYS_mknod, SYS_iopl, SYS_ioperm, SYS_modify_ldt,
 #endif
 };
 /* clang-format on */
@@ -59,10 +61,17 @@ static const uint32_t forbidden[] = {
 #define IF_SKIP(v, n)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (n), 0)
 #define BELOW_SKIP(v, n)  BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (v), 0, (n))
 #define ALLOW             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define HAS_SKIP(v, n)    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (v), (n), 0)
 #define REFUSE            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define UNKNOWN           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
 
 /* Arguments are 64 bits wide; these are ints, so that their low half is all of them (little endian). */
 #define LOW_HALF(i) FIELD(args[i])
+
+/* Views of its own: user namespaces are where most ways to become root begin. CLONE_NEWTIME is of clone3 only. */
+#define NAMESPACES                                                                                 \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
+		CLONE_NEWPID | CLONE_NEWNET)
 
 int system_calls_forbid(void)
 {
@@ -83,6 +92,23 @@ int system_calls_forbid(void)
 		UNLESS_SKIP(SYS_tgkill, 4),
 		LOW_HALF(0),
 		IF_SKIP((uint32_t)getpid(), 1),
+		REFUSE,
+		ALLOW,
+		/* Threads, but neither processes nor namespaces. */
+		UNLESS_SKIP(SYS_clone, 5),
+		LOW_HALF(0),
+		HAS_SKIP(NAMESPACES, 1),
+		HAS_SKIP(CLONE_THREAD, 1),
+		REFUSE,
+		ALLOW,
+		/* Its flags are in memory, where a filter cannot look: the C library then takes clone. */
+		UNLESS_SKIP(SYS_clone3, 1),
+		UNKNOWN,
+		/* Typing into the terminal that it was started from. */
+		UNLESS_SKIP(SYS_ioctl, 5),
+		LOW_HALF(1),
+		IF_SKIP(TIOCSTI, 1),
+		UNLESS_SKIP(TIOCLINUX, 1),
 		REFUSE,
 		ALLOW,
 	};

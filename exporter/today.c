@@ -100,7 +100,7 @@ struct machine machine_of_job(const struct runs *runs, const struct machine *her
 	return *here;
 }
 
-static bool same_offer(const struct machine *a, const struct machine *b)
+bool same_offer(const struct machine *a, const struct machine *b)
 {
 	return strcmp(a->vendor_id, b->vendor_id) == 0 &&
 	       strcmp(a->instance_type, b->instance_type) == 0 &&

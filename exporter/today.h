@@ -51,4 +51,7 @@ double today_cost(const struct today_question *q, const struct today *t, double 
 /* The server in the catalogue; NULL = not known, or not there. */
 const struct server *machine_server(const struct catalogue *c, const struct machine *m);
 
+/* The same server on the same terms: what it costs is the same, too. */
+bool same_offer(const struct machine *a, const struct machine *b);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
@@ -44,8 +45,12 @@ int token_matches(const char *path, const char *authorization, struct err *e)
 
 	if (code)
 		return code;
-	if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0 ||
-		differences(authorization + sizeof scheme - 1, token))
+	bool matches = authorization &&
+		       strncasecmp(authorization, scheme, sizeof scheme - 1) == 0 &&
+		       !differences(authorization + sizeof scheme - 1, token);
+
+	explicit_bzero(token, sizeof token);
+	if (!matches)
 		return err_set(e, -EACCES,
 			"changes are accepted from who shows the token: Authorization: Bearer "
 			"TOKEN");

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +20,8 @@
 #include "collectors/task_clock.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
+#include "exporter/privileges.h"
+#include "exporter/query.h"
 #include "exporter/sampler.h"
 #include "exporter/summary.h"
 
@@ -33,6 +36,16 @@ static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, S
 
 static sigset_t original_mask;
 
+/*
+ * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
+ * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary.
+ */
+static struct disposition {
+	int number;
+	void (*ours)(int);
+	struct sigaction original;
+} dispositions[] = {{.number = SIGCHLD, .ours = SIG_DFL}, {.number = SIGPIPE, .ours = SIG_IGN}};
+
 static void fill_set(sigset_t *set)
 {
 	sigfillset(set);
@@ -46,6 +59,11 @@ void wrapper_block_signals(void)
 
 	fill_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
+	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++) {
+		struct disposition *d = &dispositions[i];
+
+		sigaction(d->number, &(struct sigaction){.sa_handler = d->ours}, &d->original);
+	}
 }
 
 void wrapper_adopt_orphans(void)
@@ -96,6 +114,8 @@ static struct cpu_times cpu_times(const struct rusage *used)
  */
 static int become(char *const command[])
 {
+	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
+		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
 	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
 	execvp(command[0], command);
 	return errno;
@@ -328,6 +348,16 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 
+/* What goes wrong is said on stderr, and no fault of the job. */
+static void write_report(struct app *app, const struct job *job)
+{
+	char run[sizeof "--run=" + RUN_ID_MAX], output[] = "-o";
+	char *const file = (char *)(uintptr_t)app->options->run_report;
+
+	snprintf(run, sizeof run, "--run=%s", job->run_id);
+	query_main(app, query_route("report"), 3, (char *[]){run, output, file});
+}
+
 static void conclude(struct app *app, const struct job *job)
 {
 	double final[RUN_N_METRICS];
@@ -350,11 +380,15 @@ static void conclude(struct app *app, const struct job *job)
 	final_of(job, final);
 	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
 	sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish);
-	if (!historian_flush(app->historian, FLUSH_SECONDS))
+	if (!historian_flush(app->historian, FLUSH_SECONDS)) {
 		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
 			job->run_id, NULL);
-	else if (!app->options->quiet)
+		return;
+	}
+	if (!app->options->quiet)
 		summary_print(app, job->run_id);
+	if (app->options->run_report)
+		write_report(app, job);
 }
 
 /* ---- accounts that count the command from its start ---- */
@@ -431,6 +465,8 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 
 	if (code)
 		return code;
+	/* Only now: the job's process began as a copy of this one. */
+	privileges_hide_secrets(app->options);
 	follow(app, self, job);
 	wait_for_end(app, job);
 	if (job->followed)

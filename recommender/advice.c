@@ -190,7 +190,8 @@ struct ask ask_of(const struct sizing *s)
 	if (s->memory_bytes_limit > d->memory_bytes)
 		a.mib_limit = at_least(round_up_memory(s->memory_bytes_limit), a.mib);
 	if (s->duration_high > 0 && s->duration_high < 1e9)
-		a.minutes = (uint64_t)fmax(10, ceil(2 * s->duration_high / 60));
+		a.minutes = (uint64_t)fmax(10,
+			ceil(2 * s->duration_high * fmax(1, s->cpu_slowdown) / 60));
 	return a;
 }
 

@@ -198,6 +198,7 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	else
 		size_by_cost(s, p, arena);
 	s->cpu_cores_for_speed = cores_for_speed(p);
+	s->cpu_slowdown = mean_stretch(p, (double)s->resources.cpu);
 	s->cpu_cores_limit = fmax(s->demand.cpu_cores, s->cpu_cores_for_speed);
 	for (size_t i = 0; i < FORECAST_CORES; i++)
 		s->at_cores[i].seconds =

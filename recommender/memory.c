@@ -109,17 +109,17 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
-	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
+	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX];
 	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
 	if (!isnan(s->memory_too_small))
 		sizing_explain(s, arena,
-			"memory: four of five runs are expected between %s and %s, and %.2g %% "
+			"memory: four of five runs are expected between %s and %s, and %s "
 			"above what "
 			"is asked for; %.0f %% of what they use is expected to be left over or "
 			"lost",
 			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
-			100 * s->memory_too_small, 100 * s->memory_expected_waste);
+			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
 	if (own->runs)
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "

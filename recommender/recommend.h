@@ -59,6 +59,8 @@ struct sizing {
 
 	/* CPU: cores that do not slow the job down, and the expected duration with some numbers of cores. */
 	double cpu_cores_for_speed;
+	/* How much longer than they did earlier runs would have taken with resources.cpu; not above 1 = no longer. */
+	double cpu_slowdown;
 	struct {
 		double cores, seconds;
 	} at_cores[FORECAST_CORES]; /* 1, 2, 4, 8, 16; seconds NaN = unknown */

@@ -75,9 +75,9 @@ double rule_replay(const struct rule *rule, void *state, const struct observatio
 				fmin(next > allocation ? next : 2 * allocation, ALLOCATION_MAX);
 		}
 		r->runs++;
-		r->failures += failures > 0;
+		r->failures += allocation < o->peak || failures > 0;
 		r->used += o->peak * duration;
-		r->wasted += (wasted + allocation - o->peak) * duration;
+		r->wasted += (wasted + fmax(0, allocation - o->peak)) * duration;
 	}
 	rule->learn(state, o);
 	return first;

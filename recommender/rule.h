@@ -59,7 +59,7 @@ extern const struct rule tovar_rule;
 extern const struct rule caq_rules[3]; /* by enum risk; see auto.h, which has auto's */
 
 /* An allocation no machine has; every retry ends there. */
-#define ALLOCATION_MAX (16.0 * 1024 * 1024 * 1024 * 1024)
+#define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
 /*
  * What a rule would have done, had it sized the runs itself, from the second one on. Sums are byte

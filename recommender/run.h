@@ -52,8 +52,8 @@ struct run {
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
-	const char *cpu_source,
-		*memory_source; /* what the totals come from: "rusage", "cgroup", "proc", ... */
+	/* How the CPU time was counted ("cgroup", "rusage", "proc", ...), and what told memory_peak_bytes ("vmhwm", ...). */
+	const char *cpu_source, *memory_source;
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
 	/* What the run was given, where known. */
@@ -65,6 +65,7 @@ struct run {
 	/* Whose network namespace the network bytes are of: "own", or "shared" with other runs; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* that its programs were built for */
+	const char *cpu_level; /* and the least processor of it, "x86-64-v3"; NULL = unknown */
 	/* The server it ran on, as the vendor calls these; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/*

@@ -53,6 +53,7 @@ struct summary runs_summary(const struct runs *runs, double (*get)(const struct 
 /* "1.50 GiB", "812 MiB", "2.5 h": for sentences; returns out. */
 const char *words_bytes(char out[WORDS_MAX], double bytes);
 const char *words_seconds(char out[WORDS_MAX], double seconds);
+const char *words_share(char out[WORDS_MAX], double share); /* of a probability: "1.3 %" */
 
 /* The words of a sentence about so many runs: "5 successful runs", "1 successful run". */
 const char *words_runs(char out[WORDS_MAX], size_t n);

@@ -20,7 +20,9 @@ static void add_what(struct buf *b, const struct sizing *s)
 		buf_addf(b, ", with %llu GPU%s", (unsigned long long)r->gpu,
 			r->gpu == 1 ? "" : "s");
 	if (!isnan(s->demand.duration_seconds))
-		buf_addf(b, " for about %s", words_seconds(words, s->demand.duration_seconds));
+		buf_addf(b, " for about %s",
+			words_seconds(words,
+				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
 }
 
 /* Nothing when nothing can be said. */
@@ -34,8 +36,8 @@ static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 	else if (attempt > 1)
 		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
 	else if (!isnan(s->memory_too_small))
-		buf_addf(b, ": %.2g %% of runs are expected to need more memory",
-			100 * s->memory_too_small);
+		buf_addf(b, ": %s of runs are expected to need more memory",
+			words_share(words, s->memory_too_small));
 }
 
 void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)

@@ -29,6 +29,20 @@ const char *words_seconds(char out[WORDS_MAX], double seconds)
 	return out;
 }
 
+/* A probability is never certain, and its first digit is all that is known of a small one. */
+const char *words_share(char out[WORDS_MAX], double share)
+{
+	double percent = 100 * share;
+
+	if (percent < 0.1)
+		snprintf(out, WORDS_MAX, "less than 0.1 %%");
+	else if (percent > 99)
+		snprintf(out, WORDS_MAX, "more than 99 %%");
+	else
+		snprintf(out, WORDS_MAX, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+	return out;
+}
+
 const char *words_runs(char out[WORDS_MAX], size_t n)
 {
 	snprintf(out, WORDS_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");

@@ -137,21 +137,22 @@ bool scan_line(struct scan *s, struct scan *ret)
 
 bool slice_is(struct slice s, const char *text)
 {
-	return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
+	return s.len == strlen(text) && (s.len == 0 || memcmp(s.data, text, s.len) == 0);
 }
 
 bool slice_starts(struct slice s, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
-	return s.len >= n && memcmp(s.data, prefix, n) == 0;
+	return s.len >= n && (n == 0 || memcmp(s.data, prefix, n) == 0);
 }
 
 void slice_copy(struct slice s, char *out, size_t size)
 {
 	size_t n = s.len < size - 1 ? s.len : size - 1;
 
-	memcpy(out, s.data, n);
+	if (n)
+		memcpy(out, s.data, n);
 	out[n] = '\0';
 }
 

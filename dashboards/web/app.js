@@ -56,10 +56,20 @@ function later(view, mine) {
 	}, (view.refresh || RETRY_SECONDS) * 1000);
 }
 
+/* An address that somebody typed, or a mail program cut off, may end in the middle of a letter. */
+function isEncoded(text) {
+	try {
+		decodeURIComponent(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 async function viewOf(hash) {
 	for (const [pattern, view] of VIEWS) {
 		const match = pattern.exec(hash);
-		if (match)
+		if (match && isEncoded(match[1] || ""))
 			return view(decodeURIComponent(match[1] || ""), abort.signal);
 	}
 	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};

@@ -101,6 +101,7 @@ function serverCard(run, server) {
 		["Bought", s.allocation],
 		["Price", isKnown(run.price) ? money(run.price, run.currency) + " an hour" : null],
 		["Architecture", run.architecture],
+		["Processor at least", run.cpu_level],
 		["Cost of this run", isKnown(run.cost) ? money(run.cost, run.currency) : null],
 		["Sampled every", seconds(run.interval_seconds)],
 		["CPU time from", run.cpu_source],

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -67,6 +68,33 @@ del block
 time.sleep(0.3)
 used()
 """
+# At its mark once, and then far below it for as long as somebody likes.
+MARK_THEN_WAIT = python_job("""
+import sys
+block = b"x" * (64 << 20)
+del block
+print(".", end="", flush=True)
+sys.stdin.read()
+""")
+CAP_NET_ADMIN = 12
+INITIAL = {"user": "user:[4026531837]", "pid": "pid:[4026531836]"}  # include/linux/proc_ns.h
+CONNECTOR = pathlib.Path("/proc/net/connector")  # in the initial network namespace only
+NOBODY = 65534
+
+
+def exit_accounting_is_offered():
+    """Does the kernel tell this process how every other one ended?"""
+    status = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
+    return (int(status["CapEff"], 16) >> CAP_NET_ADMIN & 1
+            and all(os.readlink(f"/proc/self/ns/{name}") == initial for name, initial in INITIAL.items())
+            and pathlib.Path("/proc/sys/kernel/task_delayacct").exists()
+            and CONNECTOR.exists() and "cn_proc" in CONNECTOR.read_text())
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
 
 
 class CpuSeconds(Case):
@@ -137,6 +165,30 @@ for _ in range(4):
     def test_of_a_small_job_is_not_the_exporter_s_own(self):
         self.run_job(["sleep", "0.3"], flags=["--sample.interval=100ms"])
         self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)
+
+
+class MemorySource(Case):
+    def test_of_a_mark_that_was_seen_is_the_kernel_s_mark(self):
+        wrapper = self.start_run(MARK_THEN_WAIT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 flags=["--web.listen-address=127.0.0.1:0"])
+        self.assertEqual(wrapper.process.stdout.read(1), b".")
+        wrapper.wait_address()
+        wait_until(lambda: (wrapper.job_value("rightsize_job_memory_peak_bytes", "job") or 0) > 64 * MIB,
+                   "the mark to be seen")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["memory_source"], "vmhwm")
+
+    def test_of_a_mark_that_nobody_saw_is_who_told_it_at_the_end(self):
+        self.folder.chmod(0o777)
+        flags = ["--sample.interval=1h", "--no-run.cgroup"]
+        self.run_job(python_job(SPIKE), "without rights", flags=flags,
+                     preexec_fn=None if os.geteuid() else become_nobody)
+        self.assertEqual(self.only_run("without rights")["memory_source"], "rusage")
+        self.run_job(python_job(SPIKE), "with rights", flags=flags)
+        self.assertEqual(self.only_run("with rights")["memory_source"],
+                         "taskstats" if exit_accounting_is_offered() else "rusage")
 
 
 class InputOutput(Case):

@@ -135,6 +135,15 @@ class Catalogue(support.Case):
     def told(self, server):
         return server.get("/servers").json["catalogue"]
 
+    def test_the_region_of_this_server_has_prices_of_its_own(self):
+        with Double() as double:
+            for region, there in (("nbg1-dc3", True), ("nowhere", False)):
+                with self.subTest(region=region):
+                    self.run_it("catalogue", "update", f"--catalogue.url={double.url}", "--server.vendor=hcloud",
+                                f"--server.region={region}")
+                    found = self.servers("--regions=nbg1-dc3", "--architecture=any", "--cpu-allocation=any")
+                    self.assertEqual(found["servers_fitting"] > 0, there, found)
+
     def test_a_server_fetches_when_it_is_asked_and_serves_what_it_has_when_the_network_is_gone(self):
         self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
         with Double() as double:

@@ -84,8 +84,8 @@ class Crowd(Case):
         self.check([b""])
 
     def test_slow_loris_keeps_no_scraper_out(self):
-        self.check([b"GET /metr", b"GET /metrics HTTP/1.1\r\nHost: a\r\nX-Drip:", b"G",
-                    b"POST /runs HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"])
+        self.check([b"GET /metr", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Drip:", b"G",
+                    b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"])
 
     def test_who_never_reads_keeps_no_scraper_out(self):
         self.check([get("/metrics") * 20])
@@ -171,7 +171,7 @@ class Requests(Case):
         (get("/metrics", method="BREW"), {405}),
         (get("/metrics", "Content-Length: 0", method="POST"), {405}),
         (get("/metrics", method="DELETE"), {405}),
-        (b"CONNECT localhost:80 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", {400, 404, 405}),
+        (b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {400, 404, 405}),
         (get("/metrics", "Range: bytes=0-10"), {200}),
         (get("/metrics", "Range: bytes=99999999999999999999-"), {200}),
         (get("/metrics", "Range: lines=1-2", "If-Range: x"), {200}),

@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -205,6 +206,16 @@ class Forward(support.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
 
+    def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
+        slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]
+        if not shutil.which("unshare") or subprocess.run([*slept, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("clocks cannot be set apart here")
+        arguments = self.wrapper_arguments(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=1s"])
+        result = subprocess.run([*slept, support.EXPORTER, *arguments], env=self.environment, capture_output=True,
+                                timeout=support.DEADLINE, check=False)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"wait in the history", result.stderr)
+
 
 class RealCentral(support.Case):
     """The other exporter is a real one, with a history of its own."""
@@ -284,6 +295,15 @@ class Ending(support.Case):
         self.run_job(python_job("import time; time.sleep(0.5)"))
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said('stopping.*reason="job ended"'))
+
+    def test_the_job_is_seen_however_seldom_samples_are_taken(self):
+        server = self.serve("--exit-with-job", "--jobs.recognise", interval="1h")
+        job = subprocess.Popen(["sleep", "600"], env={**self.environment, "RIGHTSIZE_JOB_NAME": "ending/job"})
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        wait_until(lambda: server.said('run found.*ending/job'), "the run")
+        job.kill()
+        self.assertEqual(server.wait(), 0)
 
     def test_runs_of_a_server_that_ends_with_the_job_end_with_it(self):
         job = subprocess.Popen(["sleep", "600"], env={**self.environment, "RIGHTSIZE_JOB_NAME": "ending/job"})

@@ -2,6 +2,8 @@
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import unittest
 
@@ -30,17 +32,122 @@ class Binary(support.Case):
         names = readelf("--dyn-syms")
         if "__asan_init" in names or "__tsan_init" in names:
             self.skipTest("sanitizers check instead")
+        if b"GCOV_PREFIX" in pathlib.Path(support.EXPORTER).read_bytes():
+            self.skipTest("built for coverage, so without optimization, which these checks need")
         self.assertIn("__stack_chk_fail", names)
         self.assertRegex(names, r"__\w+_chk@GLIBC")
 
-    @unittest.skipIf(os.uname().machine != "x86_64", "of x86 only")
-    def test_our_functions_are_marked_as_places_to_jump_to(self):
-        """By endbr64. The file as a whole says so only where the C library's start files are marked, too."""
-        self.assertGreater(pathlib.Path(support.EXPORTER).read_bytes().count(b"\xf3\x0f\x1e\xfa"), 300)
+    def test_a_stack_grows_by_a_page_at_a_time(self):
+        """orq $0,(%rsp) touches each page of a large frame, so that none jumps over the guard."""
+        if os.uname().machine != "x86_64" or "__asan_init" in readelf("--dyn-syms"):
+            self.skipTest("another processor has other words, and sanitizers check instead")
+        self.assertGreater(pathlib.Path(support.EXPORTER).read_bytes().count(b"\x48\x83\x0c\x24\x00"), 20)
+
+
+@unittest.skipIf(os.uname().machine != "x86_64", "of x86 only")
+class ControlFlow(support.Case):
+    """What .note.gnu.property says of marked jump targets (IBT) and shadow stacks (SHSTK)."""
+
+    @staticmethod
+    def features(path):
+        """One set per object file, of an archive several."""
+        notes = subprocess.run(["readelf", "-nW", path], capture_output=True, text=True, check=True).stdout
+        objects = re.split(r"^File: .*$", notes, flags=re.M)[1:] or [notes]
+        return [set(re.findall(r"IBT|SHSTK", text)) for text in objects]
+
+    def test_each_of_our_object_files_has_both(self):
+        libraries = os.environ["RIGHTSIZE_LIBRARIES"].split(",")
+        self.assertGreaterEqual(len(libraries), 4)
+        for library in libraries:
+            objects = self.features(library)
+            self.assertGreater(len(objects), 5, library)
+            self.assertEqual([f for f in objects if f != {"IBT", "SHSTK"}], [], library)
+
+    def test_the_program_has_a_shadow_stack_and_marks_if_the_start_files_have_them(self):
+        """The linker takes from IBT what any file lacks; Debian 12's Scrt1.o and crti.o are not marked."""
+        start = [subprocess.run([os.environ["RIGHTSIZE_COMPILER"], f"-print-file-name={name}"], capture_output=True,
+                                text=True, check=True).stdout.strip()
+                 for name in ("Scrt1.o", "crti.o", "crtbeginS.o", "crtendS.o", "crtn.o")]
+        marked = all("IBT" in self.features(path)[0] for path in start)
+        self.assertEqual(self.features(support.EXPORTER), [{"IBT", "SHSTK"} if marked else {"SHSTK"}], start)
+
+
+class Overflow(support.Case):
+    """A program with our flags that writes too far."""
+
+    def test_writing_past_the_end_ends_the_program(self):
+        for where, fits, said in (("heap", 64, "buffer overflow detected"), ("stack", 64, "stack smashing detected")):
+            for n, code in ((fits, 0), (fits + 16, -signal.SIGABRT)):
+                with self.subTest(where=where, n=n):
+                    done = subprocess.run([os.environ["RIGHTSIZE_OVERFLOW"], where, str(n)], capture_output=True,
+                                          text=True, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertEqual(said in done.stderr, code != 0, done.stderr)
 
 
 ROUTES = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/stats?job_name=job", "/overview", "/report?job_name=job",
           "/recommend?job_name=job", "/server", "/nothing")
+
+
+def with_cores():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+class Cores(support.Case):
+    """What a fault leaves behind. Where it lands is the machine's business (core_pattern); wait(2) says whether one was made."""
+
+    def setUp(self):
+        super().setUp()
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
+            self.skipTest("no core dumps are allowed here")
+        if "__asan_init" in readelf("--dyn-syms"):
+            self.skipTest("LeakSanitizer reads the program's memory, so such a build stays readable")
+        self.token = self.folder / "token"
+        self.token.write_text("token-81fd30")
+        self.token.chmod(0o600)
+
+    def dumped(self, process):
+        """Did its end by SIGABRT make a core?"""
+        process.killed = True
+        process.send(signal.SIGABRT)
+        _, status = os.waitpid(process.pid, 0)
+        process.process.returncode = -signal.SIGABRT
+        if process.process.stdin:
+            process.process.stdin.close()
+        process.wait()
+        self.assertEqual(os.WTERMSIG(status), signal.SIGABRT)
+        for path in self.folder.glob("core*"):
+            self.assertNotIn(b"token-81fd30", path.read_bytes() if os.WCOREDUMP(status) else b"", path)
+            path.unlink()
+        return os.WCOREDUMP(status)
+
+    def program(self, *command):
+        return self.start_program(command, cwd=self.folder, preexec_fn=with_cores, stdout=subprocess.DEVNULL)
+
+    def test_a_server_leaves_none(self):
+        if not self.dumped(self.program("sleep", "600")):
+            self.skipTest("this machine makes no cores")
+        server = self.program(support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
+                              "--no-jobs.recognise", f"--web.changes-token-file={self.token}")
+        server.wait_address()
+        self.assertEqual(server.get("/runs", "POST", "{}", Authorization="Bearer token-81fd30").status, 415)
+        self.assertFalse(self.dumped(server))
+
+    def test_a_run_that_was_given_a_secret_leaves_none_and_its_job_may(self):
+        if not self.dumped(self.program("sleep", "600")):
+            self.skipTest("this machine makes no cores")
+        for flags, dumps in (((f"--forward.token-file={self.token}", "--forward.url=http://127.0.0.1:9"), False), ((), True)):
+            with self.subTest(flags=flags):
+                self.history = str(self.folder / f"history{len(flags)}.db")
+                job = support.python_job("import os,sys; print(open('/proc/self/status').read(), flush=True); os.read(0, 1)")
+                run = self.start_program([support.EXPORTER, *self.wrapper_arguments(job, flags=(*flags, "--forward.timeout=0s"))],
+                                         cwd=self.folder, preexec_fn=with_cores, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                self.assertIn(b"Name", run.process.stdout.readline())
+                child = support.children_of(run.pid)[0][0]
+                # It is recorded after what is to be hidden was hidden.
+                support.wait_until(lambda: pathlib.Path(self.history).exists() and self.runs(), "the record of the run")
+                self.assertEqual(pathlib.Path(f"/proc/{child}").stat().st_uid, os.geteuid())
+                self.assertEqual(self.dumped(run), dumps)
 
 
 class Secrets(support.Case):
@@ -52,8 +159,8 @@ class Secrets(support.Case):
         server = self.serve(f"--web.changes-token-file={file}", "--log.level=debug", "--jobs.recognise")
         job = self.start_run(support.python_job("input()", argument), flags=("--log.level=debug",),
                              env={**self.environment, "PASSWORD": variable}, stdin=subprocess.PIPE)
-        support.wait_until(lambda: server.job_value("rightsize_job_runs_active", "job") == 1
-                           or '"job"' in server.get("/jobs").text, "the run at the server")
+        support.wait_until(lambda: '"job"' in server.get("/jobs").text, "the run at the server")
+        support.wait_until(lambda: server.get("/-/ready").status == 200, "the first sample")
         told = {path: server.get(path).text for path in ROUTES}
         told["refused"] = server.get("/runs", "POST", "{}", Content_Type="application/json",
                                      Authorization="Bearer wrong-" + token[:4]).text

@@ -151,11 +151,11 @@ class Errors(Case):
 
     RAW = [
         b"\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET\r\n\r\n", b"\0" * 2000,
-        b"GET /metrics HTTP/9.9\r\n\r\n", b"GET " + b"/" * 100000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: " + b"y" * 100000 + b"\r\n\r\n",
-        b"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n",
-        b"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx",
-        b"POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"GET /metrics HTTP/9.9\r\n\r\n", b"GET " + b"/" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 100000 + b"\r\n\r\n",
+        b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nx",
+        b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
         b"GET /metrics HTTP/1.1\r\nHo",
     ]
 
@@ -179,8 +179,8 @@ class Errors(Case):
     def test_http_1_0_and_pipelined_requests_are_answered(self):
         server = self.serve()
         for request, answers in ((b"GET /metrics HTTP/1.0\r\n\r\n", 1),
-                                 (b"GET /jobs HTTP/1.1\r\nHost: a\r\n\r\n" * 2 +
-                                  b"GET /jobs HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 3)):
+                                 (b"GET /jobs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2 +
+                                  b"GET /jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 3)):
             with socket.create_connection((server.host, server.port), DEADLINE) as client:
                 client.sendall(request)
                 reply = b"".join(iter(lambda: client.recv(1 << 16), b""))

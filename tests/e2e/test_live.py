@@ -1,4 +1,5 @@
 """A server and wrappers that share one history: the server shows the job while it runs and after."""
+import datetime
 import subprocess
 
 from support import Case, main, python_job, wait_until
@@ -84,6 +85,14 @@ class Live(Case):
         jobs = server.get("/jobs").json["jobs"]
         self.assertEqual(len(jobs), 1)
         self.assertEqual((jobs[0]["job_name"], jobs[0]["last_outcome"]), ("job", "failed"))
+
+    def test_the_last_end_is_known_of_runs_that_nobody_followed(self):
+        self.run_job(["false"])
+        server = self.serve()
+        wait_until(lambda: server.job_value("rightsize_job_runs_total", "job", outcome="failed") == 1, "the run")
+        ended = datetime.datetime.fromisoformat(self.only_run()["ended_at"].replace("Z", "+00:00"))
+        self.assertAlmostEqual(server.job_value("rightsize_job_last_end_timestamp_seconds", "job"),
+                               ended.timestamp(), delta=0.01)
 
     def test_runs_that_were_over_before_the_server_came_are_counted(self):
         self.run_job(["true"])

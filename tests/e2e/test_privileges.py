@@ -1,4 +1,5 @@
 """What the server gives up when it starts, and that a job under run gives up nothing."""
+import errno
 import os
 import pathlib
 import re
@@ -72,6 +73,37 @@ class Privileges(support.Case):
         values = server.metrics()
         self.assertIn(("process_open_fds", frozenset()), values)
         self.assertIn(("process_resident_memory_bytes", frozenset()), values)
+
+    def calls(self, *flags):
+        """{call: errno} of what was tried inside the server (tests/faults/denied_calls.c)."""
+        told = self.folder / f"calls{len(flags)}"
+        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_DENIED_CALLS"], "DENIED_CALLS": str(told)}
+        server = self.start("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:", "--no-jobs.recognise",
+                            *flags, env=environment, stdout=subprocess.DEVNULL)
+        server.wait_address()
+        self.assertEqual(server.get("/metrics").status, 200)
+        return {name: int(code) for name, code in (line.split("|") for line in told.read_text().splitlines())}
+
+    @unittest.skipIf(is_sanitized(), "AddressSanitizer")
+    def test_what_a_server_never_does_is_refused_to_the_server_itself(self):
+        refused = self.calls()
+        self.assertGreater(len(refused), 60)
+        # A filter cannot look at its flags, so it is not there at all.
+        self.assertEqual(refused.pop("clone3"), errno.ENOSYS)
+        self.assertEqual({name: errno.errorcode.get(code, code) for name, code in refused.items() if code != errno.EPERM}, {})
+        # The list of the documentation is what was tried.
+        source = (pathlib.Path(__file__).parents[2] / "exporter/system_calls.c").read_text()
+        listed = set(re.findall(r"\bSYS_(\w+)", source[source.index("forbidden[]"):source.index("};")]))
+        self.assertEqual(listed - set(refused), {"vfork"})
+
+    @unittest.skipIf(is_sanitized(), "AddressSanitizer")
+    def test_without_the_filter_the_kernel_says_what_was_wrong_instead(self):
+        refused, plain = self.calls(), self.calls("--no-security.seccomp")
+        # What asks for no capability, and is refused by no container either.
+        for name in ("execve", "execveat", "pidfd_send_signal", "clone of a process", "ioctl that types into a terminal"):
+            with self.subTest(call=name):
+                self.assertEqual(refused[name], errno.EPERM)
+                self.assertNotEqual(plain[name], errno.EPERM)
 
     def test_a_job_inherits_nothing_of_it(self):
         for flags in ((), ("--web.listen-address=127.0.0.1:0",)):

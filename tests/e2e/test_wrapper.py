@@ -4,7 +4,7 @@ import pty
 import signal
 import subprocess
 
-from support import EXPORTER, Case, children_of, clean_environment, main, python_job, wait_until
+from support import DEADLINE, EXPORTER, Case, children_of, clean_environment, main, python_job, wait_until
 
 # Prints the name of the first signal that comes, and ends with 7.
 REPORT_SIGNAL = python_job("""
@@ -54,6 +54,18 @@ class ExitCode(Case):
         self.assertEqual(result.returncode, 126)
         self.assertIn(str(file).encode(), result.stderr)
 
+    def test_is_known_where_the_caller_ignores_that_children_end(self):
+        result = self.run_job(["sh", "-c", "exit 3"], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual((result.returncode, self.only_run()["exit_code"]), (3, 3))
+
+    def test_does_not_depend_on_who_reads_the_summary(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        arguments = self.wrapper_arguments(["sh", "-c", "exit 3"])
+        wrapper = subprocess.run([EXPORTER, *arguments], env=self.environment, stderr=writer, timeout=DEADLINE)
+        os.close(writer)
+        self.assertEqual((wrapper.returncode, self.only_run()["exit_code"]), (3, 3))
+
 
 class Streams(Case):
     def test_pass_binary_data_untouched(self):
@@ -89,9 +101,36 @@ class Streams(Case):
         self.assertEqual((result.returncode, os.read(reader, 100)), (0, b"inherited"))
 
 
+class Report(Case):
+    def test_of_a_failed_run_lies_where_it_was_asked_for(self):
+        page = self.folder / "page.html"
+        result = self.run_job(["sh", "-c", "exit 3"], flags=["--quiet", f"--report={page}"], job_name="etl/\u00fc")
+        self.assertEqual((result.returncode, result.stderr), (3, b""))
+        run = self.runs("etl/\u00fc")[0]["run_id"]
+        same = self.command("report", f"--history.path={self.history}", f"--run={run}")
+        self.assertIn(f'"{run}"', page.read_text())
+        self.assertIn('"outcome":"failed"', page.read_text().replace(": ", ":"))
+        self.assertEqual(same.stdout[:100], page.read_text()[:100])
+
+    def test_that_cannot_be_written_is_no_fault_of_the_job(self):
+        result = self.run_job(["true"], flags=["--quiet", f"--report={self.folder}/none/page.html"])
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"none/page.html", result.stderr)
+
+
 class Surroundings(Case):
     def test_are_those_that_the_job_would_have_had(self):
         options = {"stdin": subprocess.DEVNULL, "env": {**self.environment, "ODD": "a\nb=c"}, "cwd": self.folder}
+        alone = subprocess.run(SURROUNDINGS, capture_output=True, check=True, **options)
+        watched = self.run_job(SURROUNDINGS, flags=["--quiet"], **options)
+        self.assertEqual(watched.stdout.decode().splitlines(), alone.stdout.decode().splitlines())
+
+    def test_are_the_same_where_signals_are_ignored(self):
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        options = {"stdin": subprocess.DEVNULL, "env": self.environment, "preexec_fn": ignore,
+                   "restore_signals": False}
         alone = subprocess.run(SURROUNDINGS, capture_output=True, check=True, **options)
         watched = self.run_job(SURROUNDINGS, flags=["--quiet"], **options)
         self.assertEqual(watched.stdout.decode().splitlines(), alone.stdout.decode().splitlines())

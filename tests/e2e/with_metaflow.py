@@ -10,7 +10,7 @@ import tempfile
 import uuid
 import venv
 
-from support import Case, main, wait_until
+from support import EXPORTER, Case, main, wait_until
 
 VENV = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else tempfile.gettempdir() + "/rightsize-metaflow")
 FLOW = """
@@ -48,12 +48,73 @@ if __name__ == "__main__":
 """
 
 
+# A step whose command runs under the wrapper; its page is the step's card, whatever became of it. As in the README.
+CARDS = """
+import pathlib, subprocess
+from metaflow import FlowSpec, card, catch, current, step
+
+class CardFlow(FlowSpec):
+    @catch(var="failure")
+    @card(type="html")
+    @step
+    def start(self):
+        page = pathlib.Path(f"{current.task_id}.html")
+        try:
+            subprocess.run(["rightsize-exporter", "run", f"--job-name={current.flow_name}/{current.step_name}",
+                            f"--report={page}", "--quiet", "--", "./train.sh"], check=True)
+        finally:
+            self.html = page.read_text()
+        self.next(self.end)
+
+    @step
+    def end(self):
+        if self.failure:
+            raise RuntimeError(self.failure)
+
+if __name__ == "__main__":
+    CardFlow()
+"""
+
+
+def python_of_metaflow():
+    python = VENV / "bin" / "python"
+    if not (VENV / "installed").exists():
+        venv.create(VENV, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "metaflow", "metaflow-card-html"], check=True)
+        (VENV / "installed").touch()
+    return python
+
+
+class Cards(Case):
+    def test_a_run_s_page_is_the_card_of_its_step_failed_ones_too(self):
+        python = python_of_metaflow()
+        (self.folder / "cards.py").write_text(CARDS)
+        environment = {**self.environment, "USERNAME": "nobody", "METAFLOW_HOME": str(self.folder),
+                       "RIGHTSIZE_HISTORY_PATH": self.history,
+                       "PATH": f"{pathlib.Path(EXPORTER).parent}:{VENV}/bin:{os.environ['PATH']}"}
+        for outcome, script in (("succeeded", "sleep 2"), ("failed", "sleep 2; exit 3")):
+            with self.subTest(outcome=outcome):
+                job = self.folder / "train.sh"
+                job.write_text(f"#!/bin/sh\n{script}\n")
+                job.chmod(0o755)
+
+                def flow(*words):
+                    return subprocess.run([python, "cards.py", *words], cwd=self.folder, env=environment, check=False,
+                                          capture_output=True, text=True)
+                ended = flow("run", "--run-id-file=id")
+                self.assertEqual(ended.returncode == 0, outcome == "succeeded", ended.stderr)
+                run = self.runs("CardFlow/start")[0]
+                self.assertEqual(run["outcome"], outcome)
+                got = flow("card", "get", f"{(self.folder / 'id').read_text()}/start", "card.html")
+                self.assertEqual(got.returncode, 0, got.stderr)
+                card = (self.folder / "card.html").read_text()
+                print(outcome, run["run_id"], len(card), "bytes")
+                self.assertTrue(f'"{run["run_id"]}"' in card and "uPlot" in card, card[:200])
+
+
 class Metaflow(Case):
     def test_steps_of_a_flow_are_jobs_and_a_retry_is_an_attempt(self):
-        python = VENV / "bin" / "python"
-        if not python.exists():
-            venv.create(VENV, with_pip=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", "metaflow"], check=True)
+        python = python_of_metaflow()
         name = "train" + uuid.uuid4().hex[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
         flow = self.folder / f"{name}.py"
         flow.write_text(FLOW)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every format of /recommend, read by the system that it is for: tests/formats/run.sh [FORMAT...]. Run by name, for it
-# installs those systems, each in a folder of its own below build/formats (some 3 GB together, by uv or pip, and npm). A
+# installs those systems, each in a folder of its own below build/formats (some 3 GB together, by uv or pip, npm and mvn). A
 # system that is not there and cannot be installed so is said to be left out. build/formats/table.txt then has an
 # example of each and what read it.
 set -u
@@ -13,19 +13,19 @@ folder=$PWD/build/formats
 mkdir -p "$folder/texts"
 "$build/tests/formats/write_formats" "$folder/texts" || exit 1
 
-# format, then the Python packages that read it, and after a slash those of npm; none: a program of the system does.
+# format Python packages that read it | those of npm | the project that Maven brings; none: a program of the system does.
 formats='
 metaflow metaflow
 metaflow-kubernetes metaflow
 metaflow-batch metaflow
 kubernetes kubernetes pyyaml
 kubernetes-patch kubernetes pyyaml jsonpatch
-vpa kubernetes pyyaml / @kubernetes-models/autoscaler@3.3.4
-argo kubernetes pyyaml / @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
-argo-patch kubernetes pyyaml / @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
+vpa kubernetes pyyaml | @kubernetes-models/autoscaler@3.3.4
+argo kubernetes pyyaml | @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
+argo-patch kubernetes pyyaml | @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
 airflow apache-airflow==2.10.5 kubernetes apache-airflow-providers-cncf-kubernetes
 flyte flytekit
-nextflow
+nextflow | | nextflow.xml
 snakemake snakemake
 slurm
 ray ray
@@ -56,7 +56,15 @@ install_node() {
 	npm install --prefix "$place" --no-audit --no-fund --loglevel=error "$@"
 }
 
-# prepare PYTHON_PACKAGES NODE_PACKAGES: sets python to what has them.
+# install_maven PROJECT: once. Without Maven, a system of that name may be installed all the same.
+install_maven() {
+	local place=$folder/${1%.xml}
+	[ -e "$place/installed" ] && return
+	command -v mvn >/dev/null || return 0
+	mvn -q -B -f "tests/formats/$1" dependency:copy-dependencies -DoutputDirectory="$place/lib" && touch "$place/installed"
+}
+
+# prepare PYTHON_PACKAGES NODE_PACKAGES MAVEN_PROJECT: sets python to what has them.
 prepare() {
 	local place
 	python=python3
@@ -68,7 +76,8 @@ prepare() {
 		python=$place/bin/python
 	fi
 	# shellcheck disable=SC2086 # several packages
-	[ -z "$2" ] || install_node $2
+	[ -z "$2" ] || install_node $2 || return
+	[ -z "$3" ] || install_maven "$3"
 }
 
 failed=0
@@ -79,12 +88,8 @@ while read -r format packages; do
 	if [ $# -gt 0 ] && ! printf '%s\n' "$@" | grep -qx "$format"; then
 		continue
 	fi
-	of_python=${packages%%/ *}
-	of_node=
-	case $packages in
-	*/\ *) of_node=${packages#*/ } ;;
-	esac
-	if prepare "${of_python% }" "$of_node" >"$folder/install.log" 2>&1; then
+	IFS='|' read -r of_python of_node of_maven <<<"${packages// | /|}"
+	if prepare "$of_python" "$of_node" "$of_maven" >"$folder/install.log" 2>&1; then
 		said=$("$python" tests/formats/check.py "$format" "$folder" 2>"$folder/$format.log" </dev/null)
 		case $? in
 		0 | 77) ;;

@@ -1,6 +1,7 @@
 /* Any bytes as a catalogue in JSON, strictly and leniently read. */
 #include <stdint.h>
 
+#include "collectors/base/mem.h"
 #include "recommender/catalogue_build.h"
 #include "tests/fuzz/fuzz_catalogue.h"
 
@@ -12,8 +13,14 @@ static int from_json(struct catalogue **ret, const char *text, size_t len, struc
 static int from_page(struct catalogue **ret, const char *text, size_t len, struct err *e)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
-	int code =
-		catalogue_read_json(b, text, len, &(struct json_reading){.lenient = true}, NULL, e);
+	int code = 0;
+
+	const struct json_reading hows[] = {{.what = READ_COUNTRIES, .lenient = true},
+		{.what = READ_VENDORS, .lenient = true}, {.what = READ_REGIONS, .lenient = true},
+		{.lenient = true, .region_id = "here", .benchmark_id = "geekbench"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(hows); i++)
+		code = catalogue_read_json(b, text, len, &hows[i], NULL, e);
 
 	catalogue_finish(b, "fuzz", ret); /* what was read before an error counts, too */
 	catalogue_builder_free(b);

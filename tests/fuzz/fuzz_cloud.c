@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "exporter/cloud.h"
 #include "exporter/http_answer.h"
 #include "tests/fuzz/fuzz.h"
@@ -37,6 +38,26 @@ static void ask_all(const char *body, size_t len)
 		}
 }
 
+/* The lines as the texts of DMI. */
+static void tell(const char *body, size_t len)
+{
+	struct scan s = SCAN(body, len), line;
+	struct dmi d = {0};
+	char *const texts[] = {
+		d.sys_vendor, d.product_name, d.bios_vendor, d.bios_version, d.chassis_asset_tag};
+	struct machine m = {0};
+
+	for (size_t i = 0; i < 5 && scan_line(&s, &line); i++)
+		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, texts[i],
+			sizeof d.sys_vendor);
+	for (size_t i = 0; i < cloud_n_vendors; i++)
+		dmi_judge(&d, &cloud_vendors[i]);
+	dmi_tell(&d, &m);
+	check_word(m.vendor_id, sizeof m.vendor_id);
+	check_word(m.instance_type, sizeof m.instance_type);
+	check_word(m.region, sizeof m.region);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(freep) char *copy = xmalloc(size + 1);
@@ -44,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int code = 0;
 
 	ask_all((const char *)data, size);
+	tell((const char *)data, size);
 	/* As it comes from a socket: what was said about the first bytes must hold for more of them. */
 	for (size_t n = size > 64 ? size - 64 : 0; n <= size && code == 0; n++) {
 		memcpy(copy, data, n);

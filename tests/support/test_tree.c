@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "collectors/base/mem.h"
 
@@ -11,6 +12,8 @@ struct entry {
 	char *path, *data, *link;
 	size_t len;
 	int refuse;
+	uint64_t cost_ns;
+	size_t n_reads;
 	bool has_space;
 	struct tree_space space;
 	uint64_t device;
@@ -54,10 +57,30 @@ static bool is_directory(struct tree *t, const char *path)
 	return false;
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void burn(uint64_t ns)
+{
+	uint64_t end = thread_cpu_ns() + ns;
+
+	while (ns && thread_cpu_ns() < end)
+		;
+}
+
 static ssize_t memory_read(struct tree *t, const char *path, char *buf, size_t size)
 {
-	const struct entry *f = find(t, path);
+	struct entry *f = find(t, path);
 
+	if (f) {
+		f->n_reads++;
+		burn(f->cost_ns);
+	}
 	if (f && f->refuse)
 		return f->refuse;
 	if (!f || !f->data)
@@ -285,6 +308,18 @@ void memory_tree_space(struct tree *t, const char *path, struct tree_space space
 void memory_tree_refuse(struct tree *t, const char *path, int code)
 {
 	find_or_add(t, path)->refuse = code;
+}
+
+void memory_tree_cost(struct tree *t, const char *path, uint64_t ns)
+{
+	find_or_add(t, path)->cost_ns = ns;
+}
+
+size_t memory_tree_reads(struct tree *t, const char *path)
+{
+	const struct entry *f = find(t, path);
+
+	return f ? f->n_reads : 0;
 }
 
 struct failing {

@@ -21,6 +21,10 @@ void memory_tree_remove(struct tree *t, const char *path);
 void memory_tree_space(struct tree *t, const char *path, struct tree_space space, uint64_t device);
 /* Each access of path gives code (for example -EACCES) instead of its content; 0 undoes it. */
 void memory_tree_refuse(struct tree *t, const char *path, int code);
+/* Each read of path costs so much CPU time of the thread, as slow files of the kernel do. */
+void memory_tree_cost(struct tree *t, const char *path, uint64_t ns);
+/* How often a path was read. */
+size_t memory_tree_reads(struct tree *t, const char *path);
 
 /*
  * For fault sweeps: every call on the result goes to inner, but call number *countdown (counted down to 0

@@ -247,6 +247,19 @@ static void limits_are_never_below_requests(void **state)
 		"  limits:\n    cpu: \"500m\"\n    memory: \"512Mi\"\n");
 }
 
+/* With a third of the cores, a job that is bound by them takes three times as long: the limit must not kill it. */
+static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
+{
+	struct sizing s = plain();
+
+	(void)state;
+	s.cpu_slowdown = 3;
+	assert_written("slurm", &s,
+		"#SBATCH --cpus-per-task=3\n#SBATCH --mem=3584M\n#SBATCH --gres=gpu:1\n#SBATCH "
+		"--time=04:30:00\n"
+		"#SBATCH --tmp=20480M\n");
+}
+
 static void cores_are_rounded_up_to_thousandths(void **state)
 {
 	static const struct {
@@ -270,6 +283,7 @@ int main(void)
 		cmocka_unit_test(each_format_is_written_to_the_letter),
 		cmocka_unit_test(every_format_has_a_row_here),
 		cmocka_unit_test(limits_are_never_below_requests),
+		cmocka_unit_test(a_time_limit_is_that_of_the_cores_asked_for),
 		cmocka_unit_test(cores_are_rounded_up_to_thousandths),
 	};
 

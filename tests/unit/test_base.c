@@ -117,6 +117,23 @@ static void scan_lines_and_words(void **state)
 	assert_false(scan_line(&s, &line));
 }
 
+/* What is not there is an empty text, to all who look at it. */
+static void slice_without_data_is_an_empty_text(void **state)
+{
+	const struct slice none = {NULL, 0};
+	char out[4] = "abc";
+
+	(void)state;
+	assert_true(slice_is(none, "") && !slice_is(none, "a"));
+	assert_true(slice_starts(none, "") && !slice_starts(none, "a"));
+	slice_copy(none, out, sizeof out);
+	assert_string_equal(out, "");
+	struct scan s = scan_slice(none), line;
+
+	assert_true(scan_end(&s));
+	assert_false(scan_line(&s, &line));
+}
+
 static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 {
 	char out[40], other[40];
@@ -243,6 +260,7 @@ int main(void)
 		cmocka_unit_test(buf_drops_what_passes_the_cap),
 		cmocka_unit_test(scan_stops_where_it_failed),
 		cmocka_unit_test(scan_lines_and_words),
+		cmocka_unit_test(slice_without_data_is_an_empty_text),
 		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
 		cmocka_unit_test(wall_text_is_rfc3339),
 		cmocka_unit_test(arena_reuses_its_room),

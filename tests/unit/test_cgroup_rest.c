@@ -130,6 +130,29 @@ static void parent_may_wait_for_the_root(void **state)
 	world_done(&w);
 }
 
+/* As when it does so between two files that are read: the root is a zombie, or already gone. */
+static void parent_that_waited_just_now_is_believed_once(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	cgroup_rest_close(w.rest);
+	put_process(&w, ROOT, SHELL, 100, 0);
+	w.rest = open_rest(&w);
+	test_host_file(&w.t, "/proc/10/stat",
+		"10 (job) X 7 1 1 0 -1 0 1 0 0 0 100 0 0 0 20 0 1 0 5 0 0 0\n");
+	put_process(&w, SHELL, 2, 50, 444);
+	group_has(&w, "5\n7\n10\n", 32);
+	assert_true(cgroup_rest_read(w.rest, &w.t.host).exact);
+	test_host_remove(&w.t, "/proc/10/stat");
+	group_has(&w, "5\n7\n", 32);
+	assert_true(cgroup_rest_read(w.rest, &w.t.host).exact);
+	put_process(&w, SHELL, 2, 50, 500);
+	assert_false(cgroup_rest_read(w.rest, &w.t.host).exact);
+	world_done(&w);
+}
+
 static void others_that_work_end_it_for_good(void **state)
 {
 	static const struct {
@@ -231,6 +254,7 @@ int main(void)
 		cmocka_unit_test(rest_of_the_group_is_the_run_s),
 		cmocka_unit_test(what_the_run_did_before_the_group_was_read_is_its_own),
 		cmocka_unit_test(parent_may_wait_for_the_root),
+		cmocka_unit_test(parent_that_waited_just_now_is_believed_once),
 		cmocka_unit_test(others_that_work_end_it_for_good),
 		cmocka_unit_test(crowd_is_not_told_apart),
 		cmocka_unit_test(groups_below_are_not_told_apart),

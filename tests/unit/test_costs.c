@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/jobs.h"
 #include "exporter/costs.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
@@ -157,6 +158,65 @@ static void what_runs_cost_adds_up_and_never_falls(void **state)
 	assert_double_equal(value(TOTAL, ""), 3, 1e-9);
 }
 
+static void write_catalogue(const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void a_price_that_rises_changes_nothing_that_was_paid(void **state)
+{
+	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
+			 second = RUN("2", 3600, OUTCOME_SUCCEEDED);
+
+	(void)state;
+	the_history_has(1, (struct run[]){first});
+	look();
+	write_catalogue("# as_of: 2026-11-01\n"
+			"vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,"
+			"score1,score,price\n"
+			"own,here,x86_64,Dedicated,2,4096,1000,2000,10\n");
+	the_history_has(2, (struct run[]){second, first});
+	look();
+	assert_double_equal(value(TOTAL, ""), 11, 1e-9);
+	assert_double_equal(value(LAST, ""), 10, 1e-9);
+}
+
+static void jobs_that_others_crowd_out_are_gone(void **state)
+{
+	enum { MORE = JOBS_MAX + 10 };
+	static struct job_row rows[MORE];
+	static char names[MORE][16];
+	static struct run ran[MORE];
+	struct snapshot_pool *pool;
+	size_t n = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < MORE; i++) {
+			snprintf(names[i], sizeof names[i], "job%u-%u", round, i);
+			rows[i] = (struct job_row){.job_name = names[i]};
+			rows[i].outcomes[OUTCOME_SUCCEEDED] = 1;
+			ran[i] = (struct run)RUN("1", 3600, OUTCOME_SUCCEEDED);
+			ran[i].job_name = names[i];
+		}
+		fake_history.runs = (struct runs){MORE, ran};
+		fake_history.jobs = rows;
+		fake_history.n_jobs = MORE;
+		look();
+	}
+	struct snapshot *s = scrape(&pool, 0);
+
+	for (const struct point *p = s->blocks[0].points[0].first; p; p = p->next, n++)
+		assert_memory_equal(p->labels[0], "job1-", 5);
+	assert_int_equal(n, JOBS_MAX);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+}
+
 static void costs_are_known_once_the_machine_is(void **state)
 {
 	struct machine known = fake_machine;
@@ -230,11 +290,7 @@ static void failures_are_told_and_tried_again(void **state)
 	unlink(path);
 	assert_true(costs_look(costs, &e) < 0);
 	assert_non_null(strstr(e.text, path));
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(catalogue_text, f);
-	fclose(f);
+	write_catalogue(catalogue_text);
 	look();
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
 }
@@ -245,6 +301,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_cost_adds_up_and_never_falls),
+		TEST(a_price_that_rises_changes_nothing_that_was_paid),
+		TEST(jobs_that_others_crowd_out_are_gone),
 		TEST(costs_are_known_once_the_machine_is),
 		TEST(forecasts_name_servers_and_where_prices_come_from),
 		TEST(without_runs_there_is_nothing),

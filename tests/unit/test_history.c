@@ -263,6 +263,43 @@ static void an_interrupted_run_may_still_tell_how_it_ended(void **state)
 	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 1);
 }
 
+static void begins_ends_and_corrections_are_activity_and_samples_are_none(void **state)
+{
+	struct test_place *f = *state;
+	struct run_finish corrected = test_finish("r1", 10, OUTCOME_SUCCEEDED);
+	struct run_begin b = test_begin("r1", "job", 0);
+	int64_t seen = history_activity(f->h), now;
+
+	write_begin(f->h, &b);
+	assert_true((now = history_activity(f->h)) > seen);
+	seen = now;
+	write_begin(f->h, &b);
+	test_write_samples(f->h, "r1", 0, 0, 5);
+	assert_int_equal(history_activity(f->h), seen);
+	corrected.outcome = OUTCOME_INTERRUPTED;
+	assert_int_equal(write_finish(f->h, &corrected), 0);
+	assert_true((now = history_activity(f->h)) > seen);
+	seen = now;
+	corrected.outcome = OUTCOME_SUCCEEDED;
+	assert_int_equal(write_finish(f->h, &corrected), 0);
+	assert_true(history_activity(f->h) > seen);
+}
+
+static void a_job_tells_when_a_run_of_it_ended_last(void **state)
+{
+	struct test_place *f = *state;
+	struct job_row *job;
+	size_t n;
+
+	test_write_run(f->h, "a", "job", 100, 10, OUTCOME_RUNNING);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_true(isnan(job->last_ended_at));
+	test_write_run(f->h, "b", "job", 200, 10, OUTCOME_FAILED);
+	test_write_run(f->h, "c", "job", 50, 10, OUTCOME_SUCCEEDED);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_near(job->last_ended_at, test_read_run(f->h, "b", &f->arena).ended_at, 0);
+}
+
 static void runs_are_chosen_and_come_newest_first(void **state)
 {
 	struct test_place *f = *state;
@@ -422,6 +459,8 @@ int main(void)
 		TEST(unknown_runs_and_bad_samples_are_told),
 		TEST(a_run_begins_and_ends_once),
 		TEST(an_interrupted_run_may_still_tell_how_it_ended),
+		TEST(begins_ends_and_corrections_are_activity_and_samples_are_none),
+		TEST(a_job_tells_when_a_run_of_it_ended_last),
 		TEST(runs_are_chosen_and_come_newest_first),
 		TEST(jobs_count_every_run),
 		TEST(open_runs_say_where_they_are_rooted),

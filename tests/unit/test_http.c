@@ -124,8 +124,8 @@ static struct buf get(struct fixture *f, const char *method, const char *target,
 {
 	struct buf request = BUF_MAX(REPLY_MAX);
 
-	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s\r\n", method,
-		target, headers);
+	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n",
+		method, target, headers);
 	struct buf reply = talk(f, buf_text(&request), request.len);
 
 	buf_done(&request);
@@ -224,18 +224,20 @@ static void old_and_hasty_clients_are_answered(void **state)
 		size_t answers;
 	} table[] = {
 		{"GET /-/ready HTTP/1.0\r\n\r\n", 1},
-		{"GET http://a/-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 1},
+		{"GET http://a/-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+			1},
 		/* three at once on one connection */
-		{"GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\nHEAD /-/ready HTTP/1.1\r\nHost: a\r\n\r\n"
-		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /-/ready HTTP/1.1\r\nHost: "
+		 "localhost\r\n\r\n"
+		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			3},
 		/* the body of a GET means nothing, and what follows is still understood */
-		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
-		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"
+		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			2},
-		{"GET /-/ready HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
 		 "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
-		 "GET /-/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			2},
 	};
 	struct fixture *f = *state;
@@ -272,12 +274,14 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 		{BYTES("GET /metrics HTTP/1.1\r\nHo"), 0},
 		{BYTES("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), 0},
 		{BYTES("\0\0\0\0\0\0\0\0\r\n\r\n"), 0},
-		{BYTES("GET /metrics HTTP/9.9\r\nHost: a\r\n\r\n"), 505},
+		{BYTES("GET /metrics HTTP/9.9\r\nHost: localhost\r\n\r\n"), 505},
 		{BYTES("GET /metrics HTTP/1.1\r\n\r\n"), 400},
-		{BYTES("GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"), 400},
-		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx"),
+		{BYTES("GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"),
+			400},
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+		       "99999999999\r\n\r\nx"),
 			405},
-		{BYTES("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+		{BYTES("POST /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
 		       "chunked\r\n\r\nZZ\r\n"),
 			405},
 	};
@@ -300,9 +304,9 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 
 static void what_is_too_large_is_refused(void **state)
 {
-	static const char *const formats[] = {"GET /%s HTTP/1.1\r\nHost: a\r\n\r\n",
-		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: a\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n"};
+	static const char *const formats[] = {"GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: localhost\r\nX: %s\r\n\r\n"};
 	struct fixture *f = *state;
 	AUTO(freep) char *large = xmalloc(100001);
 

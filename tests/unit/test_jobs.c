@@ -216,6 +216,22 @@ static void refused_files_are_a_gap_not_a_failure(void **state)
 	world_free(w);
 }
 
+static void ending_process_that_refuses_is_not_counted(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 0});
+	children(w, 10, "");
+	memory_tree_refuse(w->proc, "10/io", -EACCES);
+	memory_tree_refuse(w->proc, "10/fd", -EACCES);
+	follow(w, 10, 0);
+	look(w);
+	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
+	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 0, 0);
+	world_free(w);
+}
+
 static void conclusion_corrects_upwards_only(void **state)
 {
 	struct world *w = world_new();
@@ -279,6 +295,78 @@ static void record_wins_over_what_was_seen(void **state)
 	world_free(w);
 }
 
+static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
+{
+	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
+
+	put(w, &(struct fake){.pid = pid, .ppid = 1, .user = ticks, .start = 5});
+	children(w, pid, "");
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+}
+
+static double told(struct world *w, unsigned int metric)
+{
+	static const struct collector *const only[] = {&collector_jobs, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(only);
+	struct snapshot *s = snapshot_take(pool);
+	struct err e = {0};
+
+	assert_int_equal(collector_jobs.collect(NULL, &w->host, s->blocks, &e), 0);
+	double ret = block_sum(s->blocks, metric);
+
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return ret;
+}
+
+/* Sums of the same parts in another order: 0.01 + 0.01 + 0.04 is 0.06, 0.04 + 0.01 + 0.01 is less by the last bit. */
+static void counter_does_not_fall_by_the_last_bit(void **state)
+{
+	static const unsigned long ticks[][3] = {
+		{1, 1, 4}, {1, 1, 12}, {1, 2, 4}, {3, 7, 5}, {1, 1, 13}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ticks); i++) {
+		struct world *w = world_new();
+
+		follow_named(w, 10, "first", ticks[i][0]);
+		look(w);
+		gone(w, 10);
+		look(w);
+		jobs_drop_ended(w->host.jobs);
+		follow_named(w, 11, "second", ticks[i][1]);
+		follow_named(w, 12, "third", ticks[i][2]);
+		look(w);
+		double before = told(w, RUN_CPU_SECONDS);
+
+		gone(w, 11);
+		look(w);
+		jobs_drop_ended(w->host.jobs);
+		assert_true(told(w, RUN_CPU_SECONDS) >= before);
+		world_free(w);
+	}
+}
+
+/* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
+static void user_time_does_not_fall_by_the_last_bit(void **state)
+{
+	(void)state;
+	for (int hundredths = 8; hundredths < 20; hundredths++) {
+		struct world *w = world_new();
+		double final[RUN_N_METRICS];
+
+		follow_named(w, 10, "only", 1);
+		double before = look(w)->value[RUN_CPU_USER_SECONDS];
+
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			final[i] = NAN;
+		final[RUN_CPU_SECONDS] = final[RUN_CPU_SYSTEM_SECONDS] = hundredths / 100.0;
+		jobs_conclude(w->host.jobs, "only", final, FINAL_EXACT);
+		assert_true(look(w)->value[RUN_CPU_USER_SECONDS] >= before);
+		world_free(w);
+	}
+}
+
 static void following_nobody_is_refused(void **state)
 {
 	struct world *w = world_new();
@@ -303,8 +391,11 @@ int main(void)
 		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),
 		cmocka_unit_test(refused_files_are_a_gap_not_a_failure),
+		cmocka_unit_test(ending_process_that_refuses_is_not_counted),
 		cmocka_unit_test(conclusion_corrects_upwards_only),
 		cmocka_unit_test(record_wins_over_what_was_seen),
+		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
+		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(following_nobody_is_refused),
 	};
 

@@ -1,6 +1,10 @@
 /* collectors/jobs: what the memory of a tree is, and its peak. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
+#include <stdio.h>
+
+#include "collectors/process_tree.h"
 #include "tests/support/jobs_world.h"
 
 static const char *source(const struct world *w)
@@ -138,12 +142,157 @@ static void peak_is_without_the_reaper(void **state)
 	world_free(w);
 }
 
+/* ---- PSS ---- */
+
+enum { FIRST = 10, PROCESSES = 8, LOOKS = 100 };
+
+static void rollup_path(char out[64], int pid)
+{
+	snprintf(out, 64, "%d/smaps_rollup", pid);
+}
+
+/* A root and its children, each of which has so many pages, half of them its own. */
+static void put_family(struct world *w, unsigned long pages)
+{
+	char path[64], text[200];
+
+	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
+		put(w, &(struct fake){.pid = pid,
+			       .ppid = pid == FIRST ? 1 : FIRST,
+			       .start = 5,
+			       .rss_pages = pages,
+			       .faults = pages});
+		children(w, pid, pid == FIRST ? "11 12 13 14 15 16 17 " : "");
+		rollup_path(path, pid);
+		snprintf(text, sizeof text, "Rss: %lu kB\nPss: %lu kB\nAnonHugePages: 8 kB\n",
+			pages * 4, pages * 2);
+		memory_tree_text(w->proc, path, text);
+	}
+}
+
+static size_t rollups_read(struct world *w)
+{
+	char path[64];
+	size_t n = 0;
+
+	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
+		rollup_path(path, pid);
+		n += memory_tree_reads(w->proc, path);
+	}
+	return n;
+}
+
+/* All processes grow and shrink from look to look, and are as big as never before at the last, so that PSS is due. */
+static struct world *look_at_family(uint64_t cost_ns, size_t looks)
+{
+	struct world *w = world_new();
+	char path[64];
+
+	put_family(w, 100);
+	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
+		rollup_path(path, pid);
+		memory_tree_cost(w->proc, path, cost_ns);
+	}
+	follow(w, FIRST, 0);
+	for (size_t i = 0; i < looks; i++) {
+		put_family(w, i + 1 == looks ? 1000 : i % 2 ? 200 : 100);
+		look(w);
+	}
+	return w;
+}
+
+static void pss_is_read_at_each_look_where_it_costs_little(void **state)
+{
+	struct world *w = look_at_family(0, LOOKS / 4);
+	const double *v = w->snapshot.runs->value;
+
+	(void)state;
+	assert_int_equal(rollups_read(w), PROCESSES * LOOKS / 4);
+	assert_double_equal(v[RUN_MEMORY_PSS_DEFERRED], 0, 0);
+	assert_double_equal(v[RUN_MEMORY_PSS_AGE_SECONDS], 0, 0);
+	assert_double_equal(v[RUN_MEMORY_PSS_BYTES], PROCESSES * 2000 * 1024, 0);
+	assert_double_equal(v[RUN_MEMORY_HUGE_BYTES], PROCESSES * 8 * 1024, 0);
+	world_free(w);
+}
+
+static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **state)
+{
+	const uint64_t cost_ns = 5000000;
+	struct world *w = look_at_family(cost_ns, LOOKS);
+	const double *v = w->snapshot.runs->value;
+	size_t most = PROCESSES + (PSS_FIRST_BUDGET_NS + LOOKS * PSS_BUDGET_NS) / cost_ns;
+
+	(void)state;
+	/* What one costs is not known before. */
+	assert_in_range(rollups_read(w), PROCESSES + 1, most);
+	assert_true(v[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES - 1);
+	assert_true(v[RUN_MEMORY_PSS_AGE_SECONDS] >= LOOKS / 2);
+	/* It follows the RSS. */
+	assert_true(v[RUN_MEMORY_PSS_BYTES] >= PROCESSES * 2000 * 1024);
+	world_free(w);
+}
+
+/* However long nothing is due, no more is saved up than what one look may cost at most. */
+static void a_quiet_day_saves_up_no_stall(void **state)
+{
+	const uint64_t cost_ns = 5000000;
+	struct world *w = look_at_family(cost_ns, 1);
+	size_t before;
+
+	(void)state;
+	for (int i = 0; i < 86400 / 100; i++) {
+		put_family(w, 100);
+		look(w);
+	}
+	before = rollups_read(w);
+	put_family(w, 300);
+	look(w);
+	assert_in_range(rollups_read(w) - before, 1, PSS_FIRST_BUDGET_NS / cost_ns);
+	assert_true(w->snapshot.runs->value[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES / 2);
+	world_free(w);
+}
+
+static void kinds_of_memory_are_told_apart(void **state)
+{
+	static const char kinds[] =
+		"Pid:\t10\nVmHWM:\t 400 kB\nVmSwap:\t 5 kB\nRssAnon:\t 100 kB\n"
+		"RssFile:\t 200 kB\nRssShmem:\t 60 kB\nHugetlbPages:\t 2048 kB\n";
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 90});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	memory_tree_text(w->proc, "10/status", kinds);
+	memory_tree_text(w->proc, "11/status", kinds);
+	follow(w, 10, 0);
+	const double *v = look(w)->value;
+
+	assert_double_equal(v[RUN_MEMORY_ANONYMOUS_BYTES], 2 * 100 * 1024, 0);
+	assert_double_equal(v[RUN_MEMORY_FILE_BYTES], 2 * 200 * 1024, 0);
+	assert_double_equal(v[RUN_MEMORY_SHMEM_BYTES], 2 * 60 * 1024, 0);
+	assert_double_equal(v[RUN_MEMORY_HUGETLB_BYTES], 2 * 2048 * 1024, 0);
+	assert_double_equal(v[RUN_MEMORY_SWAP_BYTES], 2 * 5 * 1024, 0);
+	/* Nothing is known of huge pages, and an older kernel tells no kinds. */
+	assert_true(isnan(v[RUN_MEMORY_HUGE_BYTES]));
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 91});
+	v = look(w)->value;
+	assert_true(isnan(v[RUN_MEMORY_ANONYMOUS_BYTES]));
+	assert_true(isnan(v[RUN_MEMORY_HUGETLB_BYTES]));
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peak_is_the_mark_and_what_others_held),
 		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
 		cmocka_unit_test(peak_is_without_the_reaper),
+		cmocka_unit_test(pss_is_read_at_each_look_where_it_costs_little),
+		cmocka_unit_test(pss_is_read_less_often_where_it_costs_much_and_that_is_told),
+		cmocka_unit_test(a_quiet_day_saves_up_no_stall),
+		cmocka_unit_test(kinds_of_memory_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

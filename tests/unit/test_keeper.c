@@ -122,6 +122,32 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 	assert_null(c);
 }
 
+/* The prices where the machine is are fetched unasked; a place that the Keeper does not know is nobody's mistake. */
+static void home_is_a_further_pass_where_it_is_known(void **state)
+{
+	static const struct {
+		const char *home;
+		bool known;
+	} table[] = {{"hcloud~nbg1", true}, {"hcloud~mars", false}, {"rack~nbg1", false}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct world w = new_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		if (fetch_with(&w, (struct keeper_options){.home = table[i].home}, NULL, &c, &r,
+			    &e))
+			fail_msg("%s: %s", table[i].home, e.text);
+		assert_complete(c, &w);
+		assert_int_equal(catalogue_find(c, "hcloud", "s00003")->n_prices,
+			table[i].known ? 2 : 1);
+		assert_polite(&w);
+		catalogue_free(c);
+	}
+}
+
 static void a_known_database_is_not_fetched_again(void **state)
 {
 	struct world w = new_world();
@@ -362,6 +388,7 @@ int main(void)
 		cmocka_unit_test(headers_are_read),
 		cmocka_unit_test(the_whole_catalogue_comes_page_by_page),
 		cmocka_unit_test(regions_and_benchmarks_are_further_passes),
+		cmocka_unit_test(home_is_a_further_pass_where_it_is_known),
 		cmocka_unit_test(a_known_database_is_not_fetched_again),
 		cmocka_unit_test(what_passes_is_waited_out),
 		cmocka_unit_test(what_stays_is_given_up_and_named),

@@ -330,25 +330,58 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 	live_and_end(w, 11, 1000, 90000);
 	struct lineage_tally t = settle(w, run);
 
-	assert_int_equal(t.cpu_ns, 91000);
+	assert_int_equal(t.cpu_ns, 1000);
+	assert_int_equal(t.ends_ns, 90000);
 	/* What it may have taken at most is known to have been less. */
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
 	world_free(w);
 }
 
-static void end_that_others_interrupted_is_cut(void **state)
+/* Ends that take 50 us each of the CPU, of which every so many are held up by others for a while. */
+static void time_of_others_is_no_part_of_an_end(void **state)
+{
+	static const struct {
+		pid_t every; /* 0 = none */
+		uint64_t held_up_ns;
+	} cases[] = {{0, 0}, {20, 110000}, {20, 4 * MS}, {5, 4 * MS}, {3, 100 * MS}};
+	enum { ENDS = 3000 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world *w = world_new();
+		unsigned run = begin(w, 10, 0, 0);
+
+		for (pid_t pid = 100; pid < 100 + ENDS; pid++) {
+			bool held_up = cases[i].every && pid % cases[i].every == 0;
+
+			live_and_end(w, pid, 0, 50000 + (held_up ? cases[i].held_up_ns : 0));
+		}
+		struct lineage_tally t = settle(w, run);
+
+		assert_int_equal(t.cpu_ns, 0);
+		assert_in_range(t.ends_ns, ENDS * 49500, ENDS * 51500);
+		world_free(w);
+	}
+}
+
+/* As others' processes end, too, the usual follows what is usual now. */
+static void usual_end_follows_what_is_usual_now(void **state)
 {
 	struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
+	pid_t pid = 100;
 	uint64_t before;
 
 	(void)state;
-	for (pid_t pid = 100; pid < 400; pid++)
+	for (; pid < 1000; pid++)
 		live_and_end(w, pid, 0, 50000);
-	before = settle(w, run).cpu_ns;
-	assert_int_equal(before, 300 * 50000);
-	live_and_end(w, 11, 0, 20 * MS);
-	assert_in_range(settle(w, run).cpu_ns - before, 90000, 110000);
+	for (; pid < 2000; pid++)
+		live_and_end(w, pid, 0, 250000);
+	before = settle(w, run).ends_ns;
+	live_and_end(w, pid, 0, 250000);
+	assert_int_equal(settle(w, run).ends_ns - before, 250000);
+	live_and_end(w, pid + 1, 0, 20 * MS);
+	assert_in_range(settle(w, run).ends_ns - before, 480000, 520000);
 	world_free(w);
 }
 
@@ -372,6 +405,7 @@ static void end_is_not_guessed(void **state)
 	live_and_end(w, 14, 3, 80000);
 	lineage_record(w->book, &(struct task_record){.id = 14, .cpu_ns = 5, .whole = true});
 	assert_int_equal(settle(w, run).cpu_ns, 20);
+	assert_int_equal(settle(w, run).ends_ns, 0);
 	world_free(w);
 }
 
@@ -387,6 +421,7 @@ static void zombie_s_clock_holds_its_end(void **state)
 	struct lineage_tally t = settle(w, run);
 
 	assert_int_equal(t.cpu_ns, 77000);
+	assert_int_equal(t.ends_ns, 0);
 	assert_int_equal(t.unseen_ns, 0);
 	world_free(w);
 }
@@ -407,7 +442,8 @@ int main(void)
 		cmocka_unit_test(root_status_is_its_last_threads),
 		cmocka_unit_test(storm_is_counted_to_the_last_one),
 		cmocka_unit_test(end_of_a_process_is_counted_from_its_record_on),
-		cmocka_unit_test(end_that_others_interrupted_is_cut),
+		cmocka_unit_test(time_of_others_is_no_part_of_an_end),
+		cmocka_unit_test(usual_end_follows_what_is_usual_now),
 		cmocka_unit_test(end_is_not_guessed),
 		cmocka_unit_test(zombie_s_clock_holds_its_end),
 	};

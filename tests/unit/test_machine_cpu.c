@@ -1,10 +1,11 @@
-/* collectors/machine_cpu: what may have been missed. */
+/* collectors/machine_cpu, missed_cpu: what the machine spent, and what may have been missed. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/missed_cpu.h"
 
 static bool parse(const char *text, int64_t second, struct machine_cpu *ret)
 {
@@ -100,19 +101,62 @@ static void stolen_is_a_part_of_what_was_not_idle(void **state)
 	}
 }
 
+static double added(struct missed_cpu *m, double spent, double known, double group, bool changes)
+{
+	missed_cpu_add(m, &(struct missed_cpu_look){.spent_seconds = spent,
+				  .known_seconds = known,
+				  .group_seconds = group,
+				  .changes = changes});
+	return m->seconds;
+}
+
 static void bound_follows_what_is_known(void **state)
 {
-	struct missed_cpu m = {0};
+	struct missed_cpu m;
 
 	(void)state;
-	missed_cpu_add(&m, 1.0, 0.2, false); /* nobody was born: nobody can have been missed */
+	missed_cpu_begin(&m, NAN);
+	/* Nobody was born: nobody can have been missed. */
+	assert_double_equal(added(&m, 1.0, 0.2, NAN, false), 0, 0);
+	assert_double_equal(added(&m, 1.0, 0.2, NAN, true), 0.8, 1e-9);
+	/* A parent waited: it turned up. */
+	assert_double_equal(added(&m, 0.1, 0.6, NAN, false), 0.3, 1e-9);
+	missed_cpu_found(&m, 0.1);
+	assert_double_equal(m.seconds, 0.2, 1e-9);
+	assert_double_equal(added(&m, 0.1, 5, NAN, true), 0, 0);
+}
+
+static void bound_is_not_more_than_the_group_spent(void **state)
+{
+	struct missed_cpu m;
+
+	(void)state;
+	missed_cpu_begin(&m, 100);
+	assert_double_equal(added(&m, 2, 0.1, 100.5, true), 0.4, 1e-9);
+	/* The machine was read before the group: what it spent meanwhile comes with the next reading of it. */
+	assert_double_equal(added(&m, 1, 0, 106.5, true), 0.4 + 2.5, 1e-9);
+	assert_double_equal(added(&m, 4, 0, 106.5, true), 0.4 + 2.5 + 3.5, 1e-9);
+	/* A group that is gone says nothing more, and one that is found late begins where it is. */
+	assert_double_equal(added(&m, 1, 0, NAN, true), 7.4, 1e-9);
+	missed_cpu_group(&m, 50);
+	assert_double_equal(added(&m, 1, 0, 50.25, true), 7.65, 1e-9);
+}
+
+static void orphan_that_is_not_handed_to_us_may_run_on_unseen(void **state)
+{
+	struct missed_cpu_look born = {
+		.group_seconds = NAN, .changes = true, .orphans_hidden = true};
+	struct missed_cpu_look quiet = {
+		.spent_seconds = 3, .group_seconds = NAN, .orphans_hidden = true};
+	struct missed_cpu m;
+
+	(void)state;
+	missed_cpu_begin(&m, NAN);
+	missed_cpu_add(&m, &quiet);
 	assert_double_equal(m.seconds, 0, 0);
-	missed_cpu_add(&m, 1.0, 0.2, true);
-	assert_double_equal(m.seconds, 0.8, 1e-9);
-	missed_cpu_add(&m, 0.1, 0.6, false); /* a parent waited: it turned up */
-	assert_double_equal(m.seconds, 0.3, 1e-9);
-	missed_cpu_add(&m, 0.1, 5, true);
-	assert_double_equal(m.seconds, 0, 0);
+	missed_cpu_add(&m, &born);
+	missed_cpu_add(&m, &quiet);
+	assert_double_equal(m.seconds, 3, 1e-9);
 }
 
 int main(void)
@@ -124,6 +168,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_that_does_not_know_of_steal_had_none),
 		cmocka_unit_test(stolen_is_a_part_of_what_was_not_idle),
 		cmocka_unit_test(bound_follows_what_is_known),
+		cmocka_unit_test(bound_is_not_more_than_the_group_spent),
+		cmocka_unit_test(orphan_that_is_not_handed_to_us_may_run_on_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,6 +340,11 @@ static void answer_to_the_request_for_events_is_found(void **state)
 	put_event(&d, &e, CN_IDX_PROC);
 	assert_true(process_events_answer((struct bytes){d.data, d.len}, &code));
 	assert_int_equal(code, -EPERM);
+	d = (struct datagram){0};
+	e.event_data.ack.err = 0x80000000; /* no errno, and none that could be negated */
+	put_event(&d, &e, CN_IDX_PROC);
+	assert_true(process_events_answer((struct bytes){d.data, d.len}, &code));
+	assert_int_equal(code, -EPROTO);
 }
 
 int main(void)

@@ -81,6 +81,7 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--path.procfs=", {"path.procfs", "", "not empty"}},
 		{"--bogus", {"--bogus", "unknown", "--help"}},
 		{"--no-bogus", {"--no-bogus", "unknown", "--help"}},
+		{"--history.pth=x", {"--history.pth=x", "did you mean --history.path?", ""}},
 		{"-x", {"-x", "unknown", "--"}},
 		{"--history.path", {"history.path", "needs a value", "FILE"}},
 		{"--collector.bogus", {"bogus", "there are", "jobs"}},

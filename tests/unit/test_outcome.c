@@ -78,10 +78,40 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 	assert_true(isnan(f.exit_signal));
 }
 
+static void who_tells_a_failure_need_not_know_of_a_memory_kill(void **state)
+{
+	static const struct {
+		enum outcome told;
+		double exit_code, own_kills, shared_kills;
+		enum outcome outcome;
+	} cases[] = {
+		{OUTCOME_FAILED, 1, 0, 0, OUTCOME_FAILED},
+		{OUTCOME_FAILED, 1, NAN, NAN, OUTCOME_FAILED},
+		{OUTCOME_FAILED, 1, 1, 1, OUTCOME_OOM_KILLED},
+		{OUTCOME_FAILED, NAN, 1, 1, OUTCOME_OOM_KILLED},
+		{OUTCOME_FAILED, 137, NAN, 1, OUTCOME_OOM_KILLED},
+		{OUTCOME_FAILED, 1, NAN, 1, OUTCOME_FAILED},
+		{OUTCOME_SUCCEEDED, NAN, 1, 1, OUTCOME_SUCCEEDED},
+		{OUTCOME_INTERRUPTED, NAN, 1, 1, OUTCOME_INTERRUPTED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct account_note note = {
+			.oom_kills = cases[i].own_kills,
+			.shared_oom_kills = cases[i].shared_kills,
+		};
+
+		if (outcome_told(cases[i].told, cases[i].exit_code, &note) != cases[i].outcome)
+			fail_msg("case %zu", i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_kills_are_told_from_failures),
+		cmocka_unit_test(who_tells_a_failure_need_not_know_of_a_memory_kill),
 		cmocka_unit_test(status_that_the_kernel_told_is_taken_when_nobody_waited),
 	};
 

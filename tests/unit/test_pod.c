@@ -25,6 +25,19 @@ static void files_of_the_downward_api_are_read(void **state)
 	buf_done(&out);
 }
 
+/* Entries are kept apart by NULs: a name that holds one would be two. */
+static void name_with_a_nul_is_left_out(void **state)
+{
+	static const char text[] = "a\0pod.name=\"forged\"\nb=\"1\"";
+	struct buf out = BUF_MAX(1000);
+
+	(void)state;
+	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
+	assert_int_equal(out.len, sizeof "b=1");
+	assert_memory_equal(out.data, "b=1", sizeof "b=1");
+	buf_done(&out);
+}
+
 static void write_file(const char *folder, const char *name, const char *text)
 {
 	char path[200];
@@ -126,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_the_downward_api_are_read),
+		cmocka_unit_test(name_with_a_nul_is_left_out),
 		cmocka_unit_test(pod_is_called_by_what_tells_most),
 		cmocka_unit_test(only_so_many_jobs_are_let_in),
 	};

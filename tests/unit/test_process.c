@@ -63,6 +63,8 @@ static void status_reads_marks_and_switches(void **state)
 	static const char text[] =
 		"Name:\tVmHWM: 9 kB\nPid:\t12\nVmHWM:\t    2048 kB\nVmSwap:\t 4 kB\n"
 		"voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
+	static const char kinds[] = "Pid:\t12\nVmRSS:\t 7 kB\nRssAnon:\t 1 kB\nRssFile:\t 2 kB\n"
+				    "RssShmem:\t 4 kB\nHugetlbPages:\t 2048 kB\n";
 	struct process_status s;
 
 	(void)state;
@@ -71,6 +73,13 @@ static void status_reads_marks_and_switches(void **state)
 	assert_int_equal(s.swap_bytes, 4096);
 	assert_int_equal(s.voluntary_switches, 5);
 	assert_int_equal(s.involuntary_switches, 6);
+	assert_false(s.kinds_known);
+	assert_true(process_status_parse(SCAN(kinds, sizeof kinds - 1), &s));
+	assert_true(s.kinds_known);
+	assert_int_equal(s.kind_bytes[MEMORY_ANONYMOUS], 1024);
+	assert_int_equal(s.kind_bytes[MEMORY_FILE], 2048);
+	assert_int_equal(s.kind_bytes[MEMORY_SHMEM], 4096);
+	assert_int_equal(s.kind_bytes[MEMORY_HUGETLB], 2048 * 1024);
 	assert_false(process_status_parse(SCAN("nonsense", 8), &s));
 }
 
@@ -93,6 +102,8 @@ static void io_needs_all_four(void **state)
 static void pss_is_in_bytes(void **state)
 {
 	static const char rollup[] = "00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss: 3 kB\n";
+	static const char huge[] = "Rss: 9000 kB\nPss: 8000 kB\nAnonHugePages: 2048 kB\n"
+				   "ShmemPmdMapped: 4096 kB\nFilePmdMapped: 0 kB\n";
 	static const char other[] = "Rss: 9 kB\nPss_Dirty: 3 kB\n",
 			  absurd[] = "Rss: 9 kB\nPss: 10 kB\n";
 	struct process_pss pss;
@@ -101,6 +112,9 @@ static void pss_is_in_bytes(void **state)
 	assert_true(process_pss_parse(SCAN(rollup, sizeof rollup - 1), &pss));
 	assert_int_equal(pss.pss_bytes, 3072);
 	assert_int_equal(pss.rss_bytes, 9216);
+	assert_int_equal(pss.huge_bytes, 0);
+	assert_true(process_pss_parse(SCAN(huge, sizeof huge - 1), &pss));
+	assert_int_equal(pss.huge_bytes, 6144 * 1024);
 	assert_false(process_pss_parse(SCAN(absurd, sizeof absurd - 1), &pss));
 	assert_false(process_pss_parse(SCAN(other, sizeof other - 1), &pss));
 }

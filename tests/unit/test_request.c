@@ -252,6 +252,32 @@ static void hostile_values_are_shown_clean_and_short(void **state)
 	assert_non_null(strstr(e.text, "known: job_name"));
 }
 
+static void a_slip_is_answered_with_what_was_meant(void **state)
+{
+	static const struct {
+		const char *name, *says;
+		bool flags;
+	} table[] = {
+		{"job_nme", "did you mean job_name?", false},
+		{"Job_Name", "did you mean job_name?", false},
+		{"runz", "did you mean --runs?", true},
+		{"job", "did you mean --job-name?", true},
+		{"zzzzzz", "known: job_name", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct arguments a;
+		struct err e = {0};
+
+		arguments_begin(&a, parameters);
+		a.flags = table[i].flags;
+		assert_int_equal(arguments_add(&a, table[i].name, "x", &e), -EINVAL);
+		if (!strstr(e.text, table[i].says))
+			fail_msg("%s: %s", table[i].name, e.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +289,7 @@ int main(void)
 		cmocka_unit_test(values_of_one_parameter_are_bounded),
 		cmocka_unit_test(flags_are_called_as_they_are_written),
 		cmocka_unit_test(hostile_values_are_shown_clean_and_short),
+		cmocka_unit_test(a_slip_is_answered_with_what_was_meant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

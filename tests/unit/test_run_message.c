@@ -54,6 +54,7 @@ static void same_run(const struct run *a, const struct run *b)
 	same_text(a->host, b->host);
 	same_text(a->cpu_source, b->cpu_source);
 	same_text(a->network_source, b->network_source);
+	same_text(a->cpu_level, b->cpu_level);
 	same_text(a->vendor_id, b->vendor_id);
 	same_text(a->instance_type, b->instance_type);
 	same_text(a->region, b->region);
@@ -95,6 +96,7 @@ static void what_is_told_is_read(void **state)
 		runs.run[i].vendor_id = "aws";
 		runs.run[i].instance_type = "m7g.large";
 		runs.run[i].architecture = ARCHITECTURE_ARM64;
+		runs.run[i].cpu_level = "x86-64-v3";
 		json_t *told = run_message(&runs.run[i]);
 
 		json_write(&text, told);

@@ -221,6 +221,8 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"benchmark=speed", "benchmark", "stress_ng:best1"},
 		{"objective=benchmark", "objective", "/benchmarks"},
 		{"objective=deadline", "objective", "seconds"},
+		{"vcpus_min=8;vcpus_max=4", "vcpus_min", "8 is more than vcpus_max, 4"},
+		{"memory_max=1;memory_min=1.5", "memory_min", "1.5 is more than memory_max, 1"},
 	};
 
 	(void)state;
@@ -264,14 +266,37 @@ static void an_answer_explains_itself(void **state)
 	assert_string_equal(text_of(c, "as_of"), "2026-10-01");
 	assert_true(number_of(c, "age_seconds") > 0);
 	json_decref(o);
+}
 
-	o = ask("", 200);
-	char *notes = json_dumps(json_object_get(o, "notes"), 0);
+static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
+{
+	static const struct {
+		const char *words, *says[3];
+	} table[] = {
+		{"", {"servers are left out, for there is no exchange rate to USD for their prices "
+		      "in EUR",
+			     "--catalogue.rate=EUR=DOLLARS", "currency=EUR"}},
+		{"currency=EUR", {"no exchange rate to EUR", "--catalogue.rate=EUR=DOLLARS"}},
+		{"cpu=100", {"none of the ", "have too few vCPUs",
+				    "100 vCPUs are needed, and none has more than "}},
+		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
+		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
+		{"page=99", {"page 99 is past the last of the "}},
+	};
 
-	assert_non_null(strstr(notes, "no exchange rate"));
-	assert_non_null(strstr(notes, "EUR"));
-	free(notes);
-	json_decref(o);
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		json_t *o = ask(table[i].words, 200);
+		char *notes = json_dumps(json_object_get(o, "notes"), 0);
+
+		for (size_t k = 0; k < 3 && table[i].says[k]; k++)
+			if (!strstr(notes, table[i].says[k]))
+				fail_msg("%s: no \"%s\" in %s", table[i].words, table[i].says[k],
+					notes);
+		assert_null(strstr(notes, "(null)"));
+		free(notes);
+		json_decref(o);
+	}
 }
 
 /* A rate of one's own brings the servers in that currency back. */
@@ -432,6 +457,7 @@ int main(void)
 		TEST(what_is_not_known_is_named_with_what_is),
 		TEST(an_answer_explains_itself),
 		TEST(a_rate_makes_currencies_comparable),
+		TEST(notes_say_what_is_missing_and_how_to_bring_it_in),
 		TEST(a_job_is_priced_where_it_runs),
 		TEST(a_spot_machine_is_priced_as_one),
 		TEST(a_run_is_priced_where_it_ran),

@@ -130,6 +130,32 @@ static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 }
 
 /* The same database, confirmed a day later: only its age is another. */
+static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
+{
+	struct shelf *s = shelf_at(NULL);
+	struct shelf_state told;
+	struct catalogue *cached, *still, *built_in;
+
+	(void)state;
+	save("http://keeper.test", "h1", now_read().wall, "fetched");
+	cached = answer(s, &told);
+	FILE *f = fopen(cache, "w");
+
+	assert_non_null(f);
+	assert_true(fputs("no database", f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	still = answer(s, &told);
+	assert_ptr_equal(cached, still);
+	assert_true(told.fetched_at > 0);
+	assert_int_equal(unlink(cache), 0);
+	built_in = answer(s, &told);
+	assert_string_equal(built_in->source, "built-in");
+	catalogue_free(cached);
+	catalogue_free(still);
+	catalogue_free(built_in);
+	shelf_free(s);
+}
+
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
@@ -234,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_source_that_there_is_answers),
 		TEST(what_changed_is_loaded_and_what_did_not_is_kept),
+		TEST(a_cache_that_cannot_be_read_now_leaves_what_is_there),
 		TEST(a_confirmed_cache_is_young_again),
 		TEST(age_is_that_of_the_data),
 		TEST(a_file_that_cannot_be_read_is_an_error_until_it_can),

@@ -7,6 +7,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
+#include "exporter/active.h"
+#include "exporter/exposition.h"
 
 #define FAMILIES_MAX 1000
 
@@ -18,6 +20,7 @@ static const char *const units[] = {
 	"cores",
 	"celsius",
 	"watts",
+	"usd",
 	"joules",
 	"volts",
 	"amperes",
@@ -129,12 +132,18 @@ static const char *fold_fault(const struct metric *m)
 	return NULL;
 }
 
+/* process_*: as every client library of Prometheus calls what it says of its own process. */
+static bool legal_prefix(const char *name)
+{
+	return strncmp(name, "rightsize_", 10) == 0 || strncmp(name, "process_", 8) == 0;
+}
+
 static const char *row_fault(const struct metric *m)
 {
 	const char *fault;
 
-	if (!m->name || strncmp(m->name, "rightsize_", 10) != 0 || !legal_name(m->name))
-		return "the name is not legal, or has another prefix than rightsize_";
+	if (!m->name || !legal_prefix(m->name) || !legal_name(m->name))
+		return "the name is not legal, or has another prefix than rightsize_ and process_";
 	for (size_t i = 0; i < ARRAY_LEN(reserved_suffixes); i++)
 		if (ends_with(m->name, reserved_suffixes[i]))
 			return "the suffix of the name is reserved";
@@ -143,17 +152,25 @@ static const char *row_fault(const struct metric *m)
 	return fold_fault(m);
 }
 
-/* All rows of all collectors, in order. */
+static size_t add_rows(const struct metric *ret[FAMILIES_MAX], size_t n, const struct metric *rows,
+	size_t more)
+{
+	assert_true(n + more <= FAMILIES_MAX);
+	for (size_t i = 0; i < more; i++)
+		ret[n++] = &rows[i];
+	return n;
+}
+
+/* All rows of all collectors, in order, then what the exporter says of itself. */
 static size_t all_rows(const struct metric *ret[FAMILIES_MAX])
 {
+	static const struct collector *const *const lists[] = {all_collectors, own_collectors};
 	size_t n = 0;
 
-	for (size_t i = 0; all_collectors[i]; i++)
-		for (size_t j = 0; j < all_collectors[i]->n_metrics; j++) {
-			assert_true(n < FAMILIES_MAX);
-			ret[n++] = &all_collectors[i]->metrics[j];
-		}
-	return n;
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; lists[k][i]; i++)
+			n = add_rows(ret, n, lists[k][i]->metrics, lists[k][i]->n_metrics);
+	return add_rows(ret, n, health_metrics, HEALTH_N_METRICS);
 }
 
 static void every_row_keeps_the_rules(void **state)

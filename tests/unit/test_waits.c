@@ -94,6 +94,25 @@ static bool explains(const struct sizing *s, const char *text)
 	return false;
 }
 
+/* From one run that took 5 GB of disk. */
+static const struct {
+	const char *strategy;
+	double disk_bytes;
+	const char *words;
+} disk_cases[] = {
+	/* The most that one run is thought to differ from the next: 1.4 times, and 4 MiB. */
+	{"auto", 7e9 + 4 * 1048576.0, "disk 6.52 GiB: sized like memory"},
+	{"baseline", 6e9, "disk: 1 successful run needed at most 4.66 GiB, plus 20 %"},
+	{"max", 6e9, "disk 5.59 GiB: sized like memory"},
+	{"percentile", 5e9, "disk 4.66 GiB: sized like memory"},
+	{"krr", 5.75e9, "disk 5.36 GiB: sized like memory"},
+	/* The end of the 67th bucket, the first of 10 MB and each 5 % wider, and 15 %: 1.15e7 * (1.05^67 - 1) / 0.05. */
+	{"vpa", 5815202784.29388, "disk 5.42 GiB: sized like memory"},
+	/* A spread of 128 MiB, the least. */
+	{"ponder", 5e9 + 128 * 1048576.0, "disk 4.78 GiB: sized like memory"},
+	{"tovar", 5e9, "disk 4.66 GiB: sized like memory"},
+};
+
 static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **state)
 {
 	static struct test_runs t;
@@ -107,12 +126,15 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 		struct arena arena = {0};
 		struct sizing s;
 
+		assert_in_range(i, 0, ARRAY_LEN(disk_cases) - 1);
+		assert_string_equal(strategies[i].name, disk_cases[i].strategy);
 		assert_int_equal(strategies[i].size(&t.runs, &(struct sizing_options){0}, &arena,
 					 &s, NULL),
 			0);
 		assert_true(explains(&s, "waited for a CPU for 40 %"));
 		assert_true(explains(&s, "more cores would have made them faster"));
-		assert_true(s.demand.disk_bytes >= 5e9 && s.demand.disk_bytes <= 15e9);
+		assert_double_equal(s.demand.disk_bytes, disk_cases[i].disk_bytes, 1);
+		assert_true(explains(&s, disk_cases[i].words));
 		arena_done(&arena);
 	}
 }

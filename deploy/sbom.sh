@@ -1,0 +1,135 @@
+#!/bin/sh
+# Prints what a built program is made of, as CycloneDX JSON: the shared libraries that it loads, those that they load,
+# and what is built in. Versions are those of the files on this machine. The same inputs give the same bytes.
+#
+# Usage: sbom.sh PROGRAM VERSION COMPILER LIBCURL-VERSION SOURCE-FOLDER
+#
+# Needs readelf (READELF names another one); dpkg-query says which package a library is of, where there is one.
+set -eu
+
+program=$1 version=$2 compiler=$3 curl_version=$4 source=$5
+readelf=${READELF:-readelf}
+
+system=generic distribution=
+if [ -r /etc/os-release ]; then
+	system=$(sed -n 's/^ID=//p' /etc/os-release | tr -d '"')
+	distribution=$system-$(sed -n 's/^VERSION_ID=//p' /etc/os-release | tr -d '"')
+fi
+
+needed() {
+	"$readelf" -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort
+}
+
+# The compiler knows where it links from, also when it compiles for another processor.
+find_library() {
+	found=$("$compiler" -print-file-name="$1")
+	case $found in /*) realpath "$found" ;; *) echo "$1" ;; esac
+}
+
+# "NAME VERSION PURL" of a library.
+identify() {
+	path=$(find_library "$1")
+	package=
+	# What was installed below /lib may be found below /usr/lib now.
+	for known in "$path" "${path#/usr}"; do
+		[ -n "$package" ] || package=$(dpkg-query -S "$known" 2>/dev/null | sed -n '1s/: .*//p') || true
+	done
+	if [ -n "$package" ]; then
+		# shellcheck disable=SC2016 # dpkg's own expressions
+		dpkg-query -W -f='${Package} ${Version} ${Architecture}\n' "$package" | sed -n 1p | {
+			read -r name release architecture
+			echo "$name $release pkg:deb/$system/$name@$(encode "$release")?arch=$architecture&distro=$distribution"
+		}
+		return
+	fi
+	name=${1%%.so*}
+	release=${path##*.so.}
+	echo "$name $release pkg:generic/$name@$release"
+}
+
+# What may not stand in a package URL: + and : are the ones that versions have.
+encode() {
+	printf '%s' "$1" | sed 's/%/%25/g; s/+/%2B/g; s/:/%3A/g; s/~/%7E/g'
+}
+
+# All libraries, each once: "FILE NAME VERSION PURL".
+queue=$(needed "$program")
+all=
+while [ -n "$queue" ]; do
+	next=
+	for file in $queue; do
+		case "$all" in *"|$file "*) continue ;; esac
+		all="$all|$file $(identify "$file")
+"
+		path=$(find_library "$file")
+		[ ! -r "$path" ] || next="$next $(needed "$path")"
+	done
+	queue=$next
+done
+list=$(printf '%s' "$all" | sed 's/^|//' | sort)
+
+purl_of() {
+	printf '%s\n' "$list" | awk -v file="$1" '$1 == file {print $4}'
+}
+
+# "a","b" of the lines of standard input.
+quote() {
+	sed 's/.*/"&"/' | sort -u | paste -sd, -
+}
+
+depends_on() {
+	for file in $(needed "$1"); do
+		purl_of "$file"
+	done | quote
+}
+
+sha256() {
+	sha256sum "$1" | cut -d' ' -f1
+}
+
+own=pkg:generic/rightsize-exporter@$version
+page=$source/dashboards/web/vendor/uPlot.js
+page_version=$(sed -n '1s/.*(v\([0-9.]*\)).*/\1/p' "$page")
+servers=$source/recommender/servers.csv
+as_of=$(sed -n 's/^# as_of: *//p' "$servers" | sed -n 1p)
+uplot=pkg:npm/uplot@$page_version
+curl=pkg:generic/curl@$curl_version
+catalogue=pkg:generic/rightsize-exporter-servers@$as_of
+
+cat <<END
+{
+  "bomFormat": "CycloneDX",
+  "specVersion": "1.5",
+  "version": 1,
+  "metadata": {
+    "tools": {"components": [{"type": "application", "name": "$(basename "$compiler")", "version": "$("$compiler" -dumpfullversion -dumpversion)"}]},
+    "component": {
+      "type": "application", "bom-ref": "$own", "name": "rightsize-exporter", "version": "$version", "purl": "$own",
+      "licenses": [{"license": {"id": "Apache-2.0"}}]
+    }
+  },
+  "components": [
+    {
+      "type": "library", "bom-ref": "$uplot", "name": "uPlot", "version": "$page_version", "purl": "$uplot",
+      "description": "built in: charts of the page", "licenses": [{"license": {"id": "MIT"}}],
+      "hashes": [{"alg": "SHA-256", "content": "$(sha256 "$page")"}]
+    },
+    {
+      "type": "data", "bom-ref": "$catalogue", "name": "servers.csv", "version": "$as_of", "purl": "$catalogue",
+      "description": "built in: servers that can be rented, by Spare Cores", "licenses": [{"license": {"id": "CC-BY-SA-4.0"}}],
+      "hashes": [{"alg": "SHA-256", "content": "$(sha256 "$servers")"}]
+    },
+    {
+      "type": "library", "bom-ref": "$curl", "name": "libcurl", "version": "$curl_version", "purl": "$curl", "scope": "optional",
+      "description": "loaded by name when a catalogue is fetched or runs are handed on; the version is that of its headers"
+    }$(printf '%s\n' "$list" | awk '!seen[$4]++ {
+		printf ",\n    {\"type\": \"library\", \"bom-ref\": \"%s\", \"name\": \"%s\", \"version\": \"%s\", \"purl\": \"%s\"}", $4, $2, $3, $4}')
+  ],
+  "dependencies": [
+    {"ref": "$own", "dependsOn": [$({ for file in $(needed "$program"); do purl_of "$file"; done; printf '%s\n' "$uplot" "$catalogue" "$curl"; } | quote)]}$(
+	printf '%s\n' "$list" | awk '!seen[$4]++ {print $1, $4}' | while read -r file purl; do
+		printf ',\n    {"ref": "%s", "dependsOn": [%s]}' "$purl" "$(depends_on "$(find_library "$file")" | tr ',' '\n' | grep -vxF "\"$purl\"" | paste -sd, -)"
+	done)
+  ]
+}
+END

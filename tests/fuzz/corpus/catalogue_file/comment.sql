@@ -1,0 +1,4 @@
+﻿-- made by x
+
+/* y */
+CREATE TABLE server (vendor_id);

@@ -1,0 +1,2 @@
+CREATE TABLE server (vendor_id);
+INSERT INTO server SELECT 1 FROM nothing;

@@ -1,0 +1,126 @@
+/*
+ * Any bytes as what systemd and Kubernetes tell by variables and files. Lines: NAME=VALUE sets one of the variables
+ * below ("self" is our process number), and all of it is a file of the downward API.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
+#include "exporter/paths.h"
+#include "exporter/pod.h"
+#include "exporter/service.h"
+#include "tests/fuzz/fuzz.h"
+
+/* Where the file of the downward API is. */
+static char fuzz_folder[] = "/tmp/fuzz-pod-XXXXXX";
+
+static void fuzz_folder_remove(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%s/labels", fuzz_folder);
+	unlink(path);
+	rmdir(fuzz_folder);
+}
+
+static void fuzz_folder_write(const char *name, const void *data, size_t size)
+{
+	static bool made;
+	char path[64];
+
+	if (!made && !mkdtemp(fuzz_folder))
+		abort();
+	if (!made)
+		atexit(fuzz_folder_remove);
+	made = true;
+	snprintf(path, sizeof path, "%s/%s", fuzz_folder, name);
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+		abort();
+}
+
+static const char *const variables[] = {"NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "POD_NAME",
+	"POD_NAMESPACE", "POD_UID", "RIGHTSIZE_JOB_NAME", "STATE_DIRECTORY", "XDG_STATE_HOME",
+	"HOME", "CACHE_DIRECTORY", "XDG_CACHE_HOME"};
+
+static bool set_variable(struct scan line)
+{
+	char value[300];
+	struct slice name;
+
+	if (!scan_until(&line, '=', &name))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		if (slice_is(name, variables[i])) {
+			slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, value,
+				sizeof value);
+			if (strcmp(value, "self") == 0)
+				snprintf(value, sizeof value, "%d", getpid());
+			setenv(variables[i], value, 1);
+			return true;
+		}
+	return false;
+}
+
+/* Every entry is NAME=VALUE with a NUL behind. */
+static void check_info(const struct buf *info)
+{
+	size_t at = 0;
+
+	while (at < info->len) {
+		const char *entry = info->data + at;
+		size_t n = strnlen(entry, info->len - at);
+
+		assert(at + n < info->len && memchr(entry, '=', n));
+		at += n + 1;
+	}
+}
+
+static void check_paths(void)
+{
+	static int (*const paths[])(char **ret, const char *given, struct err *e) = {
+		history_default_path, cache_default_path};
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		char *path = NULL;
+		struct err e = {0};
+
+		if (paths[i](&path, NULL, &e) == 0)
+			assert(path && strstr(path, ".db"));
+		else
+			assert(!path && e.text[0]);
+		free(path);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf info AUTO(buf_done) = BUF_MAX(4 * POD_INFO_MAX);
+	struct scan text = SCAN((const char *)data, size), line;
+	struct recognised r;
+	struct err e = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		unsetenv(variables[i]);
+	while (scan_line(&text, &line))
+		set_variable(line);
+	pod_info_parse((struct slice){(const char *)data, size}, &info);
+	if (!info.full)
+		check_info(&info);
+	fuzz_folder_write("labels", data, size);
+	if (pod_recognise(fuzz_folder, &r, &e) == 0)
+		assert(utf8_plain(r.job_name) && r.run[0]);
+	else
+		assert(e.text[0]);
+	check_paths();
+	/* Nobody listens there. */
+	assert(!service_notify("READY=1"));
+	assert(service_sockets() <= 1024);
+	return 0;
+}

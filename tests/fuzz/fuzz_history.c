@@ -1,0 +1,240 @@
+/*
+ * A history that is broken as the input says, then read in every way, opened for writing, written and pruned.
+ *
+ * Input that begins with "#" is a list of damages to the file itself: two bytes of place, in units of 16 bytes, one
+ * byte of length, then the bytes. Else it is SQL that is run on it first.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "collectors/base/mem.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/test_history.h"
+
+#define TEMPLATE_MAX (1u << 20)
+#define STEPS_MAX    2000 /* of SQLite's machine, in thousands */
+
+static struct {
+	struct test_folder folder;
+	char template[TEMPLATE_MAX];
+	size_t size;
+} world;
+
+static void remove_folder(void)
+{
+	test_folder_remove(&world.folder);
+}
+
+static void begin(void)
+{
+	test_folder_make(&world.folder);
+	atexit(remove_folder);
+	struct history *h = test_history(world.folder.file);
+
+	test_write_run(h, "a", "etl/load", 1e9, 3, OUTCOME_SUCCEEDED);
+	test_write_run(h, "b", "etl/load", 1e9 + 100, 3, OUTCOME_FAILED);
+	test_write_run(h, "c", "train", 1e9 + 200, 4, OUTCOME_RUNNING);
+	history_close(h);
+	world.size = test_read_file(world.folder.file, world.template, sizeof world.template);
+	assert(world.size && world.size < sizeof world.template);
+}
+
+static void damage(char *file, const uint8_t *data, size_t size)
+{
+	while (size > 3) {
+		size_t at = ((size_t)data[0] << 8 | data[1]) * 16 % world.size, n = data[2];
+
+		data += 3;
+		size -= 3;
+		n = n < size ? n : size;
+		n = n < world.size - at ? n : world.size - at;
+		memcpy(file + at, data, n);
+		data += n;
+		size -= n;
+	}
+}
+
+static int too_long(void *context)
+{
+	return ++*(int *)context > STEPS_MAX;
+}
+
+/* What would leave this file alone and do something elsewhere. */
+static int authorize(void *context, int action, const char *a, const char *b, const char *c,
+	const char *d)
+{
+	(void)context;
+	(void)b;
+	(void)c;
+	(void)d;
+	if (action == SQLITE_PRAGMA)
+		return a && (strcmp(a, "user_version") == 0 || strcmp(a, "application_id") == 0 ||
+				    strcmp(a, "writable_schema") == 0) ?
+			       SQLITE_OK :
+			       SQLITE_DENY;
+	return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
+}
+
+static void run_sql(const uint8_t *data, size_t size)
+{
+	AUTO(freep) char *sql = xmalloc(size + 1);
+	sqlite3 *db = NULL;
+	int steps = 0;
+
+	if (size)
+		memcpy(sql, data, size);
+	sql[size] = '\0';
+	if (sqlite3_open(world.folder.file, &db) == SQLITE_OK) {
+		sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+		sqlite3_progress_handler(db, 1000, too_long, &steps);
+		sqlite3_set_authorizer(db, authorize, NULL);
+		sqlite3_exec(db, sql, NULL, NULL, NULL);
+	}
+	sqlite3_close(db);
+}
+
+static void check_code(int code, const struct err *e)
+{
+	assert(code >= 0 || e->text[0]);
+}
+
+static void read_runs(struct history *h, struct arena *arena)
+{
+	struct run_query query = {.open_stats = true};
+	struct series series = {0};
+	struct runs runs = {0};
+	struct err e = {0};
+	int code = history_runs(h, &query, arena, &runs, &e);
+
+	check_code(code, &e);
+	if (code)
+		return;
+	static const char *const columns[] = {"cpu_seconds", "not_there", NULL};
+
+	for (size_t i = 0; i < runs.n && i < 10; i++) {
+		const struct run *r = &runs.run[i];
+
+		assert(r->run_id && r->job_name);
+		assert((unsigned)r->outcome < OUTCOME_COUNT);
+		code = history_series(h, r->run_id, i % 2 ? columns : NULL, arena, &series, &e);
+		check_code(code, &e);
+	}
+}
+
+static void read_lists(struct history *h, struct arena *arena)
+{
+	struct job_row *jobs = NULL;
+	struct job_brief *briefs = NULL;
+	struct open_run *open_runs = NULL;
+	const char **unforwarded = NULL;
+	struct err e = {0};
+	uint64_t count = 0;
+	size_t n = 0;
+	int code = history_jobs(h, arena, &jobs, &n, &e);
+
+	check_code(code, &e);
+	for (size_t i = 0; code == 0 && i < n; i++)
+		assert(jobs[i].job_name && (unsigned)jobs[i].last_outcome < OUTCOME_COUNT);
+	code = history_overview(h, 3, arena, &briefs, &n, &e);
+	check_code(code, &e);
+	for (size_t i = 0; code == 0 && i < n; i++)
+		assert(briefs[i].job_name && briefs[i].n > 0);
+	check_code(history_open_runs(h, arena, &open_runs, &n, &e), &e);
+	check_code(history_unforwarded(h, 5, arena, &unforwarded, &n, &e), &e);
+	check_code(history_count_unforwarded(h, &count, &e), &e);
+	history_version(h);
+	history_bytes(h);
+}
+
+static void read_all(struct history *h)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct err e = {0};
+
+	read_runs(h, &arena);
+	read_lists(h, &arena);
+	check_code(history_check(h, &e), &e);
+}
+
+/* One more run, and the end of the one that is open. */
+static void write_all(struct history *h)
+{
+	static const struct history_limits limits = {.runs_per_job = 1,
+		.retention_seconds = 100,
+		.max_bytes = 40000,
+		.full_rate_seconds = 1};
+	struct run_begin b = test_begin("d", "etl/load", 2e9);
+	struct run_finish f = test_finish("c", 2e9 + 3, OUTCOME_SUCCEEDED);
+	double value[TEST_COLUMNS];
+	struct sample sample;
+	struct err e = {0};
+	int code = history_transaction(h, &e);
+
+	test_sample(&sample, value, "d", 2e9, 0);
+	if (code == 0)
+		code = history_run_begin(h, &b, &e);
+	if (code == 0)
+		code = history_samples(h, &sample, 1, &e);
+	if (code == 0)
+		code = history_run_finish(h, &f, &e);
+	if (code == 0)
+		code = history_commit(h, &e);
+	else
+		history_rollback(h);
+	check_code(code, &e);
+	for (int i = 0; i < 20 && history_prune(h, &limits, 2e9 + 10, &e) > 0; i++)
+		;
+}
+
+static void remove_leftovers(void)
+{
+	char path[700];
+
+	snprintf(path, sizeof path, "%s-wal", world.folder.file);
+	unlink(path);
+	snprintf(path, sizeof path, "%s-shm", world.folder.file);
+	unlink(path);
+	while (test_folder_aside(&world.folder, path, sizeof path))
+		if (unlink(path) != 0)
+			break;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct history *h = NULL;
+	struct err e = {0}, notice = {0};
+
+	if (!world.size)
+		begin();
+	AUTO(freep) char *file = xmalloc(world.size);
+
+	remove_leftovers();
+	memcpy(file, world.template, world.size);
+	if (size && data[0] == '#')
+		damage(file, data + 1, size - 1);
+	test_write_file(world.folder.file, file, world.size);
+	if (!size || data[0] != '#')
+		run_sql(data, size);
+	int code = history_open(&h, world.folder.file, HISTORY_READ, NULL, NULL, &e);
+
+	check_code(code, &e);
+	if (code == 0)
+		read_all(h);
+	history_close(h);
+	h = NULL;
+	code = history_open(&h, world.folder.file, HISTORY_WRITE, &test_columns, &notice, &e);
+	check_code(code, &e);
+	if (code == 0) {
+		write_all(h);
+		read_all(h);
+	}
+	history_close(h);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * Any bytes as the files of processes that are followed: what a run used, what recognises it, its GPU's fdinfo. A
+ * machine of fuzz_machine.h, with these further lines:
+ *
+ *	@@ follow 10 2		process 10 is a run, whose reaper is 2; the reaper may be absent
+ *	@@ adopt 11		process 11 belongs to the first run, too
+ *	@@ over			the first run has ended, as its parent says
+ *	@@ own			/proc is that of our own PID namespace, to those who only read
+ *	@@ again		other rules are in force: all processes are looked at anew
+ *
+ * Processes are looked at by each reader alone, too: a run must be like a real one before it asks them all.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "collectors/base/utf8.h"
+#include "collectors/cgroup_files.h"
+#include "collectors/cgroup_own.h"
+#include "collectors/gpu.h"
+#include "collectors/gpu_pid.h"
+#include "collectors/jobs.h"
+#include "collectors/process_book.h"
+#include "collectors/process_facts.h"
+#include "collectors/quota.h"
+#include "collectors/recognise.h"
+#include "collectors/run_disk.h"
+#include "collectors/run_network.h"
+#include "tests/fuzz/fuzz_machine.h"
+
+static const struct collector *const list[] = {&collector_jobs, &collector_gpu, NULL};
+
+struct machine {
+	struct fuzz_machine m;
+	struct snapshot_pool *pool;
+	void *gpu;
+	bool looked, own_pid_namespace;
+	unsigned runs, alone; /* runs, and processes that each reader looked at in this tick */
+	struct gpu_pids pids;
+	struct run_disk disk;
+	struct run_network network;
+	struct process_book *book;
+	struct facts_reader *reader;
+	double seconds; /* of CPU of the first run at the last look */
+};
+
+static void other(struct fuzz_machine *machine, struct slice word, struct scan line)
+{
+	struct machine *m = (struct machine *)machine;
+	struct host *h = &m->m.t.host;
+	uint64_t pid = 0, reaper = 0;
+	char id[32];
+
+	if (slice_is(word, "own"))
+		m->own_pid_namespace = true;
+	if (slice_is(word, "again"))
+		process_book_again(m->book);
+	if (slice_is(word, "over")) {
+		double final[RUN_N_METRICS];
+
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			final[i] = NAN;
+		jobs_conclude(h->jobs, "r0", final, (enum final_kind)0);
+		return;
+	}
+	if (!scan_u64(&line, &pid) || pid == 0 || pid > INT32_MAX)
+		return;
+	if (slice_is(word, "adopt"))
+		jobs_adopt(h->jobs, h, "r0", (pid_t)pid);
+	if (!slice_is(word, "follow") || m->runs > 8)
+		return;
+	if (!scan_u64(&line, &reaper) || reaper > INT32_MAX)
+		reaper = 0;
+	snprintf(id, sizeof id, "r%u", m->runs);
+	struct run_spec spec = {.run_id = id,
+		.job_name = m->runs % 2 ? "odd" : "even",
+		.pid = (pid_t)pid,
+		.reaper_pid = (pid_t)reaper,
+		.started_at = h->now.wall,
+		.awaits_conclusion = reaper != 0,
+		.grace_seconds = m->runs == 1 ? 2 : 0};
+	struct err e = {0};
+
+	if (jobs_follow(h->jobs, h, &spec, &e) == 0)
+		m->runs++;
+	else
+		assert(e.text[0]);
+}
+
+/* What each reader of a control group, a mount table or a network namespace makes of a process. */
+static void look_alone(struct machine *m, pid_t pid)
+{
+	struct host *h = &m->m.t.host;
+	struct cgroup_files files;
+	struct cgroup group;
+	double values[CGROUP_VALUES], received, sent;
+	struct err e = {0};
+
+	if (cgroup_of_process(&group, h, pid, &e) == 0) {
+		cgroup_files_open(&files, &group);
+		cgroup_files_read(&files, h, values);
+		for (size_t i = 0; i < CGROUP_VALUES; i++)
+			assert(!(values[i] < 0) && !isinf(values[i]));
+		cgroup_files_close(&files);
+		quota_find(&group, h);
+	}
+	assert(!(run_disk_look(&m->disk, h, pid, 1e6) < 0));
+	run_network_look(&m->network, h, pid, &received, &sent);
+	assert(!(received < 0) && !(sent < 0));
+}
+
+static void look(void *context, struct booked *p)
+{
+	struct machine *m = context;
+	struct process_facts facts;
+	struct recognised r;
+
+	if (m->alone++ < 3)
+		look_alone(m, p->pid);
+	if (!facts_begin(m->reader, &m->m.t.host, p->pid, &facts))
+		return;
+	facts_complete(m->reader, &m->m.t.host,
+		FACT_EXECUTABLE | FACT_WORKING_DIRECTORY | FACT_CGROUP | FACT_USER, &facts);
+	assert(facts.user[sizeof facts.user - 1] == '\0' ||
+		strnlen(facts.user, sizeof facts.user) < sizeof facts.user);
+	if (recognise(&facts.text, &r))
+		assert(utf8_plain(r.job_name));
+	p->note = m;
+}
+
+static void forget(void *context, struct booked *p)
+{
+	(void)context;
+	p->note = NULL;
+}
+
+static void tick(struct fuzz_machine *machine)
+{
+	struct machine *m = (struct machine *)machine;
+	struct host *h = &m->m.t.host;
+	struct err e = {0};
+
+	if (!m->looked && collector_gpu.start(&m->gpu, h, &e))
+		m->gpu = NULL;
+	m->looked = true;
+	struct snapshot *s = snapshot_take(m->pool);
+
+	s->at = h->now;
+	m->alone = 0;
+	struct host own = *h;
+
+	own.own_pid_namespace = m->own_pid_namespace;
+	process_book_look(m->book, &own, look, forget, m);
+	gpu_pids_update(&m->pids, &own, (const uint32_t[]){10, 12, 7, 4000000000}, 4);
+	assert(gpu_pid_of(&m->pids, 7) >= 0);
+	gpu_pids_are_same(&m->pids, &own);
+	jobs_read(h->jobs, h, s);
+	for (size_t i = 0; i < s->n_runs; i++) {
+		const struct run_reading *r = &s->runs[i];
+
+		for (size_t k = 0; k < RUN_N_METRICS; k++)
+			assert(!(r->value[k] < 0) && !isinf(r->value[k]));
+		if (strcmp(r->run_id, "r0") == 0) {
+			assert(!(r->value[RUN_CPU_SECONDS] < m->seconds));
+			m->seconds = r->value[RUN_CPU_SECONDS];
+		}
+	}
+	collector_jobs.collect(NULL, h, &s->blocks[0], &e);
+	assert(!block_fault(&s->blocks[0]));
+	if (m->gpu && collector_gpu.collect(m->gpu, h, &s->blocks[1], &e) == 0)
+		assert(!block_fault(&s->blocks[1]));
+	jobs_drop_ended(h->jobs);
+	shared_drop(&s->shared);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct machine m = {.m = {.tick = tick, .other = other},
+		.pool = snapshot_pool_new(list),
+		.book = process_book_new(),
+		.reader = facts_reader_new()};
+
+	test_host_init(&m.m.t);
+	m.m.t.host.jobs = jobs_new();
+	fuzz_play(&m.m, data, size);
+	if (m.gpu)
+		collector_gpu.stop(m.gpu);
+	snapshot_pool_free(m.pool);
+	jobs_free(m.m.t.host.jobs);
+	gpu_pids_done(&m.pids);
+	run_disk_done(&m.disk);
+	process_book_free(m.book);
+	facts_reader_free(m.reader);
+	test_host_done(&m.m.t);
+	return 0;
+}

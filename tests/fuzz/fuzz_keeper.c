@@ -1,0 +1,115 @@
+/*
+ * Any bytes as what a Keeper answers, call after call, and what its headers say. Answers are separated by "@@"; each
+ * is a status, then header lines up to an empty one, then the body. Waiting takes no time, and ends it all after a
+ * while.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/scan.h"
+#include "exporter/keeper.h"
+#include "tests/fuzz/fuzz.h"
+
+#define CALLS_MAX 60
+#define WAITS_MAX 200
+
+struct world {
+	struct scan rest;
+	unsigned calls, waits;
+	double seconds;
+};
+
+/* The next answer; what is behind the last one begins again at nothing. */
+static struct scan next_answer(struct world *w)
+{
+	const char *end = w->rest.at == w->rest.end ?
+				  NULL :
+				  memmem(w->rest.at, (size_t)(w->rest.end - w->rest.at), "@@", 2);
+	struct scan ret = {w->rest.at, end ? end : w->rest.end};
+
+	w->rest.at = end ? end + 2 : w->rest.end;
+	return ret;
+}
+
+static int get(void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+{
+	struct world *w = context;
+	struct scan s = next_answer(w), line;
+	uint64_t status = 0;
+
+	assert(strncmp(url, "http://k/", 9) == 0);
+	assert(!etag || !strpbrk(etag, "\r\n"));
+	if (w->calls++ > CALLS_MAX)
+		return err_set(e, -ECANCELED, "enough");
+	answer_clear(ret);
+	if (!scan_line(&s, &line) || !scan_u64(&line, &status))
+		return err_set(e, -EIO, "no answer");
+	ret->status = (int)(status % 1000);
+	while (scan_line(&s, &line) && line.at < line.end)
+		answer_header(ret, line.at, (size_t)(line.end - line.at));
+	buf_add(&ret->body, s.at, (size_t)(s.end - s.at));
+	assert(!(ret->max_age_seconds < 0) && !(ret->retry_after_seconds < 0));
+	assert(memchr(ret->etag, '\0', sizeof ret->etag));
+	return 0;
+}
+
+static bool wait_(void *context, double seconds)
+{
+	struct world *w = context;
+
+	assert(seconds > 0 && seconds < 1e6);
+	w->seconds += seconds;
+	return w->waits++ < WAITS_MAX;
+}
+
+static struct wall now(void *context)
+{
+	struct world *w = context;
+
+	return (struct wall){(int64_t)((1.8e9 + w->seconds) * 1e9)};
+}
+
+static double half(void *context)
+{
+	(void)context;
+	return 0.5;
+}
+
+static void fetch(const struct keeper_options *o, const struct keeper_transport *t,
+	struct catalogue_cache *cache)
+{
+	struct catalogue *c = NULL;
+	struct keeper_report r;
+	struct err e = {0};
+	int code = keeper_fetch(o, t, cache, &c, &r, &e);
+
+	assert((code == 0) == (c || r.unchanged));
+	assert(code == 0 || e.text[0]);
+	assert(memchr(r.hash, '\0', sizeof r.hash));
+	catalogue_free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *regions[] = {"here"}, *benchmarks[] = {"geekbench:score"};
+	struct world w = {.rest = {(const char *)data, (const char *)data + size}};
+	struct keeper_transport t = {&w, get, wait_, now, half};
+	struct keeper_options o = {.url = "http://k",
+		.regions = {1, regions},
+		.benchmarks = {1, benchmarks},
+		.known_hash = "h0"};
+	struct catalogue_cache *cache = NULL;
+	struct err e = {0};
+
+	/* In every second input pages are kept and asked for again: they are fresh then, or confirmed. */
+	if (size % 2 && catalogue_cache_open(&cache, ":memory:", &e))
+		abort();
+	fetch(&o, &t, cache);
+	if (cache)
+		fetch(&o, &t, cache);
+	catalogue_cache_close(cache);
+	return 0;
+}

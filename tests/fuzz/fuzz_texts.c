@@ -1,0 +1,102 @@
+/* Any bytes to the small readers of text that have no file of their own: names, paths, heads of files, tokens. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/process_facts.h"
+#include "collectors/run_binary.h"
+#include "collectors/steady_name.h"
+#include "tests/fuzz/fuzz.h"
+
+/* What is left of a name is its beginning, and a second time nothing more goes. */
+static void check_steady(struct slice (*cut)(struct slice name), struct slice name)
+{
+	struct slice once = cut(name);
+
+	assert(once.len <= name.len && (once.len == 0 || once.data == name.data));
+	assert(once.len || !name.len);
+}
+
+static void check_utf8(const char *data, size_t size)
+{
+	char clean[64];
+
+	utf8_clean(data, size, clean, sizeof clean);
+	assert(strlen(clean) < sizeof clean && utf8_valid(clean, strlen(clean)));
+	if (utf8_valid(data, size) && size < sizeof clean && !memchr(data, '\0', size))
+		assert(strlen(clean) == size);
+}
+
+/* Numbers are read the same by whoever prints them. */
+static void check_numbers(const char *data, size_t size)
+{
+	struct scan s = SCAN(data, size), again;
+	char text[DOUBLE_TEXT_MAX];
+	double v, w;
+	uint64_t u;
+	int64_t i;
+
+	if (scan_double(&s, &v)) {
+		assert(isfinite(v) && s.at > data && s.at <= s.end);
+		again = SCAN(text, double_text(text, v));
+		assert(scan_double(&again, &w) && !(v < w) && !(v > w));
+	}
+	s = SCAN(data, size);
+	if (!scan_u64(&s, &u))
+		assert(s.at == data);
+	s = SCAN(data, size);
+	if (!scan_i64(&s, &i))
+		assert(s.at == data);
+}
+
+/* However a text is taken apart, the pieces lie in it and come to an end. */
+static void check_pieces(const char *data, size_t size)
+{
+	struct scan s = SCAN(data, size), line;
+	struct slice word, left;
+
+	assert(scan_literal(&s, "") && s.at == data);
+	scan_literal(&s, "run");
+	while (scan_line(&s, &line)) {
+		assert(line.at >= data && line.end <= data + size);
+		while (scan_word(&line, &word)) {
+			struct scan piece = scan_slice(word);
+
+			assert(word.len && word.data + word.len <= data + size);
+			while (scan_until(&piece, ':', &left))
+				assert(!memchr(left.data, ':', left.len));
+		}
+		assert(line.end - line.at == (ptrdiff_t)strspn(line.at, " \t") ||
+			memchr(line.at, '\0', (size_t)(line.end - line.at)));
+	}
+	assert(scan_end(&s));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* A copy of its own, so that a read past the end is seen. */
+	AUTO(freep) char *text = xmalloc(size + 1);
+	char container[CONTAINER_ID_MAX];
+
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	struct slice all = {text, size};
+
+	check_steady(steady_name, all);
+	check_steady(without_generated, all);
+	check_steady(without_replica, all);
+	check_utf8(text, size);
+	check_numbers(text, size);
+	check_pieces(text, size);
+	assert(!utf8_plain(text) || (strlen(text) && utf8_valid(text, strlen(text))));
+	container_of_cgroup(all, container);
+	assert(strspn(container, "0123456789abcdef") == strlen(container));
+	elf_architecture(data, size);
+	emulated_architecture(text);
+	return 0;
+}

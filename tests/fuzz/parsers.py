@@ -1,0 +1,75 @@
+"""Which fuzz target is for what: a file, or those functions of it that read what comes from outside."""
+import hashlib
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+PARSERS = {
+    "arguments": ("exporter/arguments.c", "exporter/target.c"),
+    "captured": ("exporter/captured.c",),
+    "catalogue_csv": ("recommender/catalogue_csv.c", "recommender/fields.c: check_text number_from_text set_enum "
+                      "name_find field_find"),
+    "catalogue_file": ("exporter/catalogue_file.c", "exporter/catalogue_dump.c", "exporter/catalogue_scdata.c",
+                       "recommender/fields.c: field_set_text field_set_number"),
+    "catalogue_json": ("recommender/catalogue_json.c",),
+    "changes": ("exporter/site_change.c", "exporter/body.c", "exporter/run_message.c", "exporter/token.c",
+                "exporter/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),
+    "cloud": ("exporter/cloud.c", "exporter/http_answer.c"),
+    "collectors": ("collectors/cpu.c", "collectors/disk.c", "collectors/energy.c", "collectors/load.c",
+                   "collectors/memory.c", "collectors/mounts.c", "collectors/network.c", "collectors/interfaces.c",
+                   "collectors/pressure.c", "collectors/server.c", "collectors/cgroup.c", "collectors/cgroup_path.c",
+                   "collectors/filesystem.c"),
+    "drm_fdinfo": ("collectors/drm_fdinfo.c",),
+    "environment": ("exporter/pod.c",
+                    "exporter/service.c: service_notify read_number is_for_us service_sockets"),
+    "history": ("exporter/history_read.c", "exporter/history_series.c", "exporter/history_open.c: history_check "
+                "open_for_writing move_all set_aside name_aside",
+                "exporter/history_overview.c", "exporter/history_schema.c"),
+    "job_rules": ("exporter/job_rules.c: add_condition each_pair read_variable read_environment read_label "
+                  "read_labels has_group add_groups check_template check_rule read_rule read_rules job_rules_parse",
+                  "exporter/job_rules_match.c"),
+    "jobs": ("collectors/process.c", "collectors/process_facts.c", "collectors/process_book.c",
+             "collectors/process_fds.c", "collectors/cgroup_files.c", "collectors/cgroup_own.c", "collectors/quota.c",
+             "collectors/run_network.c", "collectors/run_disk.c", "collectors/gpu_drm.c", "collectors/gpu_users.c",
+             "collectors/gpu_pid.c"),
+    "keeper": ("exporter/keeper.c", "exporter/keeper_call.c", "exporter/answer.c"),
+    "negotiate": ("exporter/negotiate.c",),
+    "netlink": ("collectors/netlink.c: bytes_skip number_at bytes_u16 bytes_u32 bytes_u64 padded step netlink_next "
+                "netlink_error netlink_attribute", "collectors/taskstats.c: record_read aggregate_read taskstats_parse "
+                "taskstats_family", "collectors/process_events.c: event_read translate process_events_parse "
+                "process_events_answer"),
+    "nvml": ("collectors/gpu_nvml_read.c", "collectors/nvml.c: nvml_words nvml_read_memory add_process prepare fetch "
+             "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
+             "nvml_read_utilization"),
+    "options": ("exporter/options.c: set set_by_flag from_environment set_defaults row_named set_collector read_flag "
+                "begin finish options_read",),
+    "recognise": ("collectors/recognise.c", "collectors/recognise_words.c"),
+    "routes": ("exporter/server_parameters.c", "exporter/sizing_parameters.c"),
+    "site": ("exporter/site_metrics.c: filter_of is_collector collectors_ok filter_ok wait_of",
+             "exporter/site.c: site_arguments dispatch site_answer refuse_method not_found"),
+    "texts": ("collectors/steady_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
+              "collectors/run_binary.c: elf_architecture emulated_architecture"),
+    "web_config": ("exporter/web_config.c", "exporter/yaml.c"),
+}
+
+
+def functions(path):
+    """{name: range of its lines}; a function begins at the margin and ends with a brace there."""
+    found, name, first = {}, None, 0
+    for number, line in enumerate((ROOT / path).read_text().splitlines(), 1):
+        head = re.match(r"[a-z].*?(\w+)\(", line)
+        if head and not line.endswith(";"):
+            name, first = head[1], number
+        elif line == "}" and name:
+            found[name] = range(first, number + 1)
+            name = None
+    return found
+
+
+def version(target):
+    """Changes with the parsers of a target and with the target itself: time spent on others does not count."""
+    digest = hashlib.sha256((ROOT / "tests/fuzz" / f"fuzz_{target}.c").read_bytes())
+    for parser in PARSERS[target]:
+        digest.update((ROOT / parser.partition(": ")[0]).read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,64 @@
+/* However many runs there are, no statement reads all of them to find a few. */
+#include "tests/unit/test_main.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "exporter/history_private.h"
+#include "tests/support/test_history.h"
+
+static const struct {
+	const char *name, *sql;
+} statements[] = {
+#define STATEMENT_TO_EXPLAIN(id, text) {#id, text},
+	HISTORY_STATEMENTS(STATEMENT_TO_EXPLAIN)};
+
+/* "SCAN r", and neither "SCAN r USING INDEX ..." nor the scan of a small table or of a result. */
+static bool reads_all(const char *step)
+{
+	static const char *const large[] = {"run", "r", "n", "o", "sample", "s", "run_stat"};
+
+	if (strncmp(step, "SCAN ", 5) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(large); i++)
+		if (strcmp(step + 5, large[i]) == 0)
+			return true;
+	return false;
+}
+
+static void statements_find_what_they_want_by_an_index(void **state)
+{
+	struct test_place *f = *state;
+	sqlite3 *db;
+	int found = 0;
+
+	assert_int_equal(sqlite3_open(f->folder.file, &db), SQLITE_OK);
+	for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+		char sql[4096];
+		sqlite3_stmt *s;
+
+		snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", statements[i].sql);
+		assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+		while (sqlite3_step(s) == SQLITE_ROW) {
+			const char *step = (const char *)sqlite3_column_text(s, 3);
+
+			if (!step || !reads_all(step))
+				continue;
+			print_error("%s: %s\n", statements[i].name, step);
+			found++;
+		}
+		sqlite3_finalize(s);
+	}
+	sqlite3_close(db);
+	assert_int_equal(found, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(statements_find_what_they_want_by_an_index,
+			test_place_make, test_place_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
