@@ -94,7 +94,7 @@ def start_us(o, n, folder):
 
 def start_peers(o, root, folder):
     ret, missing = [], []
-    usr = f"{o.peers}/root/usr"
+    usr = f"{o.peers}/debian/usr"
     node, process = f"{usr}/bin/prometheus-node-exporter", f"{usr}/bin/prometheus-process-exporter"
     apps, python = f"{usr}/lib/netdata/plugins.d/apps.plugin", f"{o.peers}/venv/bin/python"
     with open(f"{folder}/groups.yml", "w") as file:

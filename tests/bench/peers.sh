@@ -6,14 +6,14 @@
 set -euo pipefail
 
 folder=$(realpath -m "${1:?usage: tests/bench/peers.sh FOLDER}")
-mkdir -p "$folder/root"
+mkdir -p "$folder/debian"
 cd "$folder"
 for package in prometheus-node-exporter prometheus-process-exporter netdata-core netdata-plugins-bash; do
 	if ! compgen -G "${package}_*.deb" >/dev/null && ! apt-get download "$package" >/dev/null 2>&1; then
 		printf 'peers.sh: there is no package %s here\n' "$package" >&2
 		continue
 	fi
-	dpkg -x "${package}"_*.deb root
+	dpkg -x "${package}"_*.deb debian
 done
 if [ ! -x venv/bin/python ] || ! venv/bin/python -c 'import resource_tracker' 2>/dev/null; then
 	{ python3 -m venv venv && venv/bin/pip install --quiet resource-tracker; } ||
