@@ -112,15 +112,7 @@ const char *accounts_refusal(const struct accounts *a)
 	return a->refusal.text;
 }
 
-/* ---- counts of one group ---- */
-
-static double group_oom_kills(const struct cgroup *c, const struct host *h)
-{
-	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
-
-	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
-		"oom_kill");
-}
+/* ---- counts of the machine ---- */
 
 static double machine_number(const struct host *h, const char *key)
 {
@@ -425,7 +417,6 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
 	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	/* Sums of other parts may differ in the last bit. */
 	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
 }
 
@@ -469,10 +460,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return 0;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
-	/*
-	 * Ends are all that the clock leaves out, but for what was taken off it, and for set-user-ID programs: it is far
-	 * from the others then.
-	 */
+	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return missed;

@@ -65,9 +65,11 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
+/* However seldom samples are taken, what is decided here must not be older than what it waits for. */
 static struct sight look(struct app *app)
 {
-	struct snapshot *s = sampler_snapshot(app->sampler, 2 * app->options->sample_interval, 1);
+	double most = fmin(2 * app->options->sample_interval, ENDING_SETTLE_SECONDS / 2);
+	struct snapshot *s = sampler_snapshot(app->sampler, most, 1);
 	struct sight ret = {0};
 
 	for (size_t i = 0; s && i < s->n_runs; i++) {

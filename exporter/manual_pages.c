@@ -69,7 +69,8 @@ static void man_options(struct buf *out)
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"}};
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
 	struct option_view o;
 
 	add_section(out, "OPTIONS");

@@ -14,13 +14,14 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools.
+# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
+# no address for letters, and says so by a name that never exists (RFC 2606).
 set(builder "$ENV{DEBFULLNAME}")
 set(address "$ENV{DEBEMAIL}")
 if(NOT address)
-  set(builder "whoever built this package")
-  set(address root@localhost)
-elseif(NOT builder)
+  set(address maintainers@rightsize-exporter.invalid)
+endif()
+if(NOT builder)
   set(builder rightsize-exporter)
 endif()
 set(CPACK_PACKAGE_CONTACT "${builder} <${address}>")
@@ -39,6 +40,8 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl3-gnutls, ca-certificates
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/postinst ${debian}/prerm ${debian}/postrm ${debian}/conffiles)
 set(CPACK_STRIP_FILES ON)
+# Whatever the umask of whoever builds it.
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 # With DESTDIR the paths in the unit are those that it will have.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)

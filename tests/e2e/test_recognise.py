@@ -121,7 +121,7 @@ class Recognise(Case):
                        python_job(WAITING, "0", *(a.replace("MARK", mark) for a in arguments)))
             names[system] = name.replace("MARK", mark)
         names["nextflow"], names["ray"] = f"{self.mark}:ALIGN", f"ray/{self.mark}"
-        (self.folder / ".command.run").write_text(f"#!/bin/bash\n# NEXTFLOW TASK: {names['nextflow']} (s 1)\ncat\n")
+        (self.folder / ".command.run").write_text(f"#!/bin/bash\n### ---\n### name: '{names['nextflow']} (s 1)'\n### ...\ncat\n")
         self.begin({}, ["sh", ".command.run"], cwd=self.folder)
         self.begin({"RAY_JOB_ID": "01"}, [f"ray::{self.mark}", "-S", "-E", "-c", WAITING, "0"], executable=PYTHON)
         wait_until(lambda: {name for name in names.values() if server.job_value("rightsize_job_active_runs", name)}

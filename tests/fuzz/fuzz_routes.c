@@ -48,7 +48,8 @@ static void begin(void)
 	app.history_path = "some/history.db";
 	fake_history = (struct fake_history){
 		.runs = sample_runs(), .series = {4, 1, column_names, at, step, columns}};
-	fake_machine = (struct machine){.vendor_id = "aws", .instance_type = "t.small"};
+	fake_machine =
+		(struct machine){.vendor_id = "aws", .instance_type = "t.small", .source = "aws"};
 }
 
 static const struct route *find(const char *path)

@@ -9,9 +9,13 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 import node
-from node import ADDRESS, BINARIES, ROOT, SLOW, TOOLS, sh, wait_until
-from sidecar import SidecarCases
+from node import ADDRESS, BINARIES, IMAGE, JOB_IMAGE, MIB, ROOT, SLOW, TOOLS, WORK, sh, show, wait_until
+from sidecar import PORT, SidecarCases
+
+MANIFESTS = ROOT / "deploy/kubernetes"
 
 
 class Certificates:
@@ -116,8 +120,7 @@ class Node(SidecarCases, unittest.TestCase):
 
     def play(self, name, script, memory, flags):
         """deploy/kubernetes/sidecar/classic.yaml with images that are here, and a job of ours."""
-        job = json.loads(self.cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f",
-                                              ROOT / "deploy/kubernetes/sidecar/classic.yaml"))
+        job = yaml.safe_load((MANIFESTS / "sidecar/classic.yaml").read_text())
         job["metadata"]["name"] = name
         job["spec"]["backoffLimit"] = 0
         job["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/name"] = name
@@ -139,6 +142,54 @@ class Node(SidecarCases, unittest.TestCase):
         super().test_the_job_arrives_in_prometheus_and_the_pod_completes()
         wait_until(lambda: self.cluster.get("job", "load")["status"].get("succeeded") == 1, "the Job to complete", SLOW)
         self.assertEqual(self.pod("load")["status"]["phase"], "Succeeded")
+
+    def test_the_api_server_takes_the_manifests(self):
+        """But for the native sidecar and the monitors, which it does not know."""
+        self.cluster.kubectl("create", "namespace", "rightsize")
+        for file in sorted(f for folder in ("central", "daemonset") for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
+            self.cluster.kubectl("apply", "--dry-run=server", "--namespace=rightsize", "-f", file)
+        self.cluster.kubectl("apply", "--dry-run=server", "-f", MANIFESTS / "sidecar/classic.yaml")
+
+    def only(self, selector):
+        pods = self.cluster.get("pods", "-l", selector)["items"]
+        return pods[0] if pods else None
+
+    def test_the_exporter_of_the_node_knows_a_job_that_names_itself(self):
+        """deploy/kubernetes/daemonset/daemonset.yaml, with a history that goes with the test."""
+        account, daemons = yaml.safe_load_all((MANIFESTS / "daemonset/daemonset.yaml").read_text())
+        pod = daemons["spec"]["template"]["spec"]
+        pod["containers"][0].update(image=IMAGE, imagePullPolicy="Never")
+        pod["containers"][0]["args"] = [a for a in pod["containers"][0]["args"] if not a.startswith("--forward.")]
+        pod["volumes"] = [{"name": v["name"], "emptyDir": {}} if v["name"] == "state" else v for v in pod["volumes"]]
+        limits = {"cpu": "100m", "memory": "128Mi"}
+        job = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plain", "labels": {"app": "plain"}}, "spec": {
+            "restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [{
+                "name": "main", "image": JOB_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/sh", "-c", WORK],
+                "env": [{"name": "RIGHTSIZE_JOB_NAME", "value": "plain/job"}], "securityContext": {"runAsUser": 1000},
+                "resources": {"limits": limits}}]}}
+        for thing in (account, daemons, job):
+            self.addCleanup(self.cluster.answers, "delete", thing["kind"].lower(), thing["metadata"]["name"],
+                            "--grace-period=1", "--timeout=60s")
+        for thing in (account, daemons):
+            self.cluster.kubectl("create", "-f", "-", input=json.dumps(thing))
+        component = "app.kubernetes.io/component=node"
+        wait_until(lambda: (p := self.only(component)) and all(c["ready"] for c in p["status"].get(
+            "containerStatuses", [{"ready": False}])) and p, "the exporter of the node to be ready", SLOW)
+        self.prometheus.targets(f"{self.only(component)['status']['podIP']}:{PORT}")
+        self.cluster.kubectl("create", "-f", "-", input=json.dumps(job))
+        rows = []
+        for what, metric, unit, least, most in (
+                ("CPU time, s", "cpu_seconds_total", 1, 0.5, 60), ("memory peak, MiB", "memory_peak_bytes", MIB, 60, 128),
+                ("memory limit, MiB", "memory_limit_bytes", MIB, 128, 128),
+                ("CPU limit, cores", "cpu_limit_cores", 1, 0.1, 0.1),
+                ("throttled periods", "cpu_throttled_periods_total", 1, 1, 9000),
+                ("disk read, bytes", "disk_read_bytes_total", 1, 0, 1 << 30),
+                ("unreadable", "unreadable_processes", 1, 0, 0)):
+            query = f'max_over_time(rightsize_job_{metric}{{job_name="plain/job"}}[1h])'
+            value = self.value(query, least * unit) / unit
+            self.assertLessEqual(value, most, what)
+            rows.append((f"{what:20}{value:9.3f}  {query}",))
+        show("the exporter of the node", rows)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from support import wait_until  # noqa: E402
 
 IMAGE, BASE = os.environ["RIGHTSIZE_IMAGE"], os.environ["BASE"]
 MIB = 1 << 20
+GRACE_SECONDS = 60  # as in the manifests
 
 # Two busy processes, and 60 MiB.
 WORK = """perl -e '$n = 60 << 20; $x = "a"; $x x= $n; $t = time + %(seconds)d; 1 while time < $t' &
@@ -56,7 +57,7 @@ class Pod:
         self.manifest = {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
             "spec": {
-                "shareProcessNamespace": True, "restartPolicy": "Never", "terminationGracePeriodSeconds": 20,
+                "shareProcessNamespace": True, "restartPolicy": "Never", "terminationGracePeriodSeconds": GRACE_SECONDS,
                 "containers": [{
                     "name": "rightsize", "image": IMAGE, "imagePullPolicy": "Never",
                     "args": ["serve", "--jobs.pod", "--sample.interval=500ms", "--no-catalogue.refresh", *flags],
@@ -285,9 +286,9 @@ class Sidecar(PodCase):
                 *flags, f"--forward.url=http://host.containers.internal:{central.port}"])
             wait_until(lambda p=pod: (p.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
             started = time.monotonic()
-            podman("stop", "--time", "20", pod.container("rightsize"))
+            podman("stop", "--time", str(GRACE_SECONDS), pod.container("rightsize"))
             took = time.monotonic() - started
-            self.assertLess(took, 20)
+            # Who takes longer is killed.
             self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
             self.assertEqual(pod.state("job")["Status"], "running")
             run = central.get(f"/runs?job_name=pods/{pod.name}").json["runs"][0]

@@ -6,6 +6,7 @@
 
 #include "collectors/base/mem.h"
 #include "recommender/recommend.h"
+#include "recommender/strategy.h"
 #include "recommender/waits.h"
 #include "tests/support/test_runs.h"
 
@@ -139,11 +140,47 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 	}
 }
 
+static void what_was_waited_for_is_said_in_words(void **state)
+{
+	static const struct {
+		const char *column;
+		double seconds;
+		const char *second, *says;
+		double more;
+	} cases[] = {
+		{"memory_wait_seconds", 50, NULL, "waited for memory for", 0},
+		{"io_wait_seconds", 50, NULL, "waited for storage for", 0},
+		{"cpu_wait_seconds", 60, "cpu_throttled_seconds",
+			"10 s of it held back by a CPU quota", 10},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		static struct test_runs t;
+		struct arena arena = {0};
+		struct sizing s = {0};
+
+		t = (struct test_runs){0};
+		struct run *r = test_run_succeeded(&t, 0.9, 1e9);
+
+		set_total(r, "cpu_seconds", 90);
+		set_total(r, "cpu_wait_seconds", 0);
+		set_total(r, cases[i].column, cases[i].seconds);
+		if (cases[i].second)
+			set_total(r, cases[i].second, cases[i].more);
+		explain_waits(&s, &t.runs, &arena);
+		if (!explains(&s, cases[i].says))
+			fail_msg("%s: %s", cases[i].column, s.n_explain ? s.explain[0] : "nothing");
+		arena_done(&arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_verdict_follows_from_what_was_waited_for),
 		cmocka_unit_test(shares_are_of_all_runs_of_which_they_are_known),
+		cmocka_unit_test(what_was_waited_for_is_said_in_words),
 		cmocka_unit_test(every_strategy_says_it_and_asks_for_the_disk_that_was_taken),
 	};
 

@@ -1,0 +1,230 @@
+/* exporter/finder: which processes of a pod are runs, and what they are called. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/finder.h"
+#include "exporter/found_count.h"
+#include "exporter/identity.h"
+#include "exporter/job_rules.h"
+#include "tests/support/jobs_world.h"
+
+#define OWN_PID 7
+#define MAIN    "0123456789abcdef0123456789abcdef"
+#define SIDECAR "fedcba9876543210fedcba9876543210"
+
+struct fixture {
+	struct world *w;
+	struct options options;
+	struct identity self;
+	struct app app;
+	struct fold *fold;
+	struct finder *finder;
+	char names[400]; /* of the runs that are followed, sorted */
+};
+
+static struct fixture *begin(struct options options)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+
+	f->w = world_new();
+	f->w->host.now.mono.ns = 1000 * NS_PER_S;
+	f->options = options;
+	f->options.jobs_max = 10;
+	f->self.pid = OWN_PID;
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->app.self = &f->self;
+	f->app.history_path = "/nonexistent/history.db";
+	columns_build(&f->app.columns);
+	f->fold = fold_new(&f->app.columns);
+	f->finder = finder_new(&f->app, f->fold);
+	return f;
+}
+
+static void end(struct fixture *f)
+{
+	finder_free(f->finder);
+	fold_free(f->fold);
+	columns_done(&f->app.columns);
+	world_free(f->w);
+	free(f);
+}
+
+static void process(struct fixture *f, int pid, int ppid, const char *program,
+	const char *container)
+{
+	char path[64], text[200];
+
+	put(f->w, &(struct fake){.pid = pid, .ppid = ppid, .start = (unsigned long)pid});
+	snprintf(path, sizeof path, "%d/cmdline", pid);
+	memory_tree_file(f->w->proc, path, program, strlen(program) + 1);
+	snprintf(path, sizeof path, "%d/cgroup", pid);
+	snprintf(text, sizeof text, "0::/kubepods/pod1/%s\n", container ? container : "");
+	memory_tree_text(f->w->proc, path, text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Looks, and gives the names of the runs that are followed then, each with a blank behind. */
+static const char *look_for_runs(struct fixture *f)
+{
+	const char *name[20];
+	size_t n = 0, len = 0;
+
+	finder_look(f->finder, &f->w->host);
+	look(f->w);
+	for (size_t i = 0; i < f->w->snapshot.n_runs && n < ARRAY_LEN(name); i++)
+		name[n++] = f->w->snapshot.runs[i].job_name;
+	qsort(name, n, sizeof *name, by_text);
+	f->names[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(f->names + len, sizeof f->names - len, "%s ", name[i]);
+	return f->names;
+}
+
+static void put_pod(struct fixture *f)
+{
+	process(f, 1, 0, "/pause", NULL);
+	process(f, OWN_PID, 0, "/usr/bin/rightsize-exporter", SIDECAR);
+	process(f, 8, OWN_PID, "sleep", SIDECAR); /* that we started */
+	process(f, 20, 0, "/app/train\x01", MAIN);
+	process(f, 21, 20, "worker", MAIN);
+	process(f, 30, 0, "nginx", SIDECAR);
+}
+
+static void all_of_a_pod_is_one_run_but_the_exporter_and_pause(void **state)
+{
+	(void)state;
+	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
+	setenv("POD_UID", "uid-1", 1);
+	struct fixture *f = begin((struct options){.jobs_pod = true});
+
+	put_pod(f);
+	assert_string_equal(look_for_runs(f), "nightly ");
+	assert_double_equal(f->w->snapshot.runs[0].value[RUN_PROCESSES], 3, 0);
+	end(f);
+	unsetenv("POD_NAME");
+	unsetenv("POD_UID");
+}
+
+static void each_container_is_a_job_of_its_own_by_its_first_program(void **state)
+{
+	(void)state;
+	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
+	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
+
+	put_pod(f);
+	assert_string_equal(look_for_runs(f), "nightly/nginx nightly/train_ ");
+	end(f);
+	unsetenv("POD_NAME");
+}
+
+/* Until it has become the job, the runtime is nothing: its name would stay. */
+static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
+{
+	(void)state;
+	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
+	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
+
+	process(f, 20, 0, "/usr/bin/runc", MAIN);
+	assert_string_equal(look_for_runs(f), "");
+	f->w->host.now.mono.ns += 2000 * NS_PER_S;
+	process(f, 20, 0, "train", MAIN);
+	assert_string_equal(look_for_runs(f), "nightly/train ");
+	end(f);
+	unsetenv("POD_NAME");
+}
+
+static void pod_without_a_name_is_no_job(void **state)
+{
+	(void)state;
+	struct fixture *f = begin((struct options){.jobs_pod = true});
+
+	put_pod(f);
+	assert_string_equal(look_for_runs(f), "");
+	end(f);
+}
+
+static void more_jobs_than_allowed_are_refused_and_counted(void **state)
+{
+	(void)state;
+	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
+	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
+
+	f->options.jobs_max = 1;
+	finder_free(f->finder);
+	f->finder = finder_new(&f->app, f->fold);
+	put_pod(f);
+	const char *names = look_for_runs(f);
+
+	assert_true(strcmp(names, "nightly/nginx ") == 0 || strcmp(names, "nightly/train_ ") == 0);
+	end(f);
+	unsetenv("POD_NAME");
+}
+
+static void rules_of_the_site_win_over_the_pod(void **state)
+{
+	static const char text[] = "rules:\n- command_line: 'worker'\n  ignore: true\n"
+				   "- command_line: 'train'\n  job_name: fit\n";
+	struct job_rules *rules = NULL;
+	struct err e = {0};
+
+	(void)state;
+	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
+	struct fixture *f = begin((struct options){.jobs_pod = true});
+
+	if (job_rules_parse(&rules, "f", text, sizeof text - 1, &e))
+		fail_msg("%s", e.text);
+	finder_rules(f->finder, rules);
+	put_pod(f);
+	assert_string_equal(look_for_runs(f), "fit nightly ");
+	end(f);
+	unsetenv("POD_NAME");
+}
+
+static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **state)
+{
+	struct announced first, second;
+	struct err e = {0};
+
+	(void)state;
+	struct fixture *f = begin((struct options){.jobs_pod = false});
+	struct announcement a = {.pid = 20, .job_name = "told"};
+
+	process(f, 20, 0, "train", NULL);
+	assert_int_equal(finder_announce(f->finder, &f->w->host, &a, &first, &e), 0);
+	assert_false(first.known);
+	assert_int_equal(finder_announce(f->finder, &f->w->host, &a, &second, &e), 0);
+	assert_true(second.known);
+	assert_string_equal(first.run_id, second.run_id);
+	assert_string_equal(look_for_runs(f), "told ");
+	a.pid = 21;
+	assert_int_equal(finder_announce(f->finder, &f->w->host, &a, &second, &e), -ESRCH);
+	assert_true(strstr(e.text, "21") != NULL);
+	assert_int_equal(finder_finish(f->finder, &f->w->host, "unknown", OUTCOME_FAILED, 1),
+		-ENOENT);
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
+		cmocka_unit_test(each_container_is_a_job_of_its_own_by_its_first_program),
+		cmocka_unit_test(the_runtime_that_begins_a_container_gives_it_no_name),
+		cmocka_unit_test(pod_without_a_name_is_no_job),
+		cmocka_unit_test(more_jobs_than_allowed_are_refused_and_counted),
+		cmocka_unit_test(rules_of_the_site_win_over_the_pod),
+		cmocka_unit_test(run_is_announced_once_and_a_process_that_is_gone_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

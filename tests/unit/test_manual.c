@@ -1,0 +1,139 @@
+/* exporter/manual_pages: the man page and bash's completion hold all that the tables hold. */
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/collector.h"
+#include "exporter/manual.h"
+#include "exporter/route.h"
+
+__attribute__((format(printf, 2, 3))) static void holds(const struct buf *page, const char *format,
+	...)
+{
+	char text[256];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	if (!strstr(buf_text(page), text))
+		fail_msg("\"%s\" is not in it", text);
+}
+
+/* As roff writes a hyphen that may be copied. */
+static const char *escaped(const char *name, char out[256])
+{
+	size_t n = 0;
+
+	for (; *name && n < 253; name++) {
+		if (*name == '-' || *name == '_')
+			out[n++] = '\\';
+		out[n++] = *name == '_' ? '-' : *name;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+static void man_page_has_every_command_option_and_parameter(void **state)
+{
+	struct buf page = BUF_MAX(1 << 20);
+	struct option_view o;
+	char text[256];
+
+	(void)state;
+	manual_man(&page);
+	assert_false(page.full);
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		holds(&page, ".TP\n\\fB%s\\fR%s", escaped(c->word, text), "\n");
+	for (size_t i = 0; option_at(i, &o); i++)
+		holds(&page, ".TP\n\\fB\\-\\-%s\\fR%s", escaped(o.name, text),
+			o.placeholder ? "=\\fI" : "\n");
+	for (size_t i = 0; all_routes[i]; i++) {
+		if (!all_routes[i]->command)
+			continue;
+		holds(&page, ".SS %s%s", all_routes[i]->command, "\n");
+		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++)
+			holds(&page, "\\fB\\-\\-%s\\fR=\\fI%s", escaped(p->name, text), "VALUE");
+	}
+	for (size_t i = 0; all_collectors[i]; i++)
+		holds(&page, "collector.%s\\fR%s", all_collectors[i]->name, "\n");
+	buf_done(&page);
+}
+
+/* A line that begins with a dot or a quote is a request of roff: only ours may. */
+static void no_text_is_taken_for_a_request_of_roff(void **state)
+{
+	static const char *const requests[] = {".TH ", ".SH ", ".SS ", ".TP", ".PP", ".B", ".RS",
+		".RE", ".nf", ".fi", ".br", ".IP", ".EX", ".EE"};
+	struct buf page = BUF_MAX(1 << 20);
+
+	(void)state;
+	manual_man(&page);
+	for (const char *line = buf_text(&page); *line; line += strcspn(line, "\n")) {
+		bool known = false;
+
+		line += *line == '\n';
+		for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+			known = known || strncmp(line, requests[i], strlen(requests[i])) == 0;
+		if ((*line == '.' || *line == '\'') && !known)
+			fail_msg("%.40s", line);
+	}
+	buf_done(&page);
+}
+
+static void brackets_are_opened_before_they_are_closed(void **state)
+{
+	struct buf page = BUF_MAX(1 << 20);
+	int depth = 0;
+
+	(void)state;
+	manual_man(&page);
+	for (const char *c = buf_text(&page); *c; c++) {
+		depth += (*c == '(') - (*c == ')');
+		if (depth < 0)
+			fail_msg("%.60s", c > buf_text(&page) + 59 ? c - 59 : buf_text(&page));
+	}
+	assert_int_equal(depth, 0);
+	buf_done(&page);
+}
+
+static void bash_completes_commands_options_and_values(void **state)
+{
+	struct buf page = BUF_MAX(1 << 20);
+	struct option_view o;
+
+	(void)state;
+	manual_bash(&page);
+	assert_false(page.full);
+	for (size_t i = 0; option_at(i, &o); i++) {
+		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
+
+		if (o.placeholder)
+			holds(&page, " --%s=%s", o.name, "");
+		else
+			holds(&page, " --%s%s", on ? "no-" : "", o.name);
+		for (size_t k = 0; o.choices && o.choices[k]; k++)
+			holds(&page, "%s%s", o.choices[k], "");
+		if (o.placeholder && strcmp(o.placeholder, "FILE") == 0)
+			holds(&page, "\t--%s) files=-f%s", o.name, " ;;");
+	}
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			holds(&page, "\t%s) words='--help%s", all_routes[i]->command, "");
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		holds(&page, "\t%s) words='--help%s", c->word, "");
+	buf_done(&page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(man_page_has_every_command_option_and_parameter),
+		cmocka_unit_test(no_text_is_taken_for_a_request_of_roff),
+		cmocka_unit_test(brackets_are_opened_before_they_are_closed),
+		cmocka_unit_test(bash_completes_commands_options_and_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
