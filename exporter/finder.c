@@ -191,8 +191,10 @@ static void look(void *context, struct booked *p)
 
 	if (!finder_read(f, p, &found))
 		return;
-	if (!of_ancestor(f, p, &found.is))
+	if (!of_ancestor(f, p, &found.is)) {
 		look_at_ancestors(f, p);
+		finder_name_again(f, &found.is);
+	}
 	enter(f, p, &found);
 }
 

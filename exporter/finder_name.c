@@ -128,22 +128,43 @@ static void add_program(struct slice command_line, char *name, size_t size)
 	snprintf(name + n, size - n, "/%s", text);
 }
 
+/* The run of a container that has one already. */
+static const struct recognised *run_of_container(const struct finder *f, const char *container,
+	const char *run)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->is.task, container) == 0 &&
+			strcmp(f->named[i]->is.run, run) == 0)
+			return &f->named[i]->is;
+	return NULL;
+}
+
 /* A container is called by the program that was seen in it first. */
 static void name_container(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {
+	const struct recognised *known = run_of_container(f, facts->container, r->run);
 	char name[JOB_NAME_MAX + JOB_WORD_MAX];
 
-	for (size_t i = 0; i < f->n; i++)
-		if (f->named[i]->open && strcmp(f->named[i]->is.task, facts->container) == 0 &&
-			strcmp(f->named[i]->is.run, r->run) == 0) {
-			*r = f->named[i]->is;
-			return;
-		}
+	if (known) {
+		*r = *known;
+		return;
+	}
 	text_copy(facts->container, r->task, sizeof r->task);
 	text_copy(r->job_name, name, sizeof name);
 	add_program(facts->text.command_line, name, sizeof name);
 	utf8_clean(name, strlen(name), r->job_name, sizeof r->job_name);
+}
+
+void finder_name_again(const struct finder *f, struct recognised *r)
+{
+	const struct recognised *known;
+
+	if (!f->pod || !f->app->options->jobs_per_container || strcmp(r->run, f->pod->run) != 0)
+		return;
+	known = run_of_container(f, r->task, r->run);
+	if (known)
+		*r = *known;
 }
 
 /*

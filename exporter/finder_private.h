@@ -51,6 +51,9 @@ struct finding {
 /* False when it names nothing, or nothing new since it was looked at before. */
 bool finder_read(struct finder *f, struct booked *p, struct finding *ret);
 
+/* After others were looked at: a container that one of them named is called so. */
+void finder_name_again(const struct finder *f, struct recognised *r);
+
 /* With --jobs.pod: what this pod is. */
 void finder_read_pod(struct finder *f);
 
