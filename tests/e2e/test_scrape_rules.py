@@ -112,7 +112,8 @@ sys.exit(int(sys.argv[2]))
 
 # What a job uses now. When it has no process there is nothing to say, and 0 or the last value would be wrong.
 OF_PROCESSES = {"rightsize_job_" + name for name in (
-    "memory_bytes", "memory_rss_bytes", "memory_pss_bytes", "memory_swap_bytes", "threads", "open_fds")}
+    "memory_bytes", "memory_rss_bytes", "memory_pss_bytes", "memory_pss_age_seconds",
+    "memory_pss_deferred_processes", "memory_swap_bytes", "threads", "open_fds")}
 OF_RUNS = {"rightsize_job_expected_duration_seconds"}
 
 
