@@ -20,13 +20,13 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 
-#define STACK_SIZE  (128 * 1024)
+#define STACK_SIZE (128 * 1024)
 /*
  * Of kernel memory for each socket, which the kernel doubles, and which is used only while much waits: some 14,000
  * records, of 2.3 KiB there, for a storm of short processes in which our thread is not run for a second or two.
  */
 #define QUEUE_BYTES (16 << 20)
-#define READ_SIZE   16384     /* one datagram; a record is some 600 bytes */
+#define READ_SIZE   16384 /* one datagram; a record is some 600 bytes */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
 /* So many ended processes are looked after without waiting for the next tick. */

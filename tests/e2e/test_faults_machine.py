@@ -309,6 +309,37 @@ class Time(Machine):
         self.assert_history_intact()
 
 
+    def test_suspended_machine_is_one_long_tick_and_no_burst(self):
+        """An hour asleep: the run lasted as long, nothing is made up for it, and samples go on."""
+        offset = self.folder / "offset"
+        offset.write_text("0")
+        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], "SUSPENDED_CLOCK": str(offset)}
+        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+                                 flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        wrapper.process.stdout.readline()
+        begun = time.monotonic()
+
+        def written():
+            return wrapper.metrics()["rightsize_history_samples_written_total", frozenset()]
+        wait_until(lambda: written() >= 5, "samples before")
+        offset.write_text("3600")
+        more = written() + 10
+        wait_until(lambda: written() >= more, "samples afterwards")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        lasted = time.monotonic() - begun
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["duration_seconds"], 3600)
+        self.assertLess(run["duration_seconds"], 3600 + 2 * lasted + 5)
+        # Of 36,000 that an hour has, and that nobody took, none is made up.
+        self.assertLess(run["samples"], 10 * lasted + 20)
+        self.assertLess(run["cpu_seconds"], lasted + 5)
+        self.assert_history_intact()
+
+
 class Locale(Machine):
     def test_decimal_comma_of_the_locale_changes_no_number(self):
         for name in ("de_DE.UTF-8", "fr_FR"):

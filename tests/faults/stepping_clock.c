@@ -1,6 +1,7 @@
 /*
  * To be preloaded: CLOCK_REALTIME is as many seconds ahead as the file that $STEPPING_CLOCK names says, as after a
- * step of NTP. Time namespaces do not move that clock.
+ * step of NTP; time namespaces do not move that clock. CLOCK_REALTIME and CLOCK_BOOTTIME are as many seconds ahead as
+ * the file of $SUSPENDED_CLOCK says, as after the machine was suspended, which CLOCK_MONOTONIC does not notice.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,21 +11,31 @@
 
 typedef int clock_function(clockid_t, struct timespec *);
 
+static long seconds_in(const char *variable)
+{
+	const char *path = getenv(variable);
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char text[32] = "";
+
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof text, file))
+		text[0] = '\0';
+	fclose(file);
+	return strtol(text, NULL, 10);
+}
+
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	static clock_function *real;
-	const char *path = getenv("STEPPING_CLOCK");
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	int code = real(clock, ret);
-	FILE *file = code == 0 && clock == CLOCK_REALTIME && path ? fopen(path, "re") : NULL;
-	char text[32];
 
-	if (!file)
-		return code;
-	if (fgets(text, sizeof text, file))
-		ret->tv_sec += strtol(text, NULL, 10);
-	fclose(file);
+	if (code == 0 && clock == CLOCK_REALTIME)
+		ret->tv_sec += seconds_in("STEPPING_CLOCK");
+	if (code == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME))
+		ret->tv_sec += seconds_in("SUSPENDED_CLOCK");
 	return code;
 }

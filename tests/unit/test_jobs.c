@@ -370,7 +370,7 @@ static void user_time_does_not_fall_by_the_last_bit(void **state)
 /* Recursion would end at some depth, and a circle, which re-parenting between two reads may show, would not end. */
 static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 {
-	enum { DEPTH = 10000 };
+	enum { DEPTH = 1000 };
 	struct world *w = world_new();
 	char list[16];
 
