@@ -18,9 +18,12 @@
 #include "collectors/quota.h"
 #include "collectors/source.h"
 
-/* A source is named rather than a better one when it knows of more than so much more: starting the job takes some. */
+/*
+ * A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a
+ * second. With 0.05 a group that lacked a tenth of a job of half a second would still have been called all of it.
+ */
 #define WORTH_NAMING         1.001
-#define WORTH_NAMING_SECONDS 0.05
+#define WORTH_NAMING_SECONDS 0.01
 /* How far up the ancestors of a newborn process are looked at. */
 #define GENERATIONS_MAX 16
 /* Limits are read again once in so many looks: a container may be resized. */
@@ -430,7 +433,6 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
 	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	/* Sums of other parts may differ in the last bit. */
 	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
 }
 
@@ -474,10 +476,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return 0;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
-	/*
-	 * Ends are all that the clock leaves out, but for what was taken off it, and for set-user-ID programs: it is far
-	 * from the others then.
-	 */
+	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return missed;

@@ -166,8 +166,9 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 
 	facts->refused = process_refused((int)read_text(h, pid, "environ", r->environment,
 		HOST_SCRATCH_SIZE, &facts->text.environment));
-	if (recognise_file(&facts->text, path, sizeof path))
-		read_text(h, pid, path, r->file, FILE_MAX, &facts->text.file);
+	for (size_t i = 0; recognise_file(&facts->text, i, path, sizeof path); i++)
+		if (read_text(h, pid, path, r->file, FILE_MAX, &facts->text.file) > 0)
+			break;
 	if (which & FACT_EXECUTABLE)
 		facts->executable = read_link(h, pid, "exe", r->executable, sizeof r->executable);
 	if (which & FACT_WORKING_DIRECTORY)

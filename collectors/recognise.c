@@ -16,6 +16,12 @@
 #define NEXTFLOW_FILE ".command.run"
 #define NEXTFLOW_CALL ".command.sh"
 
+/*
+ * Where Argo puts the template of a step into its container. /var/run is often a link to /run, and a link with a slash
+ * in front leads away from the container's files, so that both are tried.
+ */
+static const char *const argo_files[] = {"root/var/run/argo/template", "root/run/argo/template"};
+
 /* ---- what they say ---- */
 
 static struct slice up_to(struct slice s, const char *stops)
@@ -52,6 +58,9 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return steady_name(up_to(s, "[("));
 	case TRIM_COLON:
 		return steady_name(up_to(s, ":"));
+	case TRIM_EXECUTOR:
+		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
+		return steady_name((struct slice){s.data + n, s.len - n});
 	case TRIM_OF_TOTAL:
 		if (ends_in(s, "]"))
 			return up_to(s, "[:");
@@ -191,13 +200,10 @@ bool recognise(const struct process_text *text, struct recognised *ret)
 	return true;
 }
 
-bool recognise_file(const struct process_text *text, char *path, size_t size)
+static bool nextflow_file(const struct words *w, char *path, size_t size)
 {
-	struct words w;
-
-	words_take_apart(text, &w);
-	for (size_t i = 0; i < w.n_arguments; i++) {
-		struct slice a = w.argument[i], name = last_part(a, '/');
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice a = w->argument[i], name = last_part(a, '/');
 		size_t folder = a.len - name.len;
 
 		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
@@ -209,6 +215,20 @@ bool recognise_file(const struct process_text *text, char *path, size_t size)
 		return n > 0 && (size_t)n < size && !memmem(a.data, folder, "..", 2);
 	}
 	return false;
+}
+
+bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size)
+{
+	struct words w;
+
+	words_take_apart(text, &w);
+	if (i == 0 && nextflow_file(&w, path, size))
+		return true;
+	if (i >= ARRAY_LEN(argo_files) || strlen(argo_files[i]) >= size ||
+		!w.variable[VARIABLE_ARGO_NODE_ID].data || w.variable[VARIABLE_ARGO_TEMPLATE].data)
+		return false;
+	text_copy(argo_files[i], path, size);
+	return true;
 }
 
 static bool agree(const char *a, const char *b)

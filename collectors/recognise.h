@@ -53,10 +53,10 @@ struct recognised {
 bool recognise(const struct process_text *text, struct recognised *ret);
 
 /*
- * Some systems write the name into a file only: its path relative to /proc/PID, to be read and given as
- * text->file in a second call (its first bytes are enough). False when none is needed.
+ * Some systems write the name into a file only: the i-th path, relative to /proc/PID, where it may be. The first that
+ * can be read is given as text->file to recognise (its first bytes are enough). False when there is none, or no more.
  */
-bool recognise_file(const struct process_text *text, char *path, size_t size);
+bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size);
 
 /*
  * Is it the same run? The same job of the same system, and no word about which run is known to differ: of the

@@ -49,7 +49,6 @@ X(GITHUB_RUN_ID) \
 X(GITHUB_WORKFLOW) \
 X(GITLAB_CI) \
 X(JOB_NAME) \
-X(KFP_RUN_NAME) \
 X(METAFLOW_FLOW_NAME) \
 X(METAFLOW_RETRY_COUNT) \
 X(METAFLOW_RUN_ID) \
@@ -59,6 +58,7 @@ X(MF_ATTEMPT) \
 X(MF_PATHSPEC) \
 X(NXF_TASK_WORKDIR) \
 X(PREFECT__DEPLOYMENT_NAME) \
+X(PREFECT__FLOW_ENTRYPOINT) \
 X(PREFECT__FLOW_NAME) \
 X(PREFECT__FLOW_RUN_ID) \
 X(RAY_JOB_ID) \
@@ -76,6 +76,7 @@ X(SLURM_JOB_NAME) \
 X(SLURM_JOB_PARTITION) \
 X(SLURM_MEM_PER_NODE) \
 X(SLURM_RESTART_COUNT) \
+X(SM_CURRENT_HOST) \
 X(STAGE_NAME) \
 X(TRAINING_JOB_ARN) \
 X(TRAINING_JOB_NAME)
@@ -91,21 +92,23 @@ enum from_kind {
 	FROM_ENVIRONMENT, /* the value of variable */
 	FROM_PART,        /* its part number index between slashes, from 0 */
 	FROM_LAST_PART,   /* what follows its last colon */
-	FROM_JSON_NAME,   /* the value of "name" at the top of it */
+	FROM_JSON,        /* member at the top of the object that it is */
 	FROM_OPTION,      /* of the command line: text VALUE or text=VALUE */
+	FROM_OPTION_JSON, /* member at the top of the object that this is */
 	FROM_ARGUMENT, /* the index-th argument after text, which may be several arguments; 0 = its last */
 	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending */
 	FROM_TITLE, /* the rest of a command line that begins with text: the index-th word, or all for -1 */
 	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
-	FROM_FILE, /* the rest of the line of the file that begins with text */
-	FROM_POD,  /* the annotation or label text of the pod */
-	FROM_TEXT, /* text itself */
+	FROM_FILE, /* the rest of the line of the file that begins with text; up to the last quote when that ends in one */
+	FROM_FILE_JSON, /* member at the top of the object that the file is */
+	FROM_POD,       /* the annotation or label text of the pod */
+	FROM_TEXT,      /* text itself */
 };
 
 struct from {
 	enum from_kind kind;
 	enum variable variable;
-	const char *text;
+	const char *text, *member;
 	int index;
 };
 
@@ -125,8 +128,9 @@ enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
 	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
-	TRIM_REPLICA, /* what replica sets, jobs and the like add to a prefix */
-	TRIM_COLON,   /* from the first colon on: "align:sample=A" */
+	TRIM_REPLICA,  /* what replica sets, jobs and the like add to a prefix */
+	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
+	TRIM_EXECUTOR, /* without "exec-" in front */
 	TRIM_OF_TOTAL, /* "3/5" at the end, as of parallel jobs, and lists in brackets: "test: [a, b]" */
 };
 

@@ -107,8 +107,8 @@ static void skip_space(struct scan *s)
 		s->at++;
 }
 
-/* The text of the member "name" of the outermost object. */
-static struct slice json_name(struct slice json)
+/* The text of this member of the outermost object. */
+static struct slice json_member(struct slice json, const char *name)
 {
 	struct scan s = scan_slice(json);
 	struct slice text;
@@ -123,7 +123,7 @@ static struct slice json_name(struct slice json)
 		if (!json_string(&s, &text))
 			break;
 		skip_space(&s);
-		if (depth != 1 || !slice_is(text, "name") || !scan_char(&s, ':'))
+		if (depth != 1 || !slice_is(text, name) || !scan_char(&s, ':'))
 			continue;
 		skip_space(&s);
 		return scan_char(&s, '"') && json_string(&s, &text) && text.len ? text : nothing;
@@ -231,15 +231,30 @@ static struct slice middle(const struct words *w, const char *begin)
 	return nothing;
 }
 
+static struct slice rest_of(const struct scan *line)
+{
+	return (struct slice){line->at, (size_t)(line->end - line->at)};
+}
+
+static struct slice up_to_last(struct slice s, char c)
+{
+	const char *at = s.len ? memrchr(s.data, c, s.len) : NULL;
+
+	return at ? (struct slice){s.data, (size_t)(at - s.data)} : s;
+}
+
 static struct slice file_line(const struct words *w, const char *begin)
 {
+	const struct slice begin_text = {begin, strlen(begin)};
+
 	if (!w->file.data)
 		return nothing;
 	struct scan s = scan_slice(w->file), line;
 
 	while (scan_line(&s, &line))
 		if (scan_literal(&line, begin))
-			return (struct slice){line.at, (size_t)(line.end - line.at)};
+			return ends_in(begin_text, "'") ? up_to_last(rest_of(&line), '\'') :
+							  rest_of(&line);
 	return nothing;
 }
 
@@ -271,10 +286,12 @@ static struct slice read_from(const struct words *w, const struct from *f)
 		return value.data ? part(value, f->index) : nothing;
 	case FROM_LAST_PART:
 		return last_part(value, ':');
-	case FROM_JSON_NAME:
-		return json_name(value);
+	case FROM_JSON:
+		return json_member(value, f->member);
 	case FROM_OPTION:
 		return option(w, f->text);
+	case FROM_OPTION_JSON:
+		return json_member(option(w, f->text), f->member);
 	case FROM_ARGUMENT:
 		return argument(w, f->text, f->index);
 	case FROM_SCRIPT:
@@ -285,6 +302,8 @@ static struct slice read_from(const struct words *w, const struct from *f)
 		return middle(w, f->text);
 	case FROM_FILE:
 		return file_line(w, f->text);
+	case FROM_FILE_JSON:
+		return json_member(w->file, f->member);
 	case FROM_POD:
 		return pod_value(w, f->text);
 	case FROM_TEXT:

@@ -4,7 +4,8 @@
  * where kernel.perf_event_paranoid is 2 or less; Debian, Ubuntu and the default filter of containers refuse it.
  *
  * What it does not see: programs that run with another user's rights than their caller's (set-user-ID; the kernel
- * takes the counter away), and the end of each process, when its memory is taken down. So it is never too much, but
+ * takes the counter away), and, since Linux 6.16, the end of each process, when its memory is taken down (do_exit() stops
+ * it before exit_mm() since "perf: Fix sample vs do_exit()"; CONTRIBUTING.md). So it is never too much, but
  * where a virtual machine's CPU is taken away by its host (steal in /proc/stat): it goes on meanwhile, so that a tenth
  * too much was seen on a busy host.
  */

@@ -20,6 +20,8 @@ declare -A packages=(
 	[npm]="nodejs npm"
 	[bench]="python3 curl wrk"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
+	[kubernetes]="golang-1.19-go golang-github-modern-go-reflect2-dev rsync jq make dpkg-dev openssl
+		busybox-static containernetworking-plugins e2fsprogs iproute2 python3-yaml util-linux"
 )
 
 fail() {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/thread.h"
 #include "collectors/jobs.h"
 #include "exporter/app_catalogue.h"
 #include "exporter/costs_table.h"
@@ -315,19 +316,13 @@ static void *loop(void *context)
 int costs_start(struct costs **ret, struct app *app, struct err *e)
 {
 	struct costs *c = costs_new(app);
-	pthread_attr_t attributes;
+	int code = thread_start(&c->thread, "costs", STACK_SIZE, loop, c, e);
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&c->thread, &attributes, loop, c);
-
-	pthread_attr_destroy(&attributes);
-	if (code) {
+	if (code)
 		costs_free(c);
-		return err_system(e, -code, "start the thread that knows what jobs cost");
-	}
-	*ret = c;
-	return 0;
+	else
+		*ret = c;
+	return code;
 }
 
 void costs_stop(struct costs *c)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/tree.h"
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
 #include "exporter/historian.h"
@@ -14,6 +16,9 @@
 #include "exporter/sampler.h"
 
 #define LOOK_SECONDS 0.5
+
+/* Until something of the pod was seen: a container takes longer than that to become what it is. */
+#define FIRST_LOOK_SECONDS 0.05
 
 /* A signal number, or 0 after the time. */
 static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
@@ -44,6 +49,22 @@ struct sight {
 	bool seen, active;
 };
 
+static int is_other(void *context, const char *name)
+{
+	const struct app *app = context;
+	struct scan text = SCAN(name, strlen(name));
+	uint64_t pid;
+
+	return scan_u64(&text, &pid) && scan_end(&text) && pid != 1 &&
+	       pid != (uint64_t)app->self->pid;
+}
+
+/* Is there a process of a pod that is neither ours nor the one that holds it? What a job is called does not matter. */
+static bool pod_is_busy(struct app *app, struct tree *proc)
+{
+	return proc && tree_list(proc, "", is_other, app) > 0;
+}
+
 /* However seldom samples are taken, what is decided here must not be older than what it waits for. */
 static struct sight look(struct app *app)
 {
@@ -70,26 +91,43 @@ static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 		;
 }
 
-static const char *wait_for_job(struct app *app, const sigset_t *signals)
+static const char *wait_for_job(struct app *app, const sigset_t *signals, struct tree *pod)
 {
 	struct mono idle_since = now_read().mono;
 	bool seen = false;
 
 	for (;;) {
-		int n = wait_signal(app, signals, LOOK_SECONDS);
-		struct sight s = look(app);
+		int n = wait_signal(app, signals, pod && !seen ? FIRST_LOOK_SECONDS : LOOK_SECONDS);
+		struct sight s = pod && !seen ? (struct sight){0} : look(app);
 		struct mono now = now_read().mono;
 
 		if (n) {
 			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
 		}
-		seen = seen || s.seen;
+		/* A job may be over before the sampler has looked twice, or have been refused. */
+		s.active = s.active || pod_is_busy(app, pod);
+		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
 			idle_since = now;
 		if (mono_seconds_between(idle_since, now) >= ENDING_SETTLE_SECONDS)
 			return "job ended";
 	}
+}
+
+static const char *wait_for_pod(struct app *app, const sigset_t *signals)
+{
+	struct tree *proc = NULL;
+
+	/* Nothing comes that could be waited for; a pod must not wait for us. */
+	if (app->self->pid == 1)
+		return "no other container can be seen";
+	if (tree_open(&proc, app->options->procfs, NULL))
+		proc = NULL;
+	const char *reason = wait_for_job(app, signals, proc);
+
+	tree_free(proc);
+	return reason;
 }
 
 /* Neither the pod nor its exporter comes again. */
@@ -101,7 +139,8 @@ static bool ends_with_pod(const struct app *app)
 const char *ending_wait(struct app *app, const sigset_t *signals)
 {
 	if (app->options->exit_with_job)
-		return wait_for_job(app, signals);
+		return app->options->jobs_pod ? wait_for_pod(app, signals) :
+						wait_for_job(app, signals, NULL);
 	const char *reason = wait_for_signal(app, signals);
 
 	if (ends_with_pod(app))

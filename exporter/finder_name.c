@@ -55,14 +55,36 @@ static bool read_process(struct finder *f, struct booked *p, struct process_fact
 
 /* ---- the pod ---- */
 
+/* What was asked for and will not happen. */
+static void warn_of_pod(const struct options *o)
+{
+	struct err e = {0};
+
+	if (!o->jobs_pod && o->jobs_pod_info)
+		log_line(LOG_LEVEL_WARN, "--jobs.pod-info does nothing without --jobs.pod", NULL);
+	if (!o->jobs_pod && o->jobs_per_container)
+		log_line(LOG_LEVEL_WARN, "--jobs.per-container does nothing without --jobs.pod",
+			NULL);
+	if (o->jobs_pod && o->jobs_pod_info && pod_info_check(o->jobs_pod_info, &e))
+		log_line(LOG_LEVEL_WARN, "--jobs.pod-info tells nothing about the pod", "err",
+			e.text, NULL);
+}
+
 void finder_read_pod(struct finder *f)
 {
 	const struct options *o = f->app->options;
 	struct recognised is;
 	struct err e = {0};
 
+	warn_of_pod(o);
 	if (!o->jobs_pod)
 		return;
+	if (f->app->self->pid == 1)
+		log_line(LOG_LEVEL_ERROR,
+			"no process of another container can be seen, because this one is number 1 "
+			"of its "
+			"PID namespace: the pod needs shareProcessNamespace: true",
+			NULL);
 	if (pod_recognise(o->jobs_pod_info, &is, &e)) {
 		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);
 		return;

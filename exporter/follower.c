@@ -9,7 +9,9 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "exporter/log.h"
+#include "exporter/pause.h"
 #include "exporter/sampler.h"
 
 #define STACK_SIZE   (256 * 1024)
@@ -30,9 +32,7 @@ struct follower {
 	struct complaint complaint;
 
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards stop */
-	pthread_cond_t wake;
-	bool stop;
+	struct pause pause;
 };
 
 static struct followed *find(struct follower *f, const char *run_id)
@@ -207,63 +207,42 @@ static void *follower_loop(void *context)
 {
 	struct follower *f = context;
 
-	pthread_mutex_lock(&f->lock);
-	while (!f->stop) {
-		struct timespec deadline;
-
-		pthread_mutex_unlock(&f->lock);
+	do
 		poll_history(f);
-		clock_gettime(CLOCK_MONOTONIC, &deadline);
-		deadline.tv_nsec += (long)(POLL_SECONDS * 1e9);
-		deadline.tv_sec += deadline.tv_nsec / NS_PER_S;
-		deadline.tv_nsec %= NS_PER_S;
-		pthread_mutex_lock(&f->lock);
-		if (!f->stop)
-			pthread_cond_timedwait(&f->wake, &f->lock, &deadline);
-	}
-	pthread_mutex_unlock(&f->lock);
+	while (pause_wait(&f->pause, POLL_SECONDS));
 	return NULL;
+}
+
+static void follower_free(struct follower *f)
+{
+	history_close(f->history);
+	pause_done(&f->pause);
+	free(f->followed);
+	free(f);
 }
 
 int follower_start(struct follower **ret, struct app *app, const struct identity *self,
 	struct err *e)
 {
 	struct follower *f = xcalloc(1, sizeof *f);
-	pthread_condattr_t monotonic;
-	pthread_attr_t attributes;
 
 	f->app = app;
 	f->self = self;
-	pthread_mutex_init(&f->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&f->thread, &attributes, follower_loop, f);
+	pause_init(&f->pause);
+	int code = thread_start(&f->thread, "follower", STACK_SIZE, follower_loop, f, e);
 
-	pthread_attr_destroy(&attributes);
-	if (code) {
-		free(f);
-		return err_system(e, -code, "start the follower thread");
-	}
-	*ret = f;
-	return 0;
+	if (code)
+		follower_free(f);
+	else
+		*ret = f;
+	return code;
 }
 
 void follower_stop(struct follower *f)
 {
 	if (!f)
 		return;
-	pthread_mutex_lock(&f->lock);
-	f->stop = true;
-	pthread_cond_signal(&f->wake);
-	pthread_mutex_unlock(&f->lock);
+	pause_stop(&f->pause);
 	pthread_join(f->thread, NULL);
-	history_close(f->history);
-	pthread_mutex_destroy(&f->lock);
-	pthread_cond_destroy(&f->wake);
-	free(f->followed);
-	free(f);
+	follower_free(f);
 }

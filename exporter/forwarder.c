@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/thread.h"
 #include "exporter/download.h"
 #include "exporter/historian.h"
 #include "exporter/json.h"
@@ -346,20 +347,16 @@ static void init(struct forwarder *f, const struct forwarder_options *o)
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)
 {
 	int code = check_url(o->url, e);
-	pthread_attr_t attributes;
 
 	if (code)
 		return code;
 	struct forwarder *f = xcalloc(1, sizeof *f);
 
 	init(f, o);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	code = pthread_create(&f->thread, &attributes, forwarder_loop, f);
-	pthread_attr_destroy(&attributes);
+	code = thread_start(&f->thread, "forwarder", STACK_SIZE, forwarder_loop, f, e);
 	if (code) {
 		forwarder_free(f);
-		return err_system(e, -code, "start the thread that hands runs on");
+		return code;
 	}
 	atomic_store(&counts.active, true);
 	*ret = f;

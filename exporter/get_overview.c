@@ -176,4 +176,5 @@ const struct route route_overview = {
 		"and left unused",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

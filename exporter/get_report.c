@@ -79,4 +79,5 @@ const struct route route_report = {
 	.help = "A run as one HTML file that needs nothing else, to mail or to attach to a card",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

@@ -104,4 +104,5 @@ const struct route route_series = {
 	.help = "The samples of a run, ready to be drawn: rates, phases, thinned to so many points",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

@@ -67,4 +67,5 @@ const struct route route_series_csv = {
 	.help = "The samples of a run as CSV",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

@@ -88,12 +88,27 @@ void history_closep(struct history **h)
 	history_close(*h);
 }
 
+/* SQLite tells why it could not open a file, but not why it could not make it. */
+static int cannot_create(const struct history *h, struct err *e)
+{
+	AUTO(freep) char *copy = xstrdup(h->path);
+	const char *folder = dirname(copy);
+
+	if (access(h->path, F_OK) == 0 || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+		return 0;
+	return err_system(e, -errno, "history %s: user %u may not write into %s", h->path,
+		(unsigned)geteuid(), folder);
+}
+
 static int connect_to(struct history *h, const char *name, int flags, struct err *e)
 {
 	int rc = sqlite3_open_v2(name, &h->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 
-	if (rc != SQLITE_OK)
-		return history_error(h, rc, e, "open");
+	if (rc != SQLITE_OK) {
+		int code = flags & SQLITE_OPEN_CREATE && !h->memory ? cannot_create(h, e) : 0;
+
+		return code ? code : history_error(h, rc, e, "open");
+	}
 	sqlite3_extended_result_codes(h->db, 1);
 	sqlite3_busy_timeout(h->db, BUSY_TIMEOUT_MS);
 	return 0;

@@ -12,6 +12,8 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/crowd.h"
+#include "exporter/desk.h"
+#include "exporter/http_exchange.h"
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
 #include "exporter/log.h"
@@ -40,6 +42,10 @@
 /* Above --web.max-connections: those that were told to go are not gone at once. */
 #define LEAVING_MAX 64u
 
+/* Answers that take long: at the same time, and of those that whoever asked has not read yet. One more may be made. */
+#define LONG_ANSWERS_MAX       64u
+#define LONG_ANSWERS_BYTES_MAX ((size_t)REPLY_BODY_MAX)
+
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
@@ -50,56 +56,21 @@ struct server {
 	char address[LISTEN_TEXT_MAX];
 };
 
-/* One connection. */
-struct visit {
-	struct guest guest;
-	struct web_version *version; /* of a TLS session */
-	struct peer peer;
-	bool loopback;
-};
-
 struct http {
 	struct site *site;
 	struct app *app;
 	struct web *web;
+	struct desk *desk; /* for what takes long */
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
 	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
-/* One request on its way through libmicrohttpd. */
-struct exchange {
-	char *target;
-	bool headers_seen, asked; /* asked: whether it may come in, once at least */
-	bool decided;             /* entry holds; nobody is to be asked again */
-	enum web_entry entry;
-	struct MHD_Connection *connection;
-	uint64_t scraped;
-	bool keeps_body;
-	struct buf body;
-	uint64_t received; /* bytes of a body */
-};
-
-static struct visit *visit_of(struct MHD_Connection *connection)
-{
-	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
-		->socket_context;
-}
-
-/*
- * Called first, with the target as it came: what libmicrohttpd hands over later is decoded and cut
- * at %00.
- */
+/* Called first, with the target as it came. */
 static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
-	struct exchange *x = xcalloc(1, sizeof *x);
-
-	(void)context;
-	x->connection = connection;
-	x->target = xstrdup(uri);
-	x->body = BUF_MAX(CHANGE_BODY_MAX);
-	return x;
+	return exchange_new(((struct http *)context)->site, uri, connection);
 }
 
 static void exchange_end(void *context, struct MHD_Connection *connection, void **state,
@@ -113,20 +84,13 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 	crowd_idle(&visit_of(connection)->guest);
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
-	buf_done(&x->body);
-	free(x->target);
-	free(x);
+	exchange_free(x);
 	*state = NULL;
 }
 
 static void drop_version(struct web_version **v)
 {
 	web_drop(*v);
-}
-
-static const char *header(struct MHD_Connection *connection, const char *name)
-{
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 /* ---- who may come in ---- */
@@ -194,36 +158,17 @@ static const struct refusal {
 		"other passwords are being checked; try again in a second"},
 };
 
-static struct request request_of(struct MHD_Connection *connection, const char *method,
-	const struct exchange *x)
-{
-	return (struct request){
-		.method = method,
-		.target = x->target,
-		.accept = header(connection, MHD_HTTP_HEADER_ACCEPT),
-		.accept_encoding = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
-		.scrape_timeout = header(connection, "X-Prometheus-Scrape-Timeout-Seconds"),
-		.if_none_match = header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
-		.last_event_id = header(connection, "Last-Event-ID"),
-		.host = header(connection, MHD_HTTP_HEADER_HOST),
-		.origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
-		.fetch_site = header(connection, "Sec-Fetch-Site"),
-		.authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-		.content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
-		.peer = visit_of(connection)->peer,
-		.loopback = visit_of(connection)->loopback,
-		.body = {x->body.data, x->body.len},
-		.body_too_large = x->body.full,
-	};
-}
-
 static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
 	const char *method, struct exchange *x, const struct web_config *config)
 {
-	struct request r = request_of(connection, method, x);
+	struct request r = exchange_request(x, method);
 	struct answer a;
 
 	r.vouched = config && (config->tls || config->n_users);
+	if (site_takes_long(&r)) {
+		exchange_answer_later(x, h->desk, &r);
+		return MHD_YES;
+	}
 	site_answer(h->site, &r, &a);
 	x->scraped = a.scraped;
 	return http_send(connection, &a, config);
@@ -234,6 +179,11 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 {
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	const struct web_config *config = v ? web_config_of(v) : NULL;
+
+	if (x->answered) {
+		x->answered = false;
+		return http_send(connection, &x->answer, config);
+	}
 	/* Who may connect to the Unix socket needs no password. */
 	enum web_entry entry = visit_of(connection)->peer.local ? WEB_ENTER :
 			       x->decided                       ? x->entry :
@@ -284,6 +234,17 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
+static enum MHD_Result refuse_ambiguous(struct MHD_Connection *connection)
+{
+	struct answer a;
+
+	site_refusal(&a, 400, "bad_request",
+		"Content-Length, Transfer-Encoding (chunked) and Host may be there once, "
+		"and only one of the first two");
+	a.is_last = true;
+	return http_send(connection, &a, NULL);
+}
+
 /*
  * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
  * have a body are answered at once, which ends the connection; the body of a GET, which means
@@ -304,8 +265,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	x->headers_seen = true;
 	if (first)
 		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
+	if (first && exchange_is_ambiguous(x))
+		return refuse_ambiguous(connection);
 	if (first) {
-		struct request r = request_of(connection, method, x);
+		struct request r = exchange_request(x, method);
 
 		x->keeps_body = site_takes_body(h->site, &r);
 	}
@@ -434,6 +397,8 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
+		code = desk_open(&h->desk, LONG_ANSWERS_MAX, LONG_ANSWERS_BYTES_MAX, e);
+	if (code == 0)
 		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
 		code = serve_address(h, wanted.text[i], e);
@@ -462,6 +427,8 @@ void http_stop(struct http *h)
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
+	if (h->desk)
+		desk_stop(h->desk);
 	for (size_t i = 0; i < h->n; i++) {
 		MHD_stop_daemon(h->server[i].daemon);
 		crowd_done(&h->server[i].crowd);
@@ -469,6 +436,7 @@ void http_stop(struct http *h)
 	if (h->unix_socket)
 		unlink(h->unix_socket);
 	web_close(h->web);
+	desk_free(h->desk);
 	site_free(h->site);
 	free(h);
 }

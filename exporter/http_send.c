@@ -50,6 +50,8 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
 	if (a->etag)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, a->etag);
+	if (a->is_last)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (a->allow)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }

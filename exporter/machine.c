@@ -12,6 +12,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "collectors/base/tree.h"
 #include "exporter/app.h"
 #include "exporter/cloud_ask.h"
@@ -208,18 +209,13 @@ static void *ask(void *context)
 
 static int start_thread(struct machine_watch *w, struct err *e)
 {
-	pthread_attr_t attributes;
-
 	w->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop < 0)
 		return err_system(e, -errno, "eventfd");
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&w->thread, &attributes, ask, w);
+	int code = thread_start(&w->thread, "machine", STACK_SIZE, ask, w, e);
 
-	pthread_attr_destroy(&attributes);
 	w->started = code == 0;
-	return code ? err_system(e, -code, "start the thread that asks which server this is") : 0;
+	return code;
 }
 
 /* What is known without asking anybody, and who is to be asked. */

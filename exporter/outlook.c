@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "collectors/collector.h"
 #include "collectors/runs.h"
 #include "exporter/job_runs.h"
@@ -155,25 +156,28 @@ static void *outlook_loop(void *context)
 	return NULL;
 }
 
+static void outlooks_free(struct outlooks *o)
+{
+	pthread_cond_destroy(&o->wake);
+	pthread_mutex_destroy(&o->lock);
+	free(o->entry);
+	free(o);
+}
+
 int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
 {
 	struct outlooks *o = xcalloc(1, sizeof *o);
-	pthread_attr_t attributes;
 
 	o->app = app;
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->wake, NULL);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&o->thread, &attributes, outlook_loop, o);
+	int code = thread_start(&o->thread, "outlook", STACK_SIZE, outlook_loop, o, e);
 
-	pthread_attr_destroy(&attributes);
-	if (code) {
-		free(o);
-		return err_system(e, -code, "start the outlook thread");
-	}
-	*ret = o;
-	return 0;
+	if (code)
+		outlooks_free(o);
+	else
+		*ret = o;
+	return code;
 }
 
 void outlooks_stop(struct outlooks *o)
@@ -185,10 +189,7 @@ void outlooks_stop(struct outlooks *o)
 	pthread_cond_signal(&o->wake);
 	pthread_mutex_unlock(&o->lock);
 	pthread_join(o->thread, NULL);
-	pthread_cond_destroy(&o->wake);
-	pthread_mutex_destroy(&o->lock);
-	free(o->entry);
-	free(o);
+	outlooks_free(o);
 }
 
 /* ---- the sampler's part ---- */

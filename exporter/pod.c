@@ -53,6 +53,23 @@ void pod_info_parse(struct slice text, struct buf *out)
 	}
 }
 
+int pod_info_check(const char *folder, struct err *e)
+{
+	char begin[1];
+	struct tree *tree;
+	int code = tree_open(&tree, folder, e);
+
+	if (code)
+		return code;
+	ssize_t labels = tree_head(tree, "labels", begin, sizeof begin);
+	ssize_t annotations = tree_head(tree, "annotations", begin, sizeof begin);
+
+	tree_free(tree);
+	if (labels >= 0 || annotations >= 0)
+		return 0;
+	return err_system(e, (int)labels, "%s: neither labels nor annotations can be read", folder);
+}
+
 static void read_file(const char *folder, const char *name, struct buf *out)
 {
 	AUTO(freep) char *text = xmalloc(POD_INFO_MAX);

@@ -17,6 +17,9 @@
 /* Adds the strings KEY=VALUE, each ended by NUL, of one such file. Lines that make no sense are left out. */
 void pod_info_parse(struct slice text, struct buf *out);
 
+/* Is there anything to be read in that folder? The reason when there is not. */
+int pod_info_check(const char *folder, struct err *e);
+
 /* The run that this pod is. -ENOENT: nothing names it; the sentence says what would. */
 int pod_recognise(const char *folder, struct recognised *ret, struct err *e);
 

@@ -12,6 +12,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "collectors/collector.h"
 #include "exporter/active.h"
 #include "exporter/finder.h"
@@ -242,18 +243,6 @@ static void sampler_free(struct sampler *s)
 	free(s);
 }
 
-static int start_thread(struct sampler *s, struct err *e)
-{
-	pthread_attr_t attributes;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&s->thread, &attributes, sampler_loop, s);
-
-	pthread_attr_destroy(&attributes);
-	return code ? err_system(e, -code, "start the sampler thread") : 0;
-}
-
 int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 {
 	struct sampler *s = xcalloc(1, sizeof *s);
@@ -281,7 +270,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		s->fold = fold_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
-		code = start_thread(s, e);
+		code = thread_start(&s->thread, "sampler", STACK_SIZE, sampler_loop, s, e);
 	}
 	if (code) {
 		sampler_free(s);

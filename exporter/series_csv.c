@@ -18,6 +18,23 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
+/* Seconds since 1970 UTC to the millisecond, as %.3f has them at a tenth of the cost. */
+static void add_time(struct buf *out, double at)
+{
+	double ms = nearbyint(at * 1e3);
+	uint64_t whole = ms >= 0 && ms < 0x1p53 ? (uint64_t)ms : 0;
+
+	if (!(ms >= 0 && ms < 0x1p53)) {
+		buf_addf(out, "%.3f", at);
+		return;
+	}
+	buf_add_u64(out, whole / 1000);
+	buf_add(out,
+		(const char[]){'.', (char)('0' + whole / 100 % 10), (char)('0' + whole / 10 % 10),
+			(char)('0' + whole % 10)},
+		4);
+}
+
 static void add_field(struct buf *out, double v)
 {
 	buf_addc(out, ',');
@@ -28,7 +45,7 @@ static void add_field(struct buf *out, double v)
 void series_csv_rows(struct buf *out, const struct series *s)
 {
 	for (size_t i = 0; i < s->n && !out->full; i++) {
-		buf_addf(out, "%.3f", s->at[i]);
+		add_time(out, s->at[i]);
 		add_field(out, s->duration[i]);
 		for (size_t c = 0; c < s->n_columns; c++)
 			add_field(out, s->values[c][i]);
@@ -145,7 +162,7 @@ void series_csv_peer_rows(struct buf *out, const struct series *s)
 	for (size_t i = 0; i < s->n && !out->full; i++) {
 		if (i > 0 && s->duration[i] <= 0)
 			continue;
-		buf_addf(out, "%.3f", s->at[i]);
+		add_time(out, s->at[i]);
 		for (size_t k = 0; k < ARRAY_LEN(peers); k++)
 			add_field(out, rounded(peer_value(s, &peers[k], i), peers[k].decimals));
 		buf_addc(out, '\n');

@@ -12,6 +12,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "exporter/health.h"
 #include "exporter/pause.h"
 
@@ -100,7 +101,6 @@ static void *watch(void *context)
 int service_start(struct service **ret, struct app *app, struct err *e)
 {
 	struct service *s = xcalloc(1, sizeof *s);
-	pthread_attr_t attributes;
 	int code = 0;
 
 	s->app = app;
@@ -109,18 +109,14 @@ int service_start(struct service **ret, struct app *app, struct err *e)
 	pause_init(&s->pause);
 	service_notify("READY=1");
 	if (s->period > 0) {
-		pthread_attr_init(&attributes);
-		pthread_attr_setstacksize(&attributes, STACK_SIZE);
-		code = pthread_create(&s->thread, &attributes, watch, s);
-		pthread_attr_destroy(&attributes);
+		code = thread_start(&s->thread, "watchdog", STACK_SIZE, watch, s, e);
 		s->watched = code == 0;
 	}
-	if (code) {
+	if (code)
 		service_stop(s);
-		return err_system(e, -code, "start the thread that the watchdog hears of");
-	}
-	*ret = s;
-	return 0;
+	else
+		*ret = s;
+	return code;
 }
 
 void service_stop(struct service *s)

@@ -230,6 +230,20 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 		not_found(s, t, ret);
 }
 
+bool site_takes_long(const struct request *r)
+{
+	AUTO(freep) char *copy = xstrdup(r->target);
+	struct target t;
+	struct err e = {0};
+
+	if (target_split(copy, &t, &e) != 0)
+		return false;
+	for (const struct route *const *route = all_routes; *route; route++)
+		if ((*route)->takes_long && strcmp(t.path, (*route)->path) == 0)
+			return true;
+	return false;
+}
+
 void site_refusal(struct answer *ret, int status, const char *code, const char *message)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};

@@ -33,6 +33,7 @@ struct answer {
 	bool negotiated;    /* depends on Accept and Accept-Encoding */
 	const char *etag;   /* NULL: not to be kept by anybody */
 	const char *policy; /* Content-Security-Policy, or NULL */
+	bool is_last;       /* the connection ends after it */
 	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
 	struct body *body; /* held for the caller */
@@ -53,6 +54,9 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 
 /* Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. */
 bool site_takes_body(const struct site *s, const struct request *r);
+
+/* Is it a route that may take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP. */
+bool site_takes_long(const struct request *r);
 
 /* Fills all of ret, whatever the request. */
 void site_answer(struct site *s, const struct request *r, struct answer *ret);

@@ -25,7 +25,8 @@ build() {
 	printf '== %s\n' "$PWD"
 	cmake --preset package -D CMAKE_C_COMPILER_LAUNCHER= >build.log
 	cmake --build --preset package -j "$1" >>build.log || { tail -n 30 build.log; exit 1; }
-	cpack --config build/package/CPackConfig.cmake -B build/package >>build.log || { tail -n 30 build.log; exit 1; }
+	# The modes of the archive's own members are what the umask leaves.
+	(umask 022 && cpack --config build/package/CPackConfig.cmake -B build/package) >>build.log || { tail -n 30 build.log; exit 1; }
 }
 (cd "$first" && umask 022 && TZ=UTC LC_ALL=C.UTF-8 build "$(nproc)")
 (cd "$second" && umask 077 && TZ=Asia/Tokyo LC_ALL=C build 1)

@@ -42,9 +42,20 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
+/* Most of a table of numbers is added in pieces as small as this: without a call when there is room. */
+static bool has_room(const struct buf *b, size_t len)
+{
+	return !b->full && b->len + len < b->room && b->len + len <= b->max;
+}
+
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (!has_room(b, 1)) {
+		buf_add(b, &c, 1);
+		return;
+	}
+	b->data[b->len++] = c;
+	b->data[b->len] = '\0';
 }
 
 void buf_addf(struct buf *b, const char *format, ...)
@@ -155,7 +166,10 @@ void buf_add_double(struct buf *b, double v)
 {
 	char text[DOUBLE_TEXT_MAX];
 
-	buf_add(b, text, double_text(text, v));
+	if (has_room(b, DOUBLE_TEXT_MAX))
+		b->len += double_text(b->data + b->len, v);
+	else
+		buf_add(b, text, double_text(text, v));
 }
 
 const char *buf_text(const struct buf *b)

@@ -31,7 +31,7 @@ const gpus = known(v => plural(v, " GPU", " GPUs"));
 const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
 
 const seconds = known(v => {
-	if (v < 1)
+	if (v > 0 && v < 1)
 		return digits(v * 1000) + " ms";
 	if (v < 60)
 		return digits(v) + " s";

@@ -145,7 +145,7 @@ function adviceWords(advice) {
 	return [advice.summary && h("p", null, advice.summary),
 		advice.summary ? h("details", null, h("summary", null, "Why, number by number"), why) : why,
 		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
-			(based.excluded ? `, ${count(based.excluded)} others left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
+			(based.excluded ? `, ${count(based.excluded)} other${based.excluded === 1 ? "" : "s"} left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
 }
 
 /* The page says of each route which formats it has. */
@@ -187,8 +187,8 @@ function serverColumns(servers) {
 		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
 		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
 		{title: "Price an hour", number: true, value: s => s.price, cell: s => money(s.price, s.currency)},
-		{title: "Duration", number: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
-		{title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
+		any("forecast_duration_seconds") && {title: "Duration", number: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
+		any("forecast_cost") && {title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
 		any("saving_percent") && {title: "Saves", number: true, value: s => s.saving_percent,
 			cell: s => isKnown(s.saving_percent) ? digits(s.saving_percent) + " %" : UNKNOWN},
 	].filter(Boolean);
@@ -196,16 +196,15 @@ function serverColumns(servers) {
 
 function serversCard(advice, link) {
 	const servers = advice.servers || [], from = advice.catalogue || {};
+	const notes = (advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + "."));
 	if (servers.length === 0)
-		return card("Servers", h("p", null, "No server of the catalogue fits."),
-			facts(...Object.entries(advice.filtered || {}).map(([why, n]) => [why.replaceAll("_", " "), `${count(n)} left out`])));
+		return card("Servers", h("p", null, "There is no server to recommend."), notes);
 	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
 		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
 	return card("Best servers", h("div", null,
 		new Table("servers", serverColumns(servers), servers, null).node,
 		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
-	(advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + ".")),
-	h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
+	notes, h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
 }
 
 /* In a report, where nothing can be asked any more. */
@@ -303,13 +302,14 @@ function addCosts(runs, advice) {
 
 async function jobView(name, signal) {
 	const runs = (await ask("runs", {job_name: name, limit: 200}, signal)).runs, oldestFirst = runs.slice().reverse();
-	const sized = runs.some(r => r.outcome === "succeeded");
-	const [advice, stats] = sized ? await Promise.all([
+	const succeeded = runs.some(r => r.outcome === "succeeded");
+	/* A run that was killed for memory says how much the next one is to have, before any has succeeded. */
+	const [advice, stats] = await Promise.all([!succeeded && !runs.some(r => r.outcome === "oom_killed") ? null :
 		ask("recommend", {job_name: name, limit: 12}, signal).catch(e => {
 			if (e instanceof Refused)
 				return null;
 			throw e;
-		}), ask("stats", {job_name: name}, signal)]) : [null, null];
+		}), succeeded ? ask("stats", {job_name: name}, signal) : null]);
 	addCosts(runs, advice);
 	const changes = stats && stats.changes || [], newest = runs.find(r => r.outcome === "succeeded") || runs[0];
 	const memory = needed(advice).memory;

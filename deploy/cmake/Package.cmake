@@ -14,7 +14,17 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "rightsize-exporter <maintainers@rightsize-exporter.invalid>")
+# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
+# no address for letters, and says so by a name that never exists (RFC 2606).
+set(builder "$ENV{DEBFULLNAME}")
+set(address "$ENV{DEBEMAIL}")
+if(NOT address)
+  set(address maintainers@rightsize-exporter.invalid)
+endif()
+if(NOT builder)
+  set(builder rightsize-exporter)
+endif()
+set(CPACK_PACKAGE_CONTACT "${builder} <${address}>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "watches batch jobs, and says what to request next time")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Watches the process tree of a batch job, keeps the history of its runs in one
 SQLite file, serves metrics for Prometheus, and answers what to ask for next
@@ -30,6 +40,8 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl3-gnutls, ca-certificates
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/postinst ${debian}/prerm ${debian}/postrm ${debian}/conffiles)
 set(CPACK_STRIP_FILES ON)
+# Whatever the umask of whoever builds it.
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 # With DESTDIR the paths in the unit are those that it will have.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)

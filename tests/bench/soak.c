@@ -9,6 +9,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -214,7 +215,8 @@ static void one_tick(struct soak *s, uint64_t tick)
 		scrape(s, snapshot);
 	shared_drop(&snapshot->shared);
 	if (tick % NOTE_TICKS == 0)
-		fprintf(s->notes, "%lu,%lu,%zu\n", tick, resident_bytes(), descriptors());
+		fprintf(s->notes, "%lu,%lu,%zu,%zu\n", tick, resident_bytes(), descriptors(),
+			mallinfo2().uordblks + mallinfo2().hblkhd);
 }
 
 static void start(struct soak *s, char *program)
@@ -228,13 +230,14 @@ static void start(struct soak *s, char *program)
 	identity_read(&s->self);
 	snprintf(path, sizeof path, "%s/history.db", s->folder);
 	s->app.options = &s->options;
-	s->app.self = &s->self;
+	s->app.self =
+		NULL; /* jobs of others on this machine would be found, and counted for ever */
 	s->app.history_path = xstrdup(path);
 	s->app.sized = sized_cache_new();
 	columns_build(&s->app.columns);
 	const struct historian_config c = {.path = s->app.history_path,
 		.columns = &s->app.columns,
-		.limits = {.runs_per_job = 20, .full_rate_seconds = 7200},
+		.limits = {.runs_per_job = 5, .full_rate_seconds = 7200},
 		.here = s->self.here,
 		.alive = process_alive};
 
@@ -247,7 +250,7 @@ static void start(struct soak *s, char *program)
 	s->notes = fopen(path, "we");
 	if (!s->notes)
 		fail(path, &(struct err){.text = "cannot be written"});
-	fprintf(s->notes, "seconds,resident_bytes,descriptors\n");
+	fprintf(s->notes, "seconds,resident_bytes,descriptors,allocated_bytes\n");
 }
 
 static void stop(struct soak *s)

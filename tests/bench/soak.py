@@ -5,7 +5,7 @@
     tests/bench/soak.py judge FILE...
 
 real: follows that many processes, of which so many a second are replaced, ten times a second, and scrapes once a
-second. FILE: CSV with the columns seconds, resident_bytes, descriptors.
+second. FILE: CSV with the columns seconds, resident_bytes, descriptors, allocated_bytes.
 
 Flat memory: the slope over the last four fifths of the time is zero within its own error, taken from the means of ten
 stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: no more in the last stretch than ever
@@ -65,9 +65,9 @@ def head():
     print(f"{'':24} {'hours':>8} {'first':>8} {'last':>8} {'most':>8} {'':20} {'before':>6} {'last':>6}")
 
 
-def read_csv(path):
+def read_csv(path, column):
     with open(path, newline="") as file:
-        return [(float(r["seconds"]), float(r["resident_bytes"]), int(r["descriptors"])) for r in csv.DictReader(file)]
+        return [(float(r["seconds"]), float(r[column]), int(r["descriptors"])) for r in csv.DictReader(file)]
 
 
 def text_of(path):
@@ -168,7 +168,8 @@ def main():
         good = real(o)
     else:
         head()
-        good = all([judge(os.path.basename(f).removesuffix(".csv"), read_csv(f)) for f in o.file])
+        good = all([judge(f"{os.path.basename(f).removesuffix('.csv')}{words}", read_csv(f, column))
+                    for f in o.file for column, words in (("resident_bytes", ""), ("allocated_bytes", ", allocated"))])
     print("\nverdict:", "it stays as it is" if good else "NOT GOOD")
     return 0 if good else 1
 

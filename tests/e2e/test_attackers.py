@@ -1,7 +1,15 @@
 """What strangers try over HTTP: pages of other sites, rebound names, too much of everything."""
 import base64
+import concurrent.futures
+import contextlib
+import pathlib
+import re
+import socket
+import sqlite3
+import statistics
+import time
 
-from support import Case, main
+from support import DEADLINE, Case, main, python_job, wait_until
 
 PATHS = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/overview", "/server", "/-/ready", "/web/app.js", "/events?run=x")
 
@@ -53,6 +61,123 @@ class ReboundNames(Case):
         run.wait_address()
         self.assertEqual(run.get("/metrics").status, 200)
         self.assertEqual(run.get("/metrics", Host="rebound.example").status, 403)
+
+
+HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
+N = str(len(HIDDEN)).encode()
+
+
+class Smuggled(Case):
+    """A request inside of another, which a proxy before us and we see differently."""
+
+    AMBIGUOUS = [
+        b"Content-Length: " + N + b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Content-Length: 0\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length: " + N + b"\r\nContent-Length: 0\r\n\r\n" + HIDDEN,
+        b"Content-Length: 0, " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length: +" + N + b"\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: xchunked\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Transfer-Encoding : chunked\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length\t: " + N + b"\r\n\r\n" + HIDDEN,
+        b"Host: rebound.example\r\n\r\n" + HIDDEN,
+    ]
+
+    @staticmethod
+    def raw(server, request):
+        reply = b""
+        with socket.create_connection((server.host, server.port), DEADLINE) as client, \
+                contextlib.suppress(ConnectionResetError):
+            client.sendall(request)
+            while received := client.recv(1 << 16):
+                reply += received
+        return reply
+
+    def test_what_is_ambiguous_is_refused_and_ends_the_connection(self):
+        server = self.serve()
+        for method in (b"GET", b"POST"):
+            for headers in self.AMBIGUOUS:
+                with self.subTest(method=method, headers=headers[:70]):
+                    request = method + b" /-/ready HTTP/1.1\r\nHost: localhost\r\n" + headers
+                    # A connection that said nothing is asked again: a reset may overtake the answer.
+                    reply = next(filter(None, (self.raw(server, request) for _ in range(5))), b"")
+                    statuses = re.findall(rb"HTTP/1\.1 (\d+)", reply)
+                    # What does not even parse may be complained of twice; nothing is answered.
+                    self.assertEqual(set(statuses), {b"400"}, reply)
+                    self.assertNotIn(b"/hidden", reply)
+
+
+class LongAnswers(Case):
+    """A history with a run of hours, and clients who want all of it."""
+
+    SAMPLES = 20000
+    PATH = "/series.csv?job_name=job"
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.run_job(python_job("for i in range(1 << 22): pass"), flags=["--sample.interval=100ms"]).returncode, 0)
+        with contextlib.closing(sqlite3.connect(self.history)) as history:
+            columns = [row[1] for row in history.execute("PRAGMA table_info(sample)")]
+            last, = history.execute("SELECT max(id) FROM sample").fetchone()
+            same = ", ".join(f'"{c}"' for c in columns if c not in ("id", "at"))
+            history.execute(f"""WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {self.SAMPLES})
+                INSERT INTO sample (id, at, {same}) SELECT {last} + i, at + i, {same} FROM n, sample WHERE id = {last}""")
+            history.execute("UPDATE run SET samples = samples + ?", (self.SAMPLES,))
+            history.commit()
+        self.server = self.serve()
+        wait_until(lambda: self.server.get("/-/ready").status == 200, "the first sample")
+
+    def ask(self):
+        """A request whose answer is not read yet, and which the client has little room for."""
+        client = socket.socket()
+        self.addCleanup(client.close)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(DEADLINE)
+        client.connect((self.server.host, self.server.port))
+        client.sendall(f"GET {self.PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return client
+
+    @staticmethod
+    def seconds(function):
+        begin = time.monotonic()
+        function()
+        return time.monotonic() - begin
+
+    def test_scrapes_do_not_wait_for_them(self):
+        alone = min(self.seconds(lambda: self.server.get(self.PATH)) for _ in range(2))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            answers = [pool.submit(self.server.get, self.PATH) for _ in range(4)]
+            during = []
+            while not all(a.done() for a in answers):
+                during.append(self.seconds(self.server.metrics))
+        for answer in answers:
+            self.assertEqual(answer.result().status, 200)
+            self.assertGreater(answer.result().text.count("\n"), self.SAMPLES)
+        self.assertGreater(len(during), 16)
+        self.assertLess(statistics.median(during), alone / 2)
+
+    def test_clients_that_do_not_read_them_fill_no_memory(self):
+        size = len(self.server.get(self.PATH).body)
+        clients = [self.ask() for _ in range((64 << 20) // size + 4)]
+        # The last of them has an answer: all others were made, or refused.
+        statuses = [client.recv(13) for client in clients]
+        self.assertEqual(set(statuses), {b"HTTP/1.1 200 ", b"HTTP/1.1 503 "})
+        made = statuses.count(b"HTTP/1.1 200 ")
+        self.assertLessEqual((made - 1) * size, 64 << 20)
+        status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text(encoding="ascii")
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10, 256 << 20)
+        self.assertEqual(self.server.get("/metrics").status, 200)
+        for client in clients:
+            client.close()
+        wait_until(lambda: self.server.get(self.PATH).status == 200, "room for another answer")
+
+    def test_it_ends_while_they_wait(self):
+        clients = [self.ask() for _ in range(8)]
+        self.assertEqual(self.server.stop(), 0)
+        for client in clients:
+            client.close()
 
 
 if __name__ == "__main__":

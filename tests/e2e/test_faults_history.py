@@ -137,6 +137,38 @@ class Locked(Job):
         self.assert_history_intact()
 
 
+class Stalled(Job):
+    """A write that does not come back for 30 s (preloaded stalling_disk.c): the writer can do nothing but wait."""
+
+    SECONDS = 30
+
+    def test_scrapes_stay_fast_and_nothing_is_lost(self):
+        stall = self.folder / "stall"
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
+        wrapper = self.begin()
+        written = self.wait_for(wrapper, "samples_written_total", 3)
+        usual = self.scrape_seconds(wrapper)
+        stall.touch()
+        begun = time.monotonic()
+        wait_until((self.folder / "stall.waits").exists, "a write that waits")
+        held = self.value(wrapper, "samples_written_total")
+        while time.monotonic() < begun + self.SECONDS:
+            self.assert_fast(wrapper, usual)
+        # The ring holds 4,096; these are some 300.
+        waiting = self.wait_for(wrapper, "samples_waiting", 25)
+        self.assertEqual(self.value(wrapper, "samples_written_total"), held)
+        self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+        stall.unlink()
+        self.wait_for(wrapper, "samples_written_total", held + waiting)
+        self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+        self.end(wrapper)
+        run = self.only_run()
+        self.assertEqual(run["outcome"], "succeeded")
+        self.assertGreaterEqual(run["samples"], written + waiting)
+        self.assertGreaterEqual(run["duration_seconds"], self.SECONDS)
+        self.assert_history_intact()
+
+
 class Replaced(Job):
     def test_deleted_while_a_run_goes_on(self):
         wrapper = self.begin()

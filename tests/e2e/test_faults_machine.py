@@ -1,5 +1,6 @@
 """A machine that is out of processes or memory, hides, stops, jumps in time, or has a dead network."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -156,6 +157,97 @@ for _ in range({children}):
         self.assertGreaterEqual(run["memory_peak_bytes"], 64 << 20)
 
 
+# In a PID namespace with 100 PIDs: a process of the job ends, and a stranger gets its PID.
+REUSE = r"""
+import json, os, re, subprocess, sys, time, urllib.request
+exporter, history, python, job = sys.argv[1:5]
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+def fork(function):
+    pid = os.fork()
+    if pid == 0:
+        function()
+        os._exit(0)
+    return pid
+try:
+    with open("/proc/sys/kernel/pid_max", "w") as file: file.write("400")
+except OSError as e:
+    print(e)
+    sys.exit(77)
+while os.waitpid(fork(lambda: None), 0)[0] < 300: pass
+run = subprocess.Popen([exporter, "run", "--job-name=job", "--history.path=" + history, "--quiet", "--sample.interval=1h",
+                        "--web.listen-address=127.0.0.1:0", "--", python, "-S", "-E", "-c", job],
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+line = b""
+while b"listening" not in line: line = run.stderr.readline()
+url = "http://" + re.search(rb"127\.0\.0\.1:\d+", line)[0].decode() + "/metrics"
+def cpu():
+    text = urllib.request.urlopen(url).read().decode()
+    return float(re.search(r'^rightsize_job_cpu_seconds_total\{job_name="job"\} (\S+)', text, re.M)[1])
+pid = int(run.stdout.readline())
+before = cpu()
+run.stdin.write(b"\n"); run.stdin.flush()
+run.stdout.readline()
+reader, writer = os.pipe()
+done, say = os.pipe()
+def stranger():
+    if os.getpid() == pid:
+        burn(2)
+        os.write(say, b".")
+        os.read(reader, 1)
+for _ in range(5000):
+    got = fork(stranger)
+    if got == pid: break
+    os.waitpid(got, 0)
+else:
+    sys.exit("the PID did not come back")
+os.read(done, 1)
+after = cpu()
+run.stdin.write(b"\n"); run.stdin.flush()
+code = run.wait()
+os.write(writer, b".")
+os.waitpid(pid, 0)
+print(json.dumps({"before": before, "after": after, "code": code}))
+"""
+REUSE_JOB = """
+import os, signal, sys, time
+pid = os.fork()
+if pid == 0:
+    end = time.process_time() + 0.5
+    while time.process_time() < end: pass
+    print(os.getpid(), flush=True)
+    signal.pause()
+sys.stdin.readline()
+os.kill(pid, signal.SIGKILL)
+os.waitpid(pid, 0)
+print("gone", flush=True)
+sys.stdin.readline()
+"""
+
+
+class Reuse(Machine):
+    # Before, pid_max inside a PID namespace is that of the whole machine, and is not to be touched.
+    @unittest.skipIf(tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 14), "needs Linux 6.14")
+    def test_stranger_with_the_pid_of_a_process_of_the_job_is_none(self):
+        """Between two looks: the stranger has used 2 s when the second comes."""
+        space = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] if AS_ROOT else \
+            ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        done = subprocess.run([*space, PYTHON, "-S", "-E", "-c", REUSE, EXPORTER, self.history, PYTHON, REUSE_JOB],
+                              capture_output=True, text=True, env=self.environment, timeout=6 * DEADLINE,
+                              stdin=subprocess.DEVNULL, check=False)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            self.skipTest(f"no PID namespace with few PIDs may be made here: {done.stdout}{done.stderr}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = json.loads(done.stdout)
+        self.assertEqual(seen["code"], 0)
+        # The stranger used 2 s. What the job's own process had used stays.
+        self.assertGreaterEqual(seen["before"], 0.5)
+        self.assertGreaterEqual(seen["after"], seen["before"])
+        self.assertLess(seen["after"], seen["before"] + 1)
+        self.assertLess(self.only_run()["cpu_seconds"], seen["before"] + 1)
+
+
 class Time(Machine):
     def test_stopped_and_continued_wrapper_goes_on_without_a_burst(self):
         wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, flags=["--sample.interval=100ms"])
@@ -215,6 +307,18 @@ class Time(Machine):
         self.assertGreater(run["duration_seconds"], lasted * 0.5)
         self.assertLess(run["cpu_seconds"], lasted + 5)
         self.assert_history_intact()
+
+
+class Locale(Machine):
+    def test_decimal_comma_of_the_locale_changes_no_number(self):
+        for name in ("de_DE.UTF-8", "fr_FR"):
+            with self.subTest(locale=name):
+                self.environment.update(LC_ALL=name, LC_NUMERIC=name, LANG=name)
+                server = self.serve()
+                wait_until(lambda s=server: s.get("/-/ready").status == 200, "the first sample")
+                values = server.metrics()
+                self.assertNotEqual(values["process_start_time_seconds", frozenset()] % 1, 0)
+                self.assertGreater(len(values), 50)
 
 
 class Network(Machine):

@@ -4,6 +4,7 @@ Only what is no matter of timing is asserted, with ratios that hold on a busy ma
 """
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -11,7 +12,7 @@ TOOLS = pathlib.Path(os.environ["RIGHTSIZE_ACCURACY_TOOLS"])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
 import groups  # noqa: E402
 import run as accuracy  # noqa: E402
-from support import Case  # noqa: E402
+from support import Case, wait_until  # noqa: E402
 
 SIZE = 0.1
 # Starting the job takes the starter some milliseconds, which are counted here or there.
@@ -27,6 +28,16 @@ EXACT = {
 
 
 LIMIT = 200 << 20
+# A cgroup namespace in which the hierarchies are mounted anew, so that the caller's group is their root; then the rest.
+CONTAINED = """
+awk '$3 ~ /^cgroup/ && $2 !~ /systemd$/ { print $3, $2 }' /proc/self/mounts | while read -r type folder; do
+    case $type in
+    cgroup) umount "$folder" && mount -t cgroup -o "${folder##*/}" cgroup "$folder" ;;
+    cgroup2) umount "$folder" && mount -t cgroup2 cgroup2 "$folder" ;;
+    esac
+done
+exec "$@"
+"""
 
 
 class KilledForMemory(Case):
@@ -47,6 +58,35 @@ class KilledForMemory(Case):
         self.assertEqual(succeeded["outcome"], "succeeded")
         stats = self.query("stats", "--job-name=job")
         self.assertEqual([r["run_id"] for r in stats["runs"]], [succeeded["run_id"]])
+
+
+class InAContainer(Case):
+    """With a cgroup namespace of its own, and a quota that nobody can miss."""
+
+    def test_throttling_is_what_the_kernel_counted_during_the_run(self):
+        group = groups.make("container")
+        self.addCleanup(group.remove)
+        if not group.set_quota(os.cpu_count()):
+            self.skipTest("no CPU quota may be set here")
+        stat = "/sys/fs/cgroup/cpu/cpu.stat" if group.version == 1 else "/sys/fs/cgroup/cpu.stat"
+        job = ["sh", "-c", f'read -r _; cat {stat}; "$1" busy 0.02 && cat {stat}', "-", accuracy.JOB]
+        wrapper = self.start_program(
+            ["unshare", "--cgroup", "--mount", "sh", "-c", CONTAINED, "-", accuracy.EXPORTER,
+             *self.wrapper_arguments(job, flags=["--web.listen-address=127.0.0.1:0"])],
+            preexec_fn=group.enter, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        wrapper.wait_address()
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job"), "the job to be looked at")
+        group.set_quota(0.02)
+        wrapper.process.stdin.write(b"go\n")
+        wrapper.process.stdin.flush()
+        output = wrapper.process.stdout.read().decode()
+        self.assertEqual(wrapper.wait(), 0)
+        key, unit = ("throttled_time", 1e9) if group.version == 1 else ("throttled_usec", 1e6)
+        first, last = (int(line.split()[1]) / unit for line in output.splitlines() if line.startswith(key))
+        self.assertGreater(last, first)
+        told = self.only_run()["cpu_throttled_seconds"]
+        self.assertLessEqual(last - first, told + 1e-6)
+        self.assertLessEqual(told, group.throttled() + 1e-6)
 
 
 class HardJobs(unittest.TestCase):

@@ -121,7 +121,7 @@ class Recognise(Case):
                        python_job(WAITING, "0", *(a.replace("MARK", mark) for a in arguments)))
             names[system] = name.replace("MARK", mark)
         names["nextflow"], names["ray"] = f"{self.mark}:ALIGN", f"ray/{self.mark}"
-        (self.folder / ".command.run").write_text(f"#!/bin/bash\n# NEXTFLOW TASK: {names['nextflow']} (s 1)\ncat\n")
+        (self.folder / ".command.run").write_text(f"#!/bin/bash\n### ---\n### name: '{names['nextflow']} (s 1)'\n### ...\ncat\n")
         self.begin({}, ["sh", ".command.run"], cwd=self.folder)
         self.begin({"RAY_JOB_ID": "01"}, [f"ray::{self.mark}", "-S", "-E", "-c", WAITING, "0"], executable=PYTHON)
         wait_until(lambda: {name for name in names.values() if server.job_value("rightsize_job_active_runs", name)}
@@ -282,12 +282,34 @@ rules:
         return pod
 
     def test_all_of_a_pod_but_the_exporter_is_one_run(self):
-        if subprocess.run(["unshare", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-            self.skipTest("no right to make a PID namespace")
+        self.needs_pid_namespaces()
         pod = self.serve_pod("env -i cat <&3 & env -i sh -c 'cat & cat' <&3 &")
         wait_until(lambda: pod.job_value("rightsize_job_processes", self.mark) in (3, 4), "the pod's processes")
         self.assertEqual(pod.job_value("rightsize_job_active_runs", self.mark), 1)
         self.assertEqual([job["job_name"] for job in pod.get("/jobs").json["jobs"]], [self.mark])
+
+    def needs_pid_namespaces(self):
+        if subprocess.run(["unshare", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("no right to make a PID namespace")
+
+    def test_a_pod_ends_however_short_its_job_was(self):
+        self.needs_pid_namespaces()
+        pod = self.serve_pod("", "--exit-with-job", "--sample.interval=1h")
+        pause = pathlib.Path(f"/proc/{pod.pid}/task/{pod.pid}/children").read_text().split()[0]
+        # No sample sees it.
+        subprocess.run(["nsenter", f"--target={pause}", "--pid", "sleep", "2"], check=True)
+        self.assertEqual(pod.wait(), 0)
+        self.assertTrue(pod.said('stopping.*reason="job ended"'))
+        self.assertFalse(pod.said("run found"))
+
+    def test_a_pod_without_a_shared_namespace_ends_and_says_why(self):
+        self.needs_pid_namespaces()
+        pod = self.start_program(
+            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", EXPORTER, "serve", "--jobs.pod",
+             "--exit-with-job", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}"],
+            env={**self.environment, "POD_NAME": "p"})
+        self.assertEqual(pod.wait(), 0)
+        self.assertTrue(pod.said("shareProcessNamespace: true"))
 
     def test_too_many_names_are_refused_and_counted(self):
         server = self.serve("--jobs.recognise", "--jobs.max=2", "--web.allow-changes")

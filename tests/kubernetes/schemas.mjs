@@ -100,6 +100,6 @@ for (const [api, names] of Object.entries(kinds))
 const lines = (object) => Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))
   .map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(",\n");
 console.log(`{
-  "$comment": "Made by schemas.mjs from the Kubernetes API's types (Apache-2.0) and the Prometheus operator's",
+  "$comment": "Made by schemas.mjs from types of the Kubernetes API (Apache-2.0) and of the Prometheus operator's resources (Apache-2.0 and MIT): see NOTICE",
   "kinds": {\n${lines(roots)}\n  },
   "$defs": {\n${lines(schemas)}\n  }\n}`);

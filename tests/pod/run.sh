@@ -13,41 +13,13 @@ folder=$PWD/build/pod
 mkdir -p "$folder"
 deploy/packages.sh build test pod
 
-# Where not even root may raise limits, podman's own defaults are refused; crun refuses hosts with both cgroup versions.
-cat >"$folder/containers.conf" <<-'CONF'
-	[containers]
-	default_ulimits = ["nofile=20000:20000", "nproc=20000:20000"]
-	[engine]
-	runtime = "runc"
-	cgroup_manager = "cgroupfs"
-	events_logger = "file"
-CONF
-export CONTAINERS_CONF=$folder/containers.conf
-
-export BASE=${BASE:-localhost/debian:bookworm-minbase}
-if ! podman image exists "$BASE"; then
-	printf '== Base image\n'
-	# shellcheck disable=SC2016 # apt's own expression
-	archive=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$')
-	rm -rf "$folder/base"
-	debootstrap --variant=minbase bookworm "$folder/base" "$archive" >"$folder/base.log"
-	tar -C "$folder/base" -c . | podman import --quiet --change 'CMD ["/bin/bash"]' \
-		--change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' - "$BASE"
-	rm -rf "$folder/base"
-fi
-
-if [ -z "${RIGHTSIZE_IMAGE-}" ]; then
-	printf '== Image\n'
-	export RIGHTSIZE_IMAGE=localhost/rightsize-exporter:test
-	podman build --quiet --network host --build-arg BASE="$BASE" -f deploy/Dockerfile -t "$RIGHTSIZE_IMAGE" . \
-		>"$folder/image.log" 2>&1 || {
-		tail -n 30 "$folder/image.log"
-		exit 1
-	}
-fi
+. tests/pod/images.sh
 podman image inspect --format 'image: {{.Size}} bytes, user {{.User}}' "$RIGHTSIZE_IMAGE"
 
 cmake --preset e2e >"$folder/cmake.log"
 cmake --build --preset e2e --target rightsize-exporter >>"$folder/cmake.log"
 export RIGHTSIZE_EXPORTER=$PWD/build/e2e/exporter/rightsize-exporter
-exec /usr/bin/python3 -B tests/pod/test_pod.py "$@"
+tests=$PWD/tests/pod
+# What supervises containers writes notes of those killed for memory into the folder that it is started in.
+cd "$folder"
+exec /usr/bin/python3 -B "$tests/test_pod.py" "$@"

@@ -19,17 +19,20 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import support  # noqa: E402
+from group import Group  # noqa: E402
 from support import wait_until  # noqa: E402
 
 IMAGE, BASE = os.environ["RIGHTSIZE_IMAGE"], os.environ["BASE"]
 MIB = 1 << 20
+GRACE_SECONDS = 60  # as in the manifests
 
-# Two busy processes under half a core, and 60 MiB.
+# Two busy processes, and 60 MiB.
 WORK = """perl -e '$n = 60 << 20; $x = "a"; $x x= $n; $t = time + %(seconds)d; 1 while time < $t' &
 perl -e '$t = time + %(seconds)d; 1 while time < $t' &
 wait"""
-# A child of the job needs more than the job may have; the job says so.
+# What needs more than the job may have is a child of the job, which says so, or the job itself.
 HUNGRY = """perl -e 'sleep 3; $n = 300 << 20; $x = "a"; $x x= $n'; exit 137"""
+KILLED = """exec perl -e 'sleep 3; $n = 300 << 20; $x = "a"; $x x= $n'"""
 
 
 def free_port():
@@ -48,13 +51,13 @@ def podman(*arguments, **options):
 class Pod:
     """A job and its sidecar. Fields of the manifest that tests change are arguments."""
 
-    def __init__(self, name, script, port, flags=(), job=None, sidecar=None, cpu="500m", memory="128Mi", env=()):
+    def __init__(self, name, script, port, flags=(), job=None, sidecar=None, cpu="500m", memory="128Mi", more=()):
         self.name, self.port = name, port
         confined = {"readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False}
         self.manifest = {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
             "spec": {
-                "shareProcessNamespace": True, "restartPolicy": "Never", "terminationGracePeriodSeconds": 20,
+                "shareProcessNamespace": True, "restartPolicy": "Never", "terminationGracePeriodSeconds": GRACE_SECONDS,
                 "containers": [{
                     "name": "rightsize", "image": IMAGE, "imagePullPolicy": "Never",
                     "args": ["serve", "--jobs.pod", "--sample.interval=500ms", "--no-catalogue.refresh", *flags],
@@ -66,13 +69,17 @@ class Pod:
                     "volumeMounts": [{"name": "state", "mountPath": "/var/lib/rightsize-exporter"}],
                 }, {
                     "name": "job", "image": BASE, "imagePullPolicy": "Never",
-                    "command": ["/bin/sh", "-c", script], "env": list(env),
+                    "command": ["/bin/sh", "-c", script],
                     "resources": {"limits": {"cpu": cpu, "memory": memory}},
                     "securityContext": {**confined, **(job or NOBODY)},
                 }],
                 "volumes": [{"name": "state", "emptyDir": {}}],
             },
         }
+        # Other containers as the job's, but for what they do.
+        self.manifest["spec"]["containers"] += [
+            {**self.manifest["spec"]["containers"][1], "name": other, "command": command}
+            for other, command in more]
 
     def container(self, name):
         return f"{self.name}-{name}"
@@ -89,15 +96,8 @@ class Pod:
     def state(self, name):
         return json.loads(podman("inspect", self.container(name)))[0]["State"]
 
-    def memory(self, name):
-        """The container's working set: what counts against its limit, less what the kernel drops first."""
-        lines = pathlib.Path(f"/proc/{self.state(name)['Pid']}/cgroup").read_text().splitlines()
-        paths = {controllers: path for _, controllers, path in (line.split(":", 2) for line in lines)}
-        v1 = "memory" in paths
-        group = pathlib.Path("/sys/fs/cgroup/memory" + paths["memory"] if v1 else "/sys/fs/cgroup" + paths[""])
-        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        usage = int((group / ("memory.usage_in_bytes" if v1 else "memory.current")).read_text())
-        return usage - int(stat["total_inactive_file" if v1 else "inactive_file"])
+    def group(self, name):
+        return Group(self.state(name)["Pid"])
 
     def log(self):
         done = subprocess.run(["podman", "logs", self.container("rightsize")], capture_output=True, text=True, check=False)
@@ -117,10 +117,10 @@ class Pod:
 class PodCase(support.Case):
     def play(self, *arguments, started=True, **options):
         pod = Pod(*arguments, port=free_port(), **options)
-        # An emptyDir of podman belongs to root: what a cluster does by fsGroup is done here by a folder for everybody.
+        # An emptyDir of podman belongs to root, and it knows no fsGroup: a folder of the sidecar's user.
         state = self.folder / f"{pod.name}-state"
-        state.mkdir(mode=0o777)
-        state.chmod(0o777)
+        state.mkdir(mode=0o700)
+        os.chown(state, pod.manifest["spec"]["containers"][0]["securityContext"]["runAsUser"], -1)
         self.folder.chmod(0o755)
         pod.manifest["spec"]["volumes"] = [{"name": "state", "hostPath": {"path": str(state), "type": "Directory"}}]
         self.addCleanup(pod.down)
@@ -176,54 +176,94 @@ def show(title, rows):
 class Sidecar(PodCase):
     def test_the_job_arrives_in_prometheus_and_its_run_at_the_central_exporter(self):
         central = self.central()
+        seconds, limit = 16, 0.05
         # Far less than a busy machine leaves it, so that it is held back anywhere.
-        work = self.play("work", WORK % {"seconds": 16}, cpu="250m", flags=[
+        work = self.play("work", WORK % {"seconds": seconds}, cpu="50m", flags=[
             "--exit-with-job", "--web.linger=10s", f"--forward.url=http://host.containers.internal:{central.port}"])
         self.prometheus(work)
-        queries = {
-            "CPU, cores": ('max_over_time(rate(rightsize_job_cpu_seconds_total{job_name="pods/work"}[5s])[5m:1s])',
-                           0.15, 0.35),
-            "memory peak, MiB": ('max_over_time(rightsize_job_memory_peak_bytes{job_name="pods/work"}[5m]) / 1048576',
-                                 60, 128),
-            "memory limit, MiB": ('max_over_time(rightsize_job_memory_limit_bytes{job_name="pods/work"}[5m]) / 1048576',
-                                  128, 128),
-            "CPU limit, cores": ('max_over_time(rightsize_job_cpu_limit_cores{job_name="pods/work"}[5m])', 0.25, 0.25),
-            "throttled periods": (
-                'max_over_time(rightsize_job_cpu_throttled_periods_total{job_name="pods/work"}[5m])', 10, 400),
-            "throttled, s": (
-                'max_over_time(rightsize_job_cpu_throttled_seconds_total{job_name="pods/work"}[5m])', 0.5, 60),
-        }
-        wait_until(lambda: work.metrics(), "the sidecar's answer")
-        wait_until(lambda: (work.value("rightsize_job_cpu_seconds_total") or 0) > 1, "a second of the job")
-        pages = work.memory("rightsize")
+        job = work.group("job")
+        wait_until(lambda: (work.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
+        wait_until(lambda: job.account()["throttled periods"] > 3, "the kernel to hold the job back")
+        pages, kernel = work.group("rightsize").working_set(), job.account()
         wait_until(lambda: work.state("rightsize")["Status"] == "exited", "the sidecar's end after the job")
         self.assertEqual(work.state("rightsize")["ExitCode"], 0, work.log())
+        took = seconds_of(work.state("job")["FinishedAt"]) - seconds_of(work.state("job")["StartedAt"])
+        queries = {
+            "CPU time, s": ("rightsize_job_cpu_seconds_total", 1, kernel["CPU time, s"], limit * took + 0.5),
+            "throttled periods": (
+                "rightsize_job_cpu_throttled_periods_total", 1, kernel["throttled periods"], 10 * took),
+            "throttled, s": (
+                "rightsize_job_cpu_throttled_seconds_total", 1, kernel["throttled, s"], os.cpu_count() * took),
+            "memory peak, MiB": ("rightsize_job_memory_peak_bytes", MIB, 60, 128),
+            "memory limit, MiB": ("rightsize_job_memory_limit_bytes", MIB, 128, 128),
+            "CPU limit, cores": ("rightsize_job_cpu_limit_cores", 1, limit, limit),
+        }
         rows = []
-        for name, (query, least, most) in queries.items():
+        for name, (metric, unit, least, most) in queries.items():
+            query = f'max_over_time({metric}{{job_name="pods/work"}}[5m])'
             value = self.ask(query)
             self.assertIsNotNone(value, query)
-            self.assertTrue(least <= value <= most, f"{name}: {value}")
-            rows.append((name, round(value, 3), query))
-        resident = "max_over_time(process_resident_memory_bytes[5m]) / 1048576"
-        rows.append(("sidecar, resident MiB", round(self.ask(resident), 1), resident))
-        rows.append(("sidecar, working set MiB", round(pages / MIB, 1), "usage_in_bytes - total_inactive_file"))
+            value /= unit
+            self.assertTrue(least <= value <= most, f"{name}: {value} is not between {least} and {most}")
+            rows.append((name, round(value, 3), query, f"(kernel, earlier: {kernel[name]:.3f})" if name in kernel else ""))
+        resident = "max_over_time(process_resident_memory_bytes[5m])"
+        rows.append(("sidecar, resident MiB", round(self.ask(resident) / MIB, 1), resident))
+        rows.append(("sidecar, working set MiB", round(pages / MIB, 1), "its cgroup's usage - inactive_file"))
         show("Prometheus", rows)
         run = central.get("/runs?job_name=pods/work").json["runs"][0]
-        self.assertGreater(run["cpu_seconds"], 2)
+        self.assertGreaterEqual(run["cpu_seconds"], kernel["CPU time, s"])
         self.assertGreaterEqual(run["memory_peak_bytes"], 60 * MIB)
+        self.assertEqual(run["memory_limit_bytes"], 128 * MIB)
         answer = central.get("/recommend?job_name=pods/work").json
-        show("central exporter", [(key, run[key]) for key in
-                                  ("outcome", "duration_seconds", "cpu_seconds", "memory_peak_bytes", "host")] +
+        show("central exporter", [(key, run[key]) for key in (
+            "outcome", "duration_seconds", "cpu_seconds", "memory_peak_bytes", "memory_limit_bytes", "host")] +
              [("recommended", answer.get("resources"))])
 
-    def test_an_oom_kill_is_seen(self):
-        pod = self.play("hungry", HUNGRY, memory="64Mi", flags=["--web.linger=1h"])
+    def killed_for_memory(self, name, script):
+        pod = self.play(name, script, memory="64Mi", flags=["--web.linger=1h"])
         self.prometheus(pod)
-        query = 'max_over_time(rightsize_job_oom_kills_total{job_name="pods/hungry"}[1m])'
-        self.assertGreaterEqual(wait_until(lambda: self.ask(query), query), 1)
-        runs = 'max_over_time(rightsize_job_runs_total{job_name="pods/hungry",outcome="oom_killed"}[1m])'
-        self.assertEqual(wait_until(lambda: self.ask(runs), runs), 1)
-        show("Prometheus", [(query, self.ask(query)), (runs, self.ask(runs))])
+        rows = []
+        for query, value in ((f'rightsize_job_oom_kills_total{{job_name="pods/{name}"}}', 1),
+                             (f'rightsize_job_runs_total{{job_name="pods/{name}",outcome="oom_killed"}}', 1),
+                             (f'rightsize_job_memory_limit_bytes{{job_name="pods/{name}"}}', 64 * MIB)):
+            query = f"max_over_time({query}[5m])"
+            wait_until(lambda q=query: self.ask(q), query)
+            rows.append((query, self.ask(query)))
+            self.assertEqual(self.ask(query), value, query)
+        with urllib.request.urlopen(f"http://127.0.0.1:{pod.port}/runs?job_name=pods/{name}", timeout=10) as answer:
+            run = json.load(answer)["runs"][0]
+        rows.append(("the run", {k: run[k] for k in ("outcome", "exit_code", "exit_signal", "memory_limit_bytes",
+                                                     "memory_peak_bytes")}))
+        show(f"killed for memory: {script}", rows)
+        self.assertEqual(run["outcome"], "oom_killed")
+        self.assertEqual(run["memory_limit_bytes"], 64 * MIB)
+
+    def test_the_kill_of_a_child_for_memory_is_the_runs_outcome(self):
+        self.killed_for_memory("hungry", HUNGRY)
+
+    def test_the_kill_of_the_container_for_memory_is_the_runs_outcome(self):
+        self.killed_for_memory("killed", KILLED)
+
+    def test_each_container_is_a_job_of_its_own_when_wanted(self):
+        pod = self.play("each", "sleep 1000 & sleep 1000", flags=["--jobs.per-container"],
+                        more=[("busy", ["perl", "-e", "while (1) { }"])])
+        rows = []
+        for container, program in (("job", "sh"), ("busy", "perl")):
+            def cpu(name=f"pods/each/{program}"):
+                return pod.value("rightsize_job_cpu_seconds_total", job_name=name)
+            group = pod.group(container)
+            # A job that does nothing has less than a clock tick.
+            wait_until(lambda c=cpu, g=group: (v := c()) is not None and abs(v - g.account()["CPU time, s"]) < 0.5,
+                       f"the CPU time of {container}")
+            if container == "busy":
+                wait_until(lambda c=cpu: c() > 1, "a second of the busy container")
+            value, kernel = cpu(), group.account()["CPU time, s"]
+            self.assertLessEqual(value, kernel + 1e-6)  # sums of doubles
+            rows.append((f"pods/each/{program}", f"{value:.2f} s", f"kernel, later: {kernel:.2f} s"))
+        names = {dict(labels)["job_name"] for metric, labels in pod.metrics() if metric == "rightsize_job_cpu_seconds_total"}
+        self.assertEqual(names, {"pods/each/sh", "pods/each/perl"})
+        self.assertLess(pod.value("rightsize_job_cpu_seconds_total", job_name="pods/each/sh"), 0.5)
+        show("--jobs.per-container", rows)
 
     def test_prometheus_scrapes_it_within_seconds_of_its_start(self):
         pod = self.play("quick", "sleep 60", started=False)
@@ -246,9 +286,9 @@ class Sidecar(PodCase):
                 *flags, f"--forward.url=http://host.containers.internal:{central.port}"])
             wait_until(lambda p=pod: (p.value("rightsize_job_cpu_seconds_total") or 0) > 0.2, "some CPU time of the job")
             started = time.monotonic()
-            podman("stop", "--time", "20", pod.container("rightsize"))
+            podman("stop", "--time", str(GRACE_SECONDS), pod.container("rightsize"))
             took = time.monotonic() - started
-            self.assertLess(took, 20)
+            # Who takes longer is killed.
             self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
             self.assertEqual(pod.state("job")["Status"], "running")
             run = central.get(f"/runs?job_name=pods/{pod.name}").json["runs"][0]

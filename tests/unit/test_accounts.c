@@ -197,6 +197,27 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 	}
 }
 
+static void group_that_lacks_some_of_it_is_not_called_all_of_it(void **state)
+{
+	static const struct {
+		unsigned usage_usec;
+		const char *source;
+	} cases[] = {{1495000, "cgroup"}, {1480000, "proc"}, {0, "proc"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		world_init(&w, "/box");
+		put_process(&w, 10, 1, 150, "/box");
+		usage(&w, cases[i].usage_usec, "");
+		look(&w);
+		assert_double_equal(w.value[RUN_CPU_SECONDS], 1.5, 1e-9);
+		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
+		world_done(&w);
+	}
+}
+
 static void kill_in_the_own_group_is_noted(void **state)
 {
 	struct world w;
@@ -357,6 +378,7 @@ int main(void)
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
 		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),
+		cmocka_unit_test(group_that_lacks_some_of_it_is_not_called_all_of_it),
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),

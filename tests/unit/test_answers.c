@@ -21,10 +21,11 @@
 
 static const struct job_row jobs[] = {
 	{"etl/load", 4, {[OUTCOME_RUNNING] = 1, [OUTCOME_SUCCEEDED] = 2, [OUTCOME_FAILED] = 1},
-		1795250900, OUTCOME_RUNNING},
+		1795250900, .last_outcome = OUTCOME_RUNNING},
 	{"etl/store", 70, {[OUTCOME_SUCCEEDED] = 60, [OUTCOME_OOM_KILLED] = 10}, 1795250000,
-		OUTCOME_OOM_KILLED},
-	{"broken", 3, {[OUTCOME_FAILED] = 2, [OUTCOME_OOM_KILLED] = 1}, 1795240000, OUTCOME_FAILED},
+		.last_outcome = OUTCOME_OOM_KILLED},
+	{"broken", 3, {[OUTCOME_FAILED] = 2, [OUTCOME_OOM_KILLED] = 1}, 1795240000,
+		.last_outcome = OUTCOME_FAILED},
 };
 
 static void golden_json(const char *name, json_t *take)

@@ -12,6 +12,7 @@
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
 #include "collectors/base/utf8.h"
 #include "tests/support/test_tree.h"
 
@@ -252,9 +253,30 @@ static void latest_releases_after_the_last_holder(void **state)
 	latest_done(&l);
 }
 
+static void *note_context(void *context)
+{
+	*(bool *)context = true;
+	return NULL;
+}
+
+static void a_thread_runs_or_its_name_tells_which_did_not_start(void **state)
+{
+	struct err e = {0};
+	pthread_t thread;
+	bool ran = false;
+
+	(void)state;
+	assert_int_equal(thread_start(&thread, "test", 256 << 10, note_context, &ran, &e), 0);
+	pthread_join(thread, NULL);
+	assert_true(ran);
+	assert_true(thread_start(&thread, "test", SIZE_MAX / 2, note_context, &ran, &e) < 0);
+	assert_non_null(strstr(e.text, "\"test\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_runs_or_its_name_tells_which_did_not_start),
 		cmocka_unit_test(double_text_is_the_shortest_that_reads_back),
 		cmocka_unit_test(double_text_of_any_fraction_reads_back),
 		cmocka_unit_test(buf_drops_what_passes_the_cap),

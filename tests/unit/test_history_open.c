@@ -288,6 +288,25 @@ static void a_file_that_may_not_be_written_is_told(void **state)
 	assert_int_equal(runs, 40);
 }
 
+static void a_folder_in_which_none_can_be_made_is_named(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h;
+	struct err e = {0};
+	bool was_root = become_nobody(f);
+
+	assert_int_equal(chmod(f->path, 0555), 0);
+	int code = history_open(&h, f->file, HISTORY_WRITE, &test_columns, NULL, &e);
+
+	assert_int_equal(chmod(f->path, 0755), 0);
+	if (was_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(code, -EACCES);
+	assert_non_null(strstr(e.text, "may not write into"));
+	assert_non_null(strstr(e.text, f->path));
+	assert_non_null(strstr(e.text, "Permission denied"));
+}
+
 static void a_folder_that_may_not_be_written_is_told_but_read(void **state)
 {
 	struct test_folder *f = *state;
@@ -406,6 +425,7 @@ int main(void)
 		TEST(an_empty_file_becomes_a_history),
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),
+		TEST(a_folder_in_which_none_can_be_made_is_named),
 		TEST(a_folder_that_may_not_be_written_is_told_but_read),
 		TEST(a_file_deleted_while_open_is_noticed),
 		TEST(memory_is_shared_by_the_handles_of_the_process),

@@ -367,6 +367,24 @@ static void user_time_does_not_fall_by_the_last_bit(void **state)
 	}
 }
 
+/* Recursion would end at some depth, and a circle, which re-parenting between two reads may show, would not end. */
+static void deep_trees_and_circles_are_followed_to_their_end(void **state)
+{
+	enum { DEPTH = 10000 };
+	struct world *w = world_new();
+	char list[16];
+
+	(void)state;
+	for (int pid = 10; pid < 10 + DEPTH; pid++) {
+		put(w, &(struct fake){.pid = pid, .ppid = pid - 1, .start = 5});
+		snprintf(list, sizeof list, "%d ", pid + 1 < 10 + DEPTH ? pid + 1 : 10);
+		children(w, pid, list);
+	}
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], DEPTH, 0);
+	world_free(w);
+}
+
 static void following_nobody_is_refused(void **state)
 {
 	struct world *w = world_new();
@@ -396,6 +414,7 @@ int main(void)
 		cmocka_unit_test(record_wins_over_what_was_seen),
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
+		cmocka_unit_test(deep_trees_and_circles_are_followed_to_their_end),
 		cmocka_unit_test(following_nobody_is_refused),
 	};
 

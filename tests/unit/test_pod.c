@@ -77,6 +77,13 @@ static void pod_is_called_by_what_tells_most(void **state)
 			"prefect", "etl", "u"},
 		{"nextflow.io/processName=\"ALIGN\"\nnextflow.io/runName=\"x\"", "", "p", NULL,
 			"nextflow", "ALIGN", "pod"},
+		{"execution-id=\"f3a\"\ntask-name=\"etl.load\"\nworkflow-name=\"etl\"", "", "p",
+			NULL, "flyte", "etl/etl.load", "f3a"},
+		{"run=\"r7\"\naction=\"a0\"\nattempt=\"2\"\ntask-name=\"etl.load\"", "", "p", NULL,
+			"flyte", "etl.load", "r7"},
+		{"spark-app-selector=\"spark-1\"\nspark-role=\"executor\"",
+			"spark-app-name=\"daily\"", "p", NULL, "spark", "daily/executor",
+			"spark-1"},
 		{"app=\"x\"", "rightsize/job-name=\"mine\"", "p", NULL, "kubernetes", "mine",
 			"uid-1"},
 		{"", "", NULL, "own", "environment", "own", "pod"},
@@ -117,6 +124,24 @@ static void pod_is_called_by_what_tells_most(void **state)
 	rmdir(folder);
 }
 
+static void folder_that_tells_nothing_is_named(void **state)
+{
+	char folder[] = "/tmp/rightsize-pod-XXXXXX", path[64];
+	struct err e = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(pod_info_check(folder, &e), -ENOENT);
+	assert_non_null(strstr(e.text, folder));
+	assert_non_null(strstr(e.text, "labels"));
+	write_file(folder, "annotations", "");
+	assert_int_equal(pod_info_check(folder, &e), 0);
+	snprintf(path, sizeof path, "%s/annotations", folder);
+	unlink(path);
+	rmdir(folder);
+	assert_int_equal(pod_info_check(folder, &e), -ENOENT);
+}
+
 static void only_so_many_jobs_are_let_in(void **state)
 {
 	struct job_names j = {.max = 2};
@@ -141,6 +166,7 @@ int main(void)
 		cmocka_unit_test(files_of_the_downward_api_are_read),
 		cmocka_unit_test(name_with_a_nul_is_left_out),
 		cmocka_unit_test(pod_is_called_by_what_tells_most),
+		cmocka_unit_test(folder_that_tells_nothing_is_named),
 		cmocka_unit_test(only_so_many_jobs_are_let_in),
 	};
 

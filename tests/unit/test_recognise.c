@@ -73,11 +73,25 @@ static const struct {
 				      "execute\0train"),
 			.environment = TEXT("ARGO_TEMPLATE={\"name\":\"system-container-impl\"}")},
 		"kubeflow", "churn/train", "5d0f", "77", "pipeline=churn component=train ", NAN},
+	{"Kubeflow Pipelines' components that are no function",
+		{.command_line = TEXT("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
+				      "5d0f\0--execution_id\0"
+				      "78\0--component_spec\0"
+				      "{\"inputDefinitions\":{\"executorLabel\":\"no\"},"
+				      "\"executorLabel\":\"exec-load\"}\0--\0"
+				      "load.sh")},
+		"kubeflow", "churn/load", "5d0f", "78", "pipeline=churn component=load ", NAN},
 	{"Argo Workflows",
 		{.environment = TEXT(
 			 "ARGO_TEMPLATE={\"inputs\":{\"name\":\"no\"},\"name\":\"load\"}\0"
 			 "ARGO_NODE_ID=etl-x7k2p-1234567890\0ARGO_CONTAINER_NAME=main")},
 		"argo", "etl/load", "etl-x7k2p-1234567890", "etl-x7k2p-1234567890",
+		"workflow=etl template=load ", NAN},
+	{"Argo Workflows 3.5 and later, the template in a file",
+		{.environment = TEXT("ARGO_CONTAINER_NAME=main\0ARGO_NODE_ID=etl-x7k2p-1234567890\0"
+				     "ARGO_WORKFLOW_NAME=etl-x7k2p"),
+			.file = TEXT("{\"name\":\"load\",\"inputs\":{}}")},
+		"argo", "etl/load", "etl-x7k2p", "etl-x7k2p-1234567890",
 		"workflow=etl template=load ", NAN},
 	{"Argo's cron workflows",
 		{.environment = TEXT("ARGO_TEMPLATE={ \"name\" : \"load\" "
@@ -93,7 +107,19 @@ static const struct {
 		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly\0"
 				     "PREFECT__FLOW_RUN_ID=u")},
 		"prefect", "etl/nightly", "u", "", "flow=etl deployment=nightly ", NAN},
+	{"Prefect's flows that wait for their runs",
+		{.environment = TEXT("PREFECT__FLOW_ENTRYPOINT=flows/etl.py:load\0"
+				     "PREFECT__FLOW_RUN_ID=u")},
+		"prefect", "load", "u", "", "flow=load ", NAN},
 	{"Nextflow",
+		{.environment = TEXT("NXF_TASK_WORKDIR=/x/ab/cd"),
+			.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (sample "
+				     "1)'\n### ...\nset -e\n")},
+		"nextflow", "RNA:ALIGN", "", "/x/ab/cd", "process=RNA:ALIGN ", NAN},
+	{"Nextflow's processes that run once",
+		{.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:REPORT'\n")}, "nextflow",
+		"RNA:REPORT", "", "", "process=RNA:REPORT ", NAN},
+	{"Nextflow up to 22.10",
 		{.environment = TEXT("NXF_TASK_WORKDIR=/x/ab/cd"),
 			.file = TEXT("#!/bin/bash\n### ---\n# NEXTFLOW TASK: RNA:ALIGN (sample "
 				     "1)\nset -e\n")},
@@ -129,6 +155,11 @@ static const struct {
 	{"SageMaker",
 		{.environment = TEXT("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0TRAINING_"
 				     "JOB_ARN=arn")},
+		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
+		NAN},
+	{"SageMaker's toolkit",
+		{.environment = TEXT("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0"
+				     "SM_CURRENT_HOST=algo-1")},
 		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
 		NAN},
 	{"GitHub Actions",
@@ -220,6 +251,11 @@ static void ordinary_processes_have_no_name(void **state)
 		{.environment = TEXT("ARGO_TEMPLATE={\"inputs\":{\"name\":\"x\"}}\0ARGO_NODE_ID="
 				     "a")},
 		{.environment = TEXT("ARGO_TEMPLATE={\"name\":\"x\0ARGO_NODE_ID=a")},
+		{.environment = TEXT("ARGO_NODE_ID=a"), .file = TEXT("no object")},
+		{.environment = TEXT("PREFECT__FLOW_RUN_ID=u")},
+		{.environment = TEXT("TRAINING_JOB_NAME=x")},
+		{.command_line = TEXT("launch\0--pipeline_name\0x\0--component_spec\0{}")},
+		{.file = TEXT("### name: ''\n")},
 		{.command_line = TEXT("airflow\0tasks\0list\0daily")},
 		{.command_line = TEXT("python\0walk.py\0step\0one")},
 		{.command_line = TEXT("ray::IDLE"), .environment = TEXT("RAY_JOB_ID=01")},
@@ -277,27 +313,30 @@ static void runs_are_the_same_when_no_word_differs(void **state)
 	assert_false(recognised_same(&a, &b));
 }
 
-static void file_is_asked_for_where_the_name_is_in_it(void **state)
+static void files_are_asked_for_where_the_name_is_in_one(void **state)
 {
 	static const struct {
 		struct process_text text;
-		const char *path;
+		const char *paths;
 	} table[] = {
 		{{.command_line = TEXT("/bin/bash\0-ue\0/x/ab/cd/.command.sh")},
-			"root/x/ab/cd/.command.run"},
-		{{.command_line = TEXT("bash\0.command.run")}, "cwd/.command.run"},
-		{{.command_line = TEXT("bash\0../.command.run")}, NULL},
-		{{.command_line = TEXT("bash\0-c\0true")}, NULL},
+			"root/x/ab/cd/.command.run "},
+		{{.command_line = TEXT("bash\0.command.run")}, "cwd/.command.run "},
+		{{.command_line = TEXT("bash\0../.command.run")}, ""},
+		{{.command_line = TEXT("bash\0-c\0true")}, ""},
+		{{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1")},
+			"root/var/run/argo/template root/run/argo/template "},
+		{{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1\0ARGO_TEMPLATE={}")}, ""},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		char path[200];
-		bool asked = recognise_file(&table[i].text, path, sizeof path);
+		char path[200], all[400] = "";
+		size_t n = 0;
 
-		assert_int_equal(asked, table[i].path != NULL);
-		if (asked)
-			assert_string_equal(path, table[i].path);
+		for (size_t k = 0; recognise_file(&table[i].text, k, path, sizeof path); k++)
+			n += (size_t)snprintf(all + n, sizeof all - n, "%s ", path);
+		assert_string_equal(all, table[i].paths);
 	}
 }
 
@@ -360,7 +399,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_made_fit_to_show),
 		cmocka_unit_test(variables_are_sorted),
 		cmocka_unit_test(runs_are_the_same_when_no_word_differs),
-		cmocka_unit_test(file_is_asked_for_where_the_name_is_in_it),
+		cmocka_unit_test(files_are_asked_for_where_the_name_is_in_one),
 		cmocka_unit_test(what_changes_is_taken_off_a_name),
 		cmocka_unit_test(exporters_are_known),
 	};

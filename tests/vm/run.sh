@@ -14,27 +14,12 @@ cmake --build --preset e2e --target rightsize-exporter accuracy_job accuracy_att
 vm=$PWD/build/vm
 root=$vm/root
 rm -rf "$root"
-mkdir -p "$vm/kernel" "$root"/{bin,lib64,modules,proc,sys,dev,tmp,run,root}
+mkdir -p "$root"/{bin,lib64,proc,sys,dev,tmp,run,root}
 
-# The kernel that the package of that name stands for now, unpacked and not installed.
-if [ ! -e "$vm/kernel/boot" ]; then
-	package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-	(cd "$vm" && apt-get download -q "$package" 2>/dev/null && dpkg -x "$package"_*.deb kernel)
-fi
-modules=$(echo "$vm"/kernel/lib/modules/*)
-depmod -b "$vm/kernel" "${modules##*/}"
-
+. tests/vm/kernel.sh
+fetch_kernel "$vm"
 # A disk, for I/O that is counted.
-for module in virtio_pci virtio_blk; do
-	modprobe -d "$vm/kernel" -S "${modules##*/}" --show-depends "$module"
-done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
-	name=${file##*/}
-	case $name in
-	*.xz) xz -dc "$file" >"$root/modules/${name%.xz}" ;;
-	*) cp "$file" "$root/modules/$name" ;;
-	esac
-	echo "${name%.xz}" >>"$root/modules/order"
-done
+add_modules "$vm" "$root" virtio_pci virtio_blk
 
 # Programs with the libraries that they name, at the same places.
 add() {
@@ -56,11 +41,4 @@ cp tests/vm/prove.sh "$root/prove.sh"
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$vm/initrd"
 truncate -s 64M "$vm/disk"
 
-timeout 900 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 2G -smp 2 -nographic -no-reboot -nic none \
-	-kernel "$vm"/kernel/boot/vmlinuz-* -initrd "$vm/initrd" \
-	-append "console=ttyS0 panic=-1 mitigations=off psi=1 random.trust_cpu=1" \
-	-drive "file=$vm/disk,if=virtio,format=raw" </dev/null 2>&1 | tee "$vm/console" |
-	sed -un -e 's/\r//' -e '/^== /,$p'
-code=$(sed -n 's/^== ended with \([0-9]*\).*/\1/p' "$vm/console")
-[ -n "$code" ] || tail -n 20 "$vm/console" >&2
-exit "${code:-1}"
+boot "$vm" 900 -m 2G -initrd "$vm/initrd" -drive "file=$vm/disk,if=virtio,format=raw"

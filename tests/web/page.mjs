@@ -110,6 +110,17 @@ async function thousandJobs() {
 	await finish(phone, "jobs phone");
 }
 
+/* What somebody types, or a mail program makes of a link. */
+async function wrongAddresses() {
+	for (const [hash, says] of [["#/job/%E0%A4%A", "There is no such page"], ["#/nonsense", "There is no such page"], ["#/job/nobody", "no job"],
+		["#/run/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "<script>"], ["#/job/" + "x".repeat(3000), "bytes"]]) {
+		const page = await open(told.many + hash, { expected: /40[04]/ });
+		check((await page.textContent("h1")) === "Not found" && (await page.textContent("main")).includes(says),
+			`${hash.slice(0, 40)}: not found, and says why`);
+		await finish(page, `wrong ${hash.slice(2, 20)}`, { shot: false });
+	}
+}
+
 async function keyboard() {
 	const page = await open(told.many);
 	await page.waitForSelector("tbody tr");
@@ -247,7 +258,7 @@ async function reports() {
 		}
 }
 
-for (const part of [live, emptyState, thousandJobs, keyboard, oneJob, oneRun, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, oneRun, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

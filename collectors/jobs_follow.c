@@ -1,0 +1,373 @@
+/* Runs being followed, and what their jobs add up to. */
+#include "collectors/jobs_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/delays.h"
+#include "collectors/endings.h"
+#include "collectors/gpu.h"
+#include "collectors/process_tree.h"
+#include "collectors/run_place.h"
+
+/* How long the status of a root is waited for that nobody waits for. */
+#define STATUS_SECONDS 2
+
+struct jobs *jobs_new(void)
+{
+	struct jobs *j = xcalloc(1, sizeof *j);
+
+	j->accounts = accounts_new();
+	endings_init(&j->endings);
+	return j;
+}
+
+static void tracked_free(struct tracked *t)
+{
+	account_close(t->account);
+	ending_done(&t->ending);
+	run_place_done(&t->place);
+	process_tree_done(&t->tree);
+	free(t);
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->n_runs; i++)
+		tracked_free(j->run[i]);
+	for (size_t i = 0; i < j->n_jobs; i++)
+		free(j->job[i]);
+	accounts_free(j->accounts);
+	endings_done(&j->endings);
+	free(j->run);
+	free(j->job);
+	free(j);
+}
+
+static struct tracked *find_run(const struct jobs *j, const char *run_id)
+{
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (strcmp(j->run[i]->run_id, run_id) == 0)
+			return j->run[i];
+	return NULL;
+}
+
+void jobs_watch_gpus(struct jobs *j, struct gpus *gpus)
+{
+	j->gpus = gpus;
+}
+
+bool jobs_follows(const struct jobs *j, const char *run_id)
+{
+	return find_run(j, run_id) != NULL;
+}
+
+static bool is_active(const struct jobs *j, const struct job *job)
+{
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (j->run[i]->job == job)
+			return true;
+	return false;
+}
+
+/* The place of a job for one more: a new one, or that of the job not used for longest. */
+static struct job *place_for_job(struct jobs *j)
+{
+	struct job *oldest = NULL;
+
+	if (j->n_jobs < JOBS_MAX) {
+		GROW(j->job, j->n_jobs, j->jobs_room);
+		j->job[j->n_jobs] = xcalloc(1, sizeof **j->job);
+		return j->job[j->n_jobs++];
+	}
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (!is_active(j, j->job[i]) && (!oldest || j->job[i]->last_use < oldest->last_use))
+			oldest = j->job[i];
+	return oldest;
+}
+
+/* NULL when every job there may be has active runs. */
+static struct job *find_or_add_job(struct jobs *j, const char *name)
+{
+	struct job *job = NULL;
+
+	for (size_t i = 0; i < j->n_jobs && !job; i++)
+		if (strcmp(j->job[i]->name, name) == 0)
+			job = j->job[i];
+	if (!job) {
+		job = place_for_job(j);
+		if (!job)
+			return NULL;
+		*job = (struct job){.last_end = NAN};
+		text_copy(name, job->name, sizeof job->name);
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			job->peak[i] = NAN;
+	}
+	job->last_use = ++j->uses;
+	return job;
+}
+
+void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs)
+{
+	struct job *job = find_or_add_job(j, job_name);
+	size_t i = 0;
+
+	if (!job)
+		return;
+	while (i < job->n_outcomes && strcmp(job->outcome[i].name, outcome) != 0)
+		i++;
+	if (i == OUTCOMES_MAX)
+		return;
+	if (i == job->n_outcomes) {
+		text_copy(outcome, job->outcome[i].name, sizeof job->outcome[i].name);
+		job->n_outcomes++;
+	}
+	if (runs > job->outcome[i].runs)
+		job->outcome[i].runs = runs;
+}
+
+void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
+{
+	struct job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
+
+	if (job)
+		job->last_end = fmax(job->last_end, at);
+}
+
+static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
+	struct tracked *t)
+{
+	struct account_spec account = {
+		.root = spec->pid,
+		.clock = spec->clock,
+		.forked_seconds = spec->forked_seconds,
+		.ours = spec->awaits_conclusion,
+	};
+
+	t->account = account_open(j->accounts, host, &account, &t->tree);
+	t->ending = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	if (!spec->awaits_conclusion)
+		ending_begin(&t->ending, &j->endings, host, spec->pid, t->tree.start_ticks);
+}
+
+int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
+{
+	if (find_run(j, spec->run_id))
+		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
+	struct job *job = j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
+
+	if (!job)
+		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
+			JOBS_RUNS_MAX);
+	struct tracked *t = xcalloc(1, sizeof *t);
+	int code =
+		process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
+
+	if (code < 0) {
+		free(t);
+		return err_system(e, code, "follow process %d", (int)spec->pid);
+	}
+	text_copy(spec->run_id, t->run_id, sizeof t->run_id);
+	t->job = job;
+	t->started_at = spec->started_at;
+	t->awaits_conclusion = spec->awaits_conclusion;
+	t->grace_seconds = spec->grace_seconds;
+	t->started_mono = spec->started_mono;
+	if (t->started_mono.ns == 0)
+		t->started_mono.ns =
+			(int64_t)(t->tree.start_ticks *
+				  ((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		t->final[i] = t->value[i] = job->peak[i] = NAN;
+	begin_account(j, host, spec, t);
+	GROW(j->run, j->n_runs, j->runs_room);
+	j->run[j->n_runs++] = t;
+	return 0;
+}
+
+void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid)
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (t && !t->ended)
+		process_tree_adopt(&t->tree, host, pid);
+}
+
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind)
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return;
+	t->concluded = true;
+	t->final_kind = kind;
+	memcpy(t->final, final, sizeof t->final);
+}
+
+static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h)
+{
+	struct gpu_use use = gpus_of_run(gpus, h, &t->tree);
+	double *peak = &t->value[RUN_VRAM_PEAK_BYTES];
+
+	t->value[RUN_GPUS_USED] = use.gpus;
+	t->value[RUN_GPU_USAGE] = use.usage;
+	t->value[RUN_VRAM_BYTES] = use.vram_bytes;
+	if (isnan(*peak) || use.vram_bytes > *peak)
+		*peak = use.vram_bytes;
+}
+
+/* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
+static bool is_over(const struct tracked *t, const struct host *h)
+{
+	double empty = mono_seconds_between(t->empty_since, h->now.mono);
+
+	if (t->empty_since.ns == 0 || empty < t->grace_seconds)
+		return false;
+	return t->ending.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
+}
+
+/* As long as it had processes. */
+static double duration_of(struct tracked *t, const struct host *h)
+{
+	if (t->alive > 0)
+		t->empty_since.ns = 0;
+	else if (t->empty_since.ns == 0)
+		t->empty_since = h->now.mono;
+	return mono_seconds_between(t->started_mono,
+		t->empty_since.ns ? t->empty_since : h->now.mono);
+}
+
+/* False: it was seen to be empty just now. */
+static bool walk(struct tracked *t, const struct host *h)
+{
+	if (t->ended)
+		return true;
+	account_find_members(t->account, h, &t->tree);
+	t->alive = process_tree_look(&t->tree, h, &t->now);
+	return t->alive > 0 || t->empty_since.ns != 0;
+}
+
+/*
+ * What all runs share is read before the walk, which may find them gone much later when the machine is busy. What
+ * the last processes did until then, and whom they left behind, is told only by reading it again.
+ */
+static void walk_all(struct jobs *j, const struct host *h)
+{
+	bool any_empty = false;
+
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		any_empty = !walk(j->run[i], h) || any_empty;
+	if (!any_empty)
+		return;
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (j->run[i]->alive == 0)
+			walk(j->run[i], h);
+}
+
+static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
+{
+	if (t->ended)
+		return;
+	ending_look(&t->ending, &j->endings);
+	run_values_read(t->value, &t->tree, &t->now, h->delays);
+	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
+	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
+	take_gpus(t, t->alive ? j->gpus : NULL, h);
+	account_look(t->account, h, &t->tree, t->value);
+	run_place_look(&t->place, h, &t->tree, t->value);
+	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
+	if (t->concluded) {
+		run_values_final(t->value, t->final, t->final_kind);
+		if (t->final_kind == FINAL_AT_LEAST)
+			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
+	}
+	if (t->ended) {
+		t->job->last_end = wall_seconds(h->now.wall);
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			if (run_metrics[i].fold == FOLD_PEAK)
+				t->job->peak[i] = t->value[i];
+	}
+}
+
+void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
+{
+	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
+
+	gpus_begin(j->gpus, host);
+	if (j->n_runs)
+		walk_all(j, host);
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+
+		look_at_run(j, t, host);
+		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
+		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
+		r[i].started_at = t->started_at;
+		r[i].ended = t->ended;
+		memcpy(r[i].value, t->value, sizeof r[i].value);
+	}
+	s->runs = r;
+	s->n_runs = j->n_runs;
+}
+
+static const char *memory_source_of(const struct tracked *t, double told_at_ends)
+{
+	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
+
+	if (isnan(peak))
+		return NULL;
+	if (peak <= (double)t->tree.peak_bytes)
+		return t->tree.peak_is_sum ? "samples" : "vmhwm";
+	return peak <= told_at_ends ? "taskstats" : "rusage";
+}
+
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
+	struct account_note *ret)
+{
+	const struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return false;
+	account_note(t->account, host, ret);
+	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
+	ret->network_source = t->place.network.source;
+	ret->architecture = t->place.binary.architecture;
+	ret->cpu_level = t->place.binary.cpu_level;
+	if (t->ending.known == EXIT_STATUS_KNOWN) {
+		ret->status_known = true;
+		ret->status = t->ending.status;
+	}
+	return true;
+}
+
+int jobs_ending_fd(const struct jobs *j)
+{
+	return j->endings.epoll;
+}
+
+void jobs_drop_ended(struct jobs *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+
+		if (!t->ended) {
+			j->run[n++] = t;
+			continue;
+		}
+		for (size_t k = 0; k < RUN_N_METRICS; k++)
+			if (run_metrics[k].type == METRIC_COUNTER && !isnan(t->value[k]))
+				t->job->finished[k] += t->value[k];
+		tracked_free(t);
+	}
+	j->n_runs = n;
+}

@@ -1,0 +1,133 @@
+/* What is known of a request while it is served. */
+#include "exporter/http_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/mem.h"
+
+struct visit *visit_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+		->socket_context;
+}
+
+struct exchange *exchange_new(struct site *site, const char *uri, struct MHD_Connection *connection)
+{
+	struct exchange *x = xcalloc(1, sizeof *x);
+
+	x->site = site;
+	x->connection = connection;
+	x->target = xstrdup(uri);
+	x->body = BUF_MAX(CHANGE_BODY_MAX);
+	return x;
+}
+
+void exchange_free(struct exchange *x)
+{
+	if (x->answered)
+		shared_drop(&x->answer.body->shared);
+	if (x->desk)
+		desk_leave(x->desk, x->weight);
+	buf_done(&x->body);
+	free(x->target);
+	free(x);
+}
+
+static const char *header(const struct exchange *x, const char *name)
+{
+	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+}
+
+/* What may be there once at most, RFC 9112, 6.3 and 3.2. */
+struct framing {
+	unsigned lengths, encodings, hosts;
+	bool odd;
+};
+
+static enum MHD_Result look_at(void *framing, enum MHD_ValueKind kind, const char *name,
+	const char *value)
+{
+	struct framing *f = framing;
+	size_t n = strlen(name);
+
+	(void)kind;
+	f->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+	f->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+	if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+		f->encodings++;
+		f->odd |= !value || strcasecmp(value, "chunked") != 0;
+	}
+	/* "Content-Length : 5" is another header to us, and the length to some. */
+	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
+	return MHD_YES;
+}
+
+bool exchange_is_ambiguous(const struct exchange *x)
+{
+	struct framing f = {0};
+
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, look_at, &f);
+	return f.odd || f.hosts > 1 || f.lengths + f.encodings > 1;
+}
+
+struct request exchange_request(const struct exchange *x, const char *method)
+{
+	const struct visit *v = visit_of(x->connection);
+
+	return (struct request){
+		.method = method,
+		.target = x->target,
+		.accept = header(x, MHD_HTTP_HEADER_ACCEPT),
+		.accept_encoding = header(x, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+		.scrape_timeout = header(x, "X-Prometheus-Scrape-Timeout-Seconds"),
+		.if_none_match = header(x, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header(x, "Last-Event-ID"),
+		.host = header(x, MHD_HTTP_HEADER_HOST),
+		.origin = header(x, MHD_HTTP_HEADER_ORIGIN),
+		.fetch_site = header(x, "Sec-Fetch-Site"),
+		.authorization = header(x, MHD_HTTP_HEADER_AUTHORIZATION),
+		.content_type = header(x, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.peer = v->peer,
+		.loopback = v->loopback,
+		.body = {x->body.data, x->body.len},
+		.body_too_large = x->body.full,
+	};
+}
+
+static void refuse(struct exchange *x)
+{
+	site_refusal(&x->answer, 503, "overloaded",
+		"other long answers are being made or sent; try again in a second");
+}
+
+/* On the desk's thread. The texts of the request are the connection's, which is not touched until it is resumed. */
+static void answer_now(struct errand *e, bool wanted)
+{
+	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, errand));
+
+	if (wanted)
+		site_answer(x->site, &x->request, &x->answer);
+	else
+		refuse(x);
+	x->weight = x->answer.body->len;
+	desk_weigh(x->desk, x->weight);
+	x->answered = true;
+	MHD_resume_connection(x->connection);
+}
+
+void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r)
+{
+	x->request = *r;
+	x->errand.run = answer_now;
+	/* Before: the answer may be there at once. */
+	x->desk = d;
+	MHD_suspend_connection(x->connection);
+	if (desk_take(d, &x->errand))
+		return;
+	x->desk = NULL;
+	refuse(x);
+	x->answered = true;
+	MHD_resume_connection(x->connection);
+}

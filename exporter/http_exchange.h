@@ -1,0 +1,63 @@
+/*
+ * One connection and one request on its way through libmicrohttpd. For http.c alone.
+ */
+#ifndef EXPORTER_HTTP_EXCHANGE_H
+#define EXPORTER_HTTP_EXCHANGE_H
+
+#include <microhttpd.h>
+
+#include "exporter/crowd.h"
+#include "exporter/desk.h"
+#include "exporter/site.h"
+#include "exporter/web.h"
+
+/* One connection. */
+struct visit {
+	struct guest guest;
+	struct web_version *version; /* of a TLS session */
+	struct peer peer;
+	bool loopback;
+};
+
+struct exchange {
+	struct site *site;
+	struct MHD_Connection *connection;
+	char *target;
+	bool headers_seen, asked; /* asked: whether it may come in, once at least */
+	bool decided;             /* entry holds; nobody is to be asked again */
+	enum web_entry entry;
+	uint64_t scraped;
+	bool keeps_body;
+	struct buf body;
+	uint64_t received; /* bytes of a body */
+	/* Of an answer that takes long: the desk that it was taken to, and what came of it, which is still to be sent. */
+	struct desk *desk;
+	struct errand errand;
+	struct request request;
+	struct answer answer;
+	size_t weight; /* bytes of its body */
+	bool answered;
+};
+
+struct visit *visit_of(struct MHD_Connection *connection);
+
+/* uri: the target as it came; what libmicrohttpd hands over later is decoded and cut at %00. */
+struct exchange *exchange_new(struct site *site, const char *uri,
+	struct MHD_Connection *connection);
+void exchange_free(struct exchange *x);
+
+struct request exchange_request(const struct exchange *x, const char *method);
+
+/*
+ * Do the headers leave open where the request ends, or whom it is for? A proxy before us may have read them otherwise,
+ * and take what is a body to it for the next request of somebody else.
+ */
+bool exchange_is_ambiguous(const struct exchange *x);
+
+/*
+ * Sets the connection aside and has the request answered at the desk; then x->answered holds, and libmicrohttpd calls
+ * for it again. When there is no room, the answer says so.
+ */
+void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r);
+
+#endif

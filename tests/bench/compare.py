@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""The cost of being watched, beside others that watch the same processes at the same time, as a Markdown table and a plot.
+
+    tests/bench/compare.py --build=DIRECTORY --peers=DIRECTORY [--plot=FILE.svg] [--seconds=20] [PROCESSES...]
+
+All of them, and the floor (bench_meter: a loop that only reads the children and stat files), look at one tree once a
+second in the same stretch of time; then they are scraped once a second; then hurried by 1, 8 and 64 connections.
+--peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
+one machine to the next, the other figures do not: the load of this one stands beside them.
+"""
+import argparse
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+US = "rightsize-exporter"
+TRACK = """
+import sys
+from resource_tracker import ProcessTracker
+ProcessTracker(pid=int(sys.argv[1]), interval=1, children=True, output_file="/dev/null")
+"""
+
+
+def text_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def cpu_ms(pid):
+    """By the CPU clock of the process: all its threads, ended ones too, in nanoseconds."""
+    return time.clock_gettime((~pid << 3) | 2) * 1e3
+
+
+def memory_mib(pid):
+    rollup = text_of(f"/proc/{pid}/smaps_rollup")
+    kib = {k: int(v) for k, v in re.findall(r"^(\w+):\s+(\d+) kB", rollup, re.M)}
+    return kib["Rss"] / 1024, (kib["Private_Clean"] + kib["Private_Dirty"]) / 1024
+
+
+def pressure():
+    found = re.search(r"some avg60=([\d.]+)", text_of("/proc/pressure/cpu")) if os.path.exists("/proc/pressure/cpu") else None
+    return float(found[1]) if found else math.nan
+
+
+class Watcher:
+    """One program that looks at the tree: url None = by its own clock only."""
+
+    def __init__(self, name, arguments, url=None, **options):
+        self.name, self.url = name, url
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        **options)
+        self.pid = self.process.pid
+        self.row = {}
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def free_port():
+    import socket
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def start_us(o, n, folder):
+    """The wrapper, and the tree below it."""
+    log, out = f"{folder}/log", f"{folder}/out"
+    process = subprocess.Popen(
+        [f"{o.build}/exporter/{US}", "run", "--job-name=bench", "--quiet", "--sample.interval=1s",
+         "--web.listen-address=127.0.0.1:0", f"--history.path={folder}/history.db", "--",
+         f"{o.build}/tests/bench/bench_tree", str(n)], stdin=subprocess.PIPE, stdout=open(out, "w"), stderr=open(log, "w"))
+    for _ in range(3000):
+        found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(log))
+        if found and "ready" in text_of(out):
+            root = int(text_of(f"/proc/{process.pid}/task/{process.pid}/children"))
+            us = Watcher.__new__(Watcher)
+            us.name, us.url, us.process, us.pid, us.row = US, f"http://{found[1]}/metrics", process, process.pid, {}
+            return us, root
+        time.sleep(0.1)
+    sys.exit(f"compare.py: the tree of {n} did not start: {text_of(log)}")
+
+
+def start_peers(o, root, folder):
+    ret, missing = [], []
+    usr = f"{o.peers}/debian/usr"
+    node, process = f"{usr}/bin/prometheus-node-exporter", f"{usr}/bin/prometheus-process-exporter"
+    apps, python = f"{usr}/lib/netdata/plugins.d/apps.plugin", f"{o.peers}/venv/bin/python"
+    with open(f"{folder}/groups.yml", "w") as file:
+        file.write("process_names:\n  - name: bench\n    comm:\n      - bench_tree\n")
+
+    def http(name, arguments):
+        port = free_port()
+        ret.append(Watcher(name, [*arguments, f"--web.listen-address=127.0.0.1:{port}"], f"http://127.0.0.1:{port}/metrics"))
+
+    if os.path.exists(process):
+        http("process-exporter", [process, f"-config.path={folder}/groups.yml"])
+    if os.path.exists(node):
+        http("node_exporter", [node])
+    if os.path.exists(apps):
+        # Its groups are a matter of taste, but without a file of them it ends: one that takes all alike.
+        with open(f"{folder}/apps_groups.conf", "w") as file:
+            file.write("bench: bench_tree\n")
+        ret.append(Watcher("netdata apps.plugin", [apps, "1"], env=os.environ | {"NETDATA_USER_CONFIG_DIR": folder}))
+    if os.path.exists(python):
+        ret.append(Watcher("resource-tracker (Python)", [python, "-c", TRACK, str(root)]))
+    for name, path in (("process-exporter", process), ("node_exporter", node), ("netdata apps.plugin", apps),
+                       ("resource-tracker (Python)", python)):
+        if not os.path.exists(path):
+            missing.append(name)
+    for w in ret:
+        for _ in range(100):
+            try:
+                if w.url is None or urllib.request.urlopen(w.url, timeout=300).read():
+                    break
+            except OSError:
+                time.sleep(0.1)
+    return ret, missing
+
+
+def scrape(w, latencies):
+    begin = time.monotonic()
+    try:
+        w.row["bytes"] = len(urllib.request.urlopen(w.url, timeout=60).read())
+        latencies.append((time.monotonic() - begin) * 1e3)
+    except OSError:
+        w.row["errors"] = w.row.get("errors", 0) + 1
+
+
+def alive(w):
+    return w.process.poll() is None
+
+
+def watch_ticks(o, us, root, watchers):
+    """A stretch in which nobody scrapes."""
+    cpu = {w: cpu_ms(w.pid) for w in watchers if alive(w)}
+    floor = subprocess.run([f"{o.build}/tests/bench/bench_meter", str(us.pid), str(root), "1000", str(o.seconds)],
+                           capture_output=True, text=True, check=True).stdout.split()
+    for w in cpu:
+        if alive(w):
+            w.row["tick"] = (cpu_ms(w.pid) - cpu[w]) / o.seconds
+    return float(floor[1]), float(floor[2]), int(floor[4])
+
+
+def watch_scrapes(o, watchers):
+    """A stretch with a scrape a second: what it costs beyond the ticks."""
+    for w in watchers:
+        if not w.url or not alive(w):
+            continue
+        latencies, begin, cpu = [], time.monotonic(), cpu_ms(w.pid)
+        while time.monotonic() - begin < o.seconds / 2:
+            next_one = time.monotonic() + 1
+            scrape(w, latencies)
+            time.sleep(max(0, next_one - time.monotonic()))
+        spent, seconds = cpu_ms(w.pid) - cpu, time.monotonic() - begin
+        if latencies:
+            w.row["slowest"] = max(latencies) / 1e3
+            w.row["scrape"] = max(0, spent - w.row.get("tick", 0) * seconds) / len(latencies)
+
+
+def hurry(o, w, connections):
+    seconds = max(o.wrk_seconds, min(20, round(3 * w.row.get("slowest", 1))))  # long enough for some answers
+    out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", w.url],
+                         capture_output=True, text=True).stdout
+
+    def time_of(label):
+        found = re.search(rf"{label}\s+([\d.]+)(us|ms|s|m)\b", out)
+        return float(found[1]) * {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4}[found[2]] if found else math.nan
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", out)
+    bad = re.search(r"Non-2xx.*: (\d+)", out)
+    socket_errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", out)
+    errors = (int(bad[1]) if bad else 0) + (sum(map(int, socket_errors.groups())) if socket_errors else 0)
+    w.row[connections] = (float(rate[1]) if rate else math.nan, time_of("50%"), time_of("99%"), errors)
+
+
+def measure(o, n):
+    with tempfile.TemporaryDirectory() as folder:
+        us, root = start_us(o, n, folder)
+        peers, missing = start_peers(o, root, folder)
+        watchers = [us, *peers]
+        try:
+            time.sleep(3)  # what is read for the first time has been read
+            kept, opened, found = watch_ticks(o, us, root, watchers)
+            watch_scrapes(o, watchers)
+            for w in watchers:
+                if alive(w):
+                    w.row["resident"], w.row["private"] = memory_mib(w.pid)
+                for connections in (1, 8, 64) if w.url and alive(w) else ():
+                    hurry(o, w, connections)
+            load = f"{os.getloadavg()[0]:.0f}", f"{pressure():.0f} %"
+        finally:
+            for w in peers:
+                w.end()
+            us.process.stdin.close()
+            us.process.wait()
+        return dict(n=n, found=found, kept=kept, opened=opened, load=load, missing=missing,
+                    rows=[(w.name, w.row) for w in watchers])
+
+
+def number(v, digits=3):
+    if v is None or math.isnan(v):
+        return "-"
+    return f"{v:,.0f}" if abs(v) >= 100 else f"{v:.{digits}g}"
+
+
+def cost(row):
+    """Of one look with an answer: what an own clock or a scraper makes it do each second."""
+    return (row.get("tick") or 0) + (row.get("scrape") or 0)
+
+
+def print_table(results):
+    print("| processes | who | CPU ms a tick | x floor | CPU ms a scrape | a look, x ours | resident / private MiB | bytes "
+          "| requests/s by 1 / 8 / 64 | p50 ms | p99 ms | errors |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for r in results:
+        ours = cost(r["rows"][0][1])
+        print(f"| {r['n']:,} | floor, kept / opened | {number(r['kept'])} / {number(r['opened'])} | 1 | | {number(r['kept'] / ours)} | | | | | | |")
+        for name, row in r["rows"]:
+            hurried = [row[c] for c in (1, 8, 64) if c in row]
+            print(f"| {r['n']:,} | {name} | {number(row.get('tick'))} | {number(row.get('tick', math.nan) / r['kept'])} "
+                  f"| {number(row.get('scrape'))} | {number(cost(row) / ours)} "
+                  f"| {number(row.get('resident'))} / {number(row.get('private'))} | {number(row.get('bytes', math.nan))} "
+                  + "".join(f"| {' / '.join(number(h[i]) if h[0] > 0 else '-' for h in hurried) or '-'} " for i in range(3))
+                  + f"| {sum(h[3] for h in hurried) if hurried else '-'} |")
+    print()
+    for r in results:
+        print(f"{r['n']:,} processes ({r['found']:,} found by the floor): load {r['load'][0]} on {os.cpu_count()} CPUs, "
+              f"CPU pressure {r['load'][1]}" + (f"; not installed: {', '.join(r['missing'])}" if r["missing"] else ""))
+    print("Not compared: the Rust resource-tracker, of which no release is published to install from.")
+
+
+def draw(results, path):
+    """CPU of one look by number of processes, both in logs."""
+    width, height, left, bottom = 720, 440, 70, 50
+    lines = {"floor": [(r["n"], r["kept"]) for r in results]}
+    for r in results:
+        for name, row in r["rows"]:
+            lines.setdefault(name, []).append((r["n"], cost(row)))
+    points = [p for line in lines.values() for p in line if p[1] > 0]
+    x0, x1 = (math.log10(f(p[0] for p in points)) for f in (min, max))
+    y0, y1 = math.floor(math.log10(min(p[1] for p in points))), math.ceil(math.log10(max(p[1] for p in points)))
+
+    def at(n, v):
+        x = left + (math.log10(n) - x0) / max(x1 - x0, 1e-9) * (width - left - 210)
+        return x, height - bottom - (math.log10(v) - y0) / max(y1 - y0, 1) * (height - bottom - 30)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+           f'<rect width="{width}" height="{height}" fill="white"/>',
+           f'<text x="{left}" y="18">CPU milliseconds of one look (tick and scrape) by number of processes</text>']
+    for y in range(y0, y1 + 1):
+        _, py = at(10 ** x0, 10.0 ** y)
+        out += [f'<line x1="{left}" x2="{width - 210}" y1="{py:.1f}" y2="{py:.1f}" stroke="#ddd"/>',
+                f'<text x="{left - 8}" y="{py + 4:.1f}" text-anchor="end">{10.0 ** y:g}</text>']
+    for r in results:
+        px, _ = at(r["n"], 10.0 ** y0)
+        out.append(f'<text x="{px:.1f}" y="{height - bottom + 20}" text-anchor="middle">{r["n"]:,}</text>')
+    for (name, line), colour in zip(lines.items(), ("#888", "#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e")):
+        line = [at(*p) for p in line if p[1] > 0]
+        if not line:
+            continue
+        dots = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
+        out += [f'<polyline points="{dots}" fill="none" stroke="{colour}" stroke-width="{3 if name == US else 1.5}"/>',
+                f'<text x="{line[-1][0] + 8:.1f}" y="{line[-1][1] + 4:.1f}" fill="{colour}">{name}</text>']
+    with open(path, "w") as file:
+        file.write("\n".join(out + ["</svg>"]) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--peers", required=True)
+    parser.add_argument("--plot")
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--wrk-seconds", type=int, default=3)
+    parser.add_argument("processes", nargs="*", type=int, default=[10, 100, 1000, 4000])
+    o = parser.parse_args()
+    results = [measure(o, n) for n in o.processes]
+    print_table(results)
+    if o.plot:
+        draw(results, o.plot)
+
+
+if __name__ == "__main__":
+    main()

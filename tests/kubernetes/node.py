@@ -1,0 +1,175 @@
+"""A node of Kubernetes for tests: containerd, the kubelet, a network of their own, and what is asked of its pods.
+
+Whoever uses it is root in mount, network and PID namespaces of its own, or in a virtual machine: ports and folders such
+as /run belong to the test alone, and whatever it starts ends with it.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+
+sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("e2e", "pod")]
+from group import Group  # noqa: E402,F401
+from support import main, wait_until  # noqa: E402,F401
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BINARIES, TOOLS = pathlib.Path(os.environ["KUBERNETES_BIN"]), pathlib.Path(os.environ["KUBERNETES_TOOLS"])
+IMAGE, JOB_IMAGE, PAUSE = os.environ["RIGHTSIZE_IMAGE"], os.environ["JOB_IMAGE"], os.environ["PAUSE"]
+IMAGES, LOGS = os.environ["KUBERNETES_IMAGES"], pathlib.Path(os.environ["KUBERNETES_LOGS"])
+ADDRESS, BRIDGE = "10.88.5.1", "rightsize0"
+SLOW = int(os.environ.get("SLOW", "300"))  # a machine that does much else at the same time, or is emulated
+MIB = 1 << 20
+
+# Two busy processes, one of which keeps 60 MiB for as long as the other is held back; long enough for several scrapes.
+WORK = """dd if=/dev/zero of=/dev/null bs=60M count=10 2>/dev/null &
+timeout 40 sh -c 'while :; do :; done' &
+wait; true"""
+# A child needs more than the job may have, and the job says so; or the job is killed itself.
+HUNGRY = "sleep 10; dd if=/dev/zero of=/dev/null bs=300M count=1; exit 137"
+KILLED = "sleep 10; exec dd if=/dev/zero of=/dev/null bs=300M count=1"
+
+# What the kubelet sets for the whole machine goes into copies.
+MACHINE_SETTINGS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
+                    "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes")
+
+NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [{
+    "type": "bridge", "bridge": BRIDGE, "isGateway": True,
+    "ipam": {"type": "host-local", "dataDir": "/run/pod-addresses", "ranges": [[{"subnet": "10.88.5.0/24"}]],
+             "routes": [{"dst": "0.0.0.0/0"}]}}]}
+
+CONTAINERD = """version = 2
+root = "{folder}/containerd"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{pause}"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  netns_mounts_under_state_dir = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "{folder}/cni"
+"""
+
+
+def sh(*command, **options):
+    done = subprocess.run(command, check=False, capture_output=True, text=True, **options)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}: {done.stderr}{done.stdout}")
+    return done.stdout
+
+
+def get(url):
+    """The body of an answer; None while there is none."""
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            return answer.read().decode()
+    except OSError:
+        return None
+
+
+def show(title, rows):
+    print(f"\n{title}", file=sys.stderr)
+    for row in rows:
+        print("  " + "  ".join(str(cell) for cell in row), file=sys.stderr)
+
+
+class Programs:
+    """What was started, and ends with the test."""
+
+    def __init__(self):
+        self.running = []
+
+    def begin(self, name, *command):
+        with open(LOGS / f"{name}.log", "wb") as log:
+            self.running.append(subprocess.Popen(["nice", "-n", "5", *command], stdout=log, stderr=log))
+
+    def end(self):
+        for process in reversed(self.running):
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def isolate():
+    """Folders and network that programs insist on, private to this test."""
+    sh("mount", "--make-rprivate", "/")
+    sh("mount", "-t", "tmpfs", "tmpfs", "/run")
+    sh("mount", "-t", "tmpfs", "tmpfs", "/var/log")
+    for setting in MACHINE_SETTINGS:
+        file = pathlib.Path("/proc/sys", setting)
+        if file.exists():
+            copy = pathlib.Path("/run", setting.replace("/", "_"))
+            copy.write_text(file.read_text())
+            sh("mount", "--bind", copy, file)
+    # The kubelet hands volumes to containers by mounts that spread; only as far as this namespace.
+    sh("mount", "--make-rshared", "/")
+    sh("ip", "link", "set", "lo", "up")
+    sh("ip", "link", "add", BRIDGE, "type", "bridge")
+    sh("ip", "address", "add", f"{ADDRESS}/24", "dev", BRIDGE)
+    sh("ip", "link", "set", BRIDGE, "up")
+
+
+def start_containerd(programs, folder):
+    (folder / "cni").mkdir()
+    (folder / "cni/pods.conflist").write_text(json.dumps(NETWORK))
+    (folder / "containerd.toml").write_text(CONTAINERD.format(folder=folder, pause=PAUSE))
+    path = f"{TOOLS}/usr/bin:{os.environ['PATH']}"
+    programs.begin("containerd", "env", f"PATH={path}", TOOLS / "usr/bin/containerd", "-c", folder / "containerd.toml")
+    wait_until(lambda: subprocess.run([TOOLS / "usr/bin/ctr", "version"], check=False,
+                                      capture_output=True).returncode == 0, "containerd", SLOW)
+    sh(TOOLS / "usr/bin/ctr", "--namespace", "k8s.io", "images", "import", IMAGES)
+
+
+def start_kubelet(programs, folder, configuration, *flags):
+    file = folder / "kubelet.yaml"
+    file.write_text(json.dumps({
+        "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
+        "cgroupDriver": "cgroupfs", "address": ADDRESS, "healthzPort": 0, "failSwapOn": False, "oomScoreAdj": 0,
+        "enforceNodeAllocatable": [], "evictionHard": {"memory.available": "1Mi"},
+        "imageGCHighThresholdPercent": 100, "makeIPTablesUtilChains": False, "resolvConf": "",
+        "volumePluginDir": f"{folder}/plugins", **configuration}))
+    programs.begin("kubelet", BINARIES / "kubelet", f"--config={file}", f"--root-dir={folder}/kubelet",
+                   "--hostname-override=node", f"--node-ip={ADDRESS}", "--container-runtime=remote",
+                   "--container-runtime-endpoint=unix:///run/containerd/containerd.sock", *flags)
+
+
+def prepare(pod, script, memory, flags):
+    """The spec of the classic sidecar's pod, with images that are here and another job."""
+    main, sidecar = ({c["name"]: c for c in pod["containers"]}[name] for name in ("main", "rightsize"))
+    main.update(image=JOB_IMAGE, imagePullPolicy="Never", command=["/bin/sh", "-c", script])
+    main["resources"] = {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"cpu": "100m", "memory": memory}}
+    sidecar.update(image=IMAGE, imagePullPolicy="Never")
+    # There is no central exporter here to forward to; and whether it ends with the job is up to the test.
+    sidecar["args"] = [a for a in sidecar["args"] if not a.startswith("--forward.") and a != "--exit-with-job"] + flags
+
+
+class Prometheus:
+    """Scrapes what targets() was told last."""
+
+    def __init__(self, programs, folder):
+        self.file = folder / "targets.json"
+        configuration = folder / "prometheus.yml"
+        configuration.write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+            "scrape_configs": [{"job_name": "pods", "file_sd_configs": [{"files": [str(self.file)]}]}]}))
+        self.targets()
+        programs.begin("prometheus", "prometheus", f"--config.file={configuration}",
+                       f"--storage.tsdb.path={folder}/tsdb", "--web.listen-address=127.0.0.1:9090")
+
+    def targets(self, *addresses):
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps([{"targets": addresses}]))
+        new.rename(self.file)
+
+    def results(self, query):
+        body = get(f"http://127.0.0.1:9090/api/v1/query?query={urllib.parse.quote(query)}")
+        return json.loads(body)["data"]["result"] if body else []
+
+    def ask(self, query):
+        result = self.results(query)
+        return float(result[0]["value"][1]) if result else None

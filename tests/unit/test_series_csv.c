@@ -1,0 +1,75 @@
+/* Samples as CSV: times to the millisecond, unknown values empty, and a cap that is kept. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/series_csv.h"
+
+static void times_are_as_printf_has_them(void **state)
+{
+	static const double at[] = {0, 0.0004, 0.9996, 1, 12.0625, 1795250900, 1795250900.001,
+		1795250900.0494, 1795250900.9999, 1795250999.9995117, 253402300799.999, -1.5};
+	static const double duration[ARRAY_LEN(at)] = {1};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+		const struct series s = {.n = 1, .at = at + i, .duration = duration};
+		struct buf b = BUF_MAX(4096);
+		char expected[64];
+
+		snprintf(expected, sizeof expected, "%.3f,1\n", at[i]);
+		series_csv_rows(&b, &s);
+		assert_string_equal(buf_text(&b), expected);
+		buf_done(&b);
+	}
+}
+
+static void unknown_values_are_empty(void **state)
+{
+	static const char *const columns[] = {"a", "b"};
+	static const double at[] = {1, 2}, duration[] = {1, 0.5};
+	double a[] = {0.1, NAN}, b[] = {INFINITY, 1e300};
+	double *const values[] = {a, b};
+	const struct series s = {2, 2, columns, at, duration, values};
+	struct buf out = BUF_MAX(4096);
+
+	(void)state;
+	series_csv_header(&out, &s);
+	series_csv_rows(&out, &s);
+	assert_string_equal(buf_text(&out), "at,duration,a,b\n1.000,1,0.1,\n2.000,0.5,,1e+300\n");
+	buf_done(&out);
+}
+
+/* However much fits, nothing is written past the cap, and what lacks is told. */
+static void the_cap_is_kept(void **state)
+{
+	static const double at[] = {1795250900.5}, duration[] = {0.25};
+	const struct series s = {.n = 1, .at = at, .duration = duration};
+	const char *whole = "1795250900.500,0.25\n";
+
+	(void)state;
+	for (size_t max = 0; max <= strlen(whole); max++) {
+		struct buf b = BUF_MAX(max);
+
+		series_csv_rows(&b, &s);
+		assert_true(b.len <= max);
+		assert_int_equal(b.full, max < strlen(whole));
+		assert_memory_equal(buf_text(&b), whole, b.len < 14 ? b.len : 14);
+		assert_int_equal(strlen(buf_text(&b)), b.len);
+		buf_done(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_are_as_printf_has_them),
+		cmocka_unit_test(unknown_values_are_empty),
+		cmocka_unit_test(the_cap_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
