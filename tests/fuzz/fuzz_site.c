@@ -1,4 +1,7 @@
-/* Any bytes as a request: the first line is the method, then the target, Accept, Accept-Encoding, the scrape timeout. */
+/*
+ * Any bytes as a request: the first line is the method, then the target, Accept, Accept-Encoding, the scrape timeout,
+ * and Host, which matters by loopback.
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -73,9 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!target)
 		return 0;
+	r.host = next_line(&rest);
+	r.loopback = true;
 	site_answer(site(), &r, &a);
 	assert(a.body && a.handler && a.content_type[0]);
-	assert(a.status == 200 || a.status == 400 || a.status == 404 || a.status == 405);
+	assert(a.status != 403 || r.host);
+	assert(a.status == 200 || a.status == 400 || a.status == 403 || a.status == 404 ||
+		a.status == 405);
 	shared_drop(&a.body->shared);
 	return 0;
 }
