@@ -124,15 +124,7 @@ const char *accounts_refusal(const struct accounts *a)
 	return a->refusal.text;
 }
 
-/* ---- counts of one group ---- */
-
-static double group_oom_kills(const struct cgroup *c, const struct host *h)
-{
-	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
-
-	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
-		"oom_kill");
-}
+/* ---- counts of the machine ---- */
 
 static double machine_number(const struct host *h, const char *key)
 {
