@@ -10,7 +10,7 @@
 #include "exporter/paths.h"
 #include "exporter/sized.h"
 
-/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 2 MiB. */
+/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
 #define IDLE_SECONDS 600.0
 
 static void say(void *context, bool works, const char *text)

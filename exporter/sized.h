@@ -30,7 +30,7 @@ void sized_done(struct sized **s); /* for AUTO; lets go */
 
 /* What is kept: at most so many results, and so many bytes of runs. */
 #define SIZED_MAX       32
-#define SIZED_BYTES_MAX (2u << 20)
+#define SIZED_BYTES_MAX (4u << 20)
 
 struct sized_cache;
 struct sized_cache *sized_cache_new(void);

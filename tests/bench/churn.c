@@ -22,7 +22,7 @@
 
 static pid_t begin(void)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0) {
 		perror("fork");
@@ -30,6 +30,8 @@ static pid_t begin(void)
 	}
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent) /* it ended before it could be waited for */
+			_exit(EXIT_FAILURE);
 		for (;;)
 			pause();
 	}

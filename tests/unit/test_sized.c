@@ -153,6 +153,8 @@ static void no_more_is_kept_than_stated(void **state)
 
 		snprintf(text, sizeof text, "%zu", i);
 		AUTO(sized_done) struct sized *s = ask("input_bytes", text);
+
+		assert_ptr_not_equal(s, first);
 	}
 
 	AUTO(sized_done) struct sized *kept = ask("input_bytes", "1");
