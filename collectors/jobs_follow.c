@@ -155,6 +155,18 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		ending_begin(&t->ending, &j->endings, host, spec->pid, t->tree.start_ticks);
 }
 
+/* Who is there has started: a time that is still to come, as by another clock than ours, is taken for now. */
+static struct mono start_of(const struct host *h, struct mono told, uint64_t ticks)
+{
+	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
+	uint64_t now = (uint64_t)h->now.mono.ns;
+	uint64_t ns = told.ns                   ? (uint64_t)told.ns :
+		      ticks > now / ns_per_tick ? now :
+						  ticks * ns_per_tick;
+
+	return (struct mono){(int64_t)(ns < now ? ns : now)};
+}
+
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
 {
 	if (find_run(j, spec->run_id))
@@ -177,11 +189,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	t->started_at = spec->started_at;
 	t->awaits_conclusion = spec->awaits_conclusion;
 	t->grace_seconds = spec->grace_seconds;
-	t->started_mono = spec->started_mono;
-	if (t->started_mono.ns == 0)
-		t->started_mono.ns =
-			(int64_t)(t->tree.start_ticks *
-				  ((uint64_t)NS_PER_S / (uint64_t)host->ticks_per_second));
+	t->started_mono = start_of(host, spec->started_mono, t->tree.start_ticks);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		t->final[i] = t->value[i] = job->peak[i] = NAN;
 	begin_account(j, host, spec, t);

@@ -98,7 +98,10 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 
 	for (;;) {
 		int n = wait_signal(app, signals, pod && !seen ? FIRST_LOOK_SECONDS : LOOK_SECONDS);
-		struct sight s = pod && !seen ? (struct sight){0} : look(app);
+		struct sight s = {0};
+
+		if (!pod || seen)
+			s = look(app);
 		struct mono now = now_read().mono;
 
 		if (n) {

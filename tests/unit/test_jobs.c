@@ -385,6 +385,23 @@ static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 	world_free(w);
 }
 
+static void start_that_is_still_to_come_is_now(void **state)
+{
+	static const unsigned long starts[] = {1001, 2000000, 18446744073709551615UL};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
+		struct world *w = world_new();
+
+		w->host.now.mono.ns = 10 * NS_PER_S;
+		put(w, &(struct fake){.pid = 10, .ppid = 1, .start = starts[i]});
+		children(w, 10, "");
+		follow(w, 10, 0);
+		assert_double_equal(look(w)->value[RUN_DURATION_SECONDS], 1, 1e-9);
+		world_free(w);
+	}
+}
+
 static void following_nobody_is_refused(void **state)
 {
 	struct world *w = world_new();
@@ -415,6 +432,7 @@ int main(void)
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(deep_trees_and_circles_are_followed_to_their_end),
+		cmocka_unit_test(start_that_is_still_to_come_is_now),
 		cmocka_unit_test(following_nobody_is_refused),
 	};
 
