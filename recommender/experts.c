@@ -106,6 +106,7 @@ static void inform(const struct past *p, const struct ranked rank[PAST_MAX], dou
 		at[i] = k;
 		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
 		ret->distance[k] = log((other + 1) / (input + 1));
+		ret->rank[k] = k; /* until they are ranked */
 		ret->runs.at[ret->runs.n++] = p->at[i];
 	}
 	for (size_t i = 0; i < p->n; i++)
