@@ -32,7 +32,8 @@ void columns_build(struct columns *ret); /* run_metrics first, then all_collecto
 void columns_done(struct columns *c);
 
 enum history_mode {
-	HISTORY_READ,  /* changes nothing; -ENOENT when there is no file, or nothing in it yet */
+	/* Changes nothing; -ENOENT when there is no file, or nothing in it yet, -ENOTSUP when its schema is older. */
+	HISTORY_READ,
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside (see below) */
 };
 

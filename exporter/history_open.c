@@ -236,7 +236,7 @@ static int open_for_reading(struct history *h, struct err *e)
 		code = history_run_sql(h, reader_setup, "set up", e);
 	if (code == 0 && version == 0)
 		code = err_set(e, -ENOENT, "history %s: there is nothing in it yet", h->path);
-	return code;
+	return code ? code : history_check_readable(h, version, e);
 }
 
 /* ---- writing ---- */

@@ -159,6 +159,8 @@ void reading_end(struct reading *r); /* for AUTO(reading_end) */
  * empty. -ENOTSUP: of another program, or of a newer version of this one.
  */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
+/* -ENOTSUP when it is older: who only reads cannot bring it up to date. */
+int history_check_readable(const struct history *h, int64_t version, struct err *e);
 /* Creates or migrates the tables, adds missing columns, prepares all statements. */
 int history_migrate(struct history *h, struct err *e);
 int history_read_columns(struct history *h, struct err *e);

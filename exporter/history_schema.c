@@ -130,6 +130,16 @@ int history_check_version(struct history *h, int64_t *ret, struct err *e)
 	return 0;
 }
 
+int history_check_readable(const struct history *h, int64_t version, struct err *e)
+{
+	if (version == SCHEMA_VERSION)
+		return 0;
+	return err_set(e, -ENOTSUP,
+		"history %s: it was written by an older version (schema %lld, this one reads %lld);"
+		" serve or run of this version brings it up to date",
+		h->path, (long long)version, (long long)SCHEMA_VERSION);
+}
+
 int history_read_columns(struct history *h, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};

@@ -208,7 +208,13 @@ static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 		test_run_sql(f->file, sql);
 	}
 	test_run_sql(f->file, "PRAGMA user_version = 1");
-	struct history *h = test_history(f->file);
+	struct err e = {0};
+	struct history *h;
+
+	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -ENOTSUP);
+	assert_non_null(strstr(e.text,
+		"older version (schema 1, this one reads " TEST_SCHEMA_VERSION));
+	h = test_history(f->file);
 	const struct run_query newest = {.limit = 1};
 	struct runs runs;
 
