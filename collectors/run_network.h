@@ -25,7 +25,7 @@ struct run_network {        /* zeroed memory: nothing seen yet */
 	double received_bytes, sent_bytes; /* since the first look */
 };
 
-/* pid: a living process of the run; 0 = there is none. Bytes since the first look, or NaN. */
+/* pid: a living process of the run; 0 = there is none. Bytes since the first look; left alone while not known. */
 void run_network_look(struct run_network *n, const struct host *h, pid_t pid, double *ret_received,
 	double *ret_sent);
 

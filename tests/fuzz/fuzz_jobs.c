@@ -93,7 +93,7 @@ static void look_alone(struct machine *m, pid_t pid)
 	struct host *h = &m->m.t.host;
 	struct cgroup_files files;
 	struct cgroup group;
-	double values[CGROUP_VALUES], received, sent;
+	double values[CGROUP_VALUES], received = NAN, sent = NAN;
 	struct err e = {0};
 
 	if (cgroup_of_process(&group, h, pid, &e) == 0) {
