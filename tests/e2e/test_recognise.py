@@ -194,6 +194,8 @@ for line in sys.stdin:
         job.stdout.close()
         self.end(job)
         self.ended(server, name)
+        # Whom the killed server left is taken for interrupted until the one that went on with it has written so.
+        wait_until(lambda: self.only_run(name)["outcome"] != "interrupted", "its end by who went on with it")
         run = self.only_run(name)
         self.assertEqual((run["run_id"], run["started_at"]), (first["run_id"], first["started_at"]))
         self.assertIn(run["outcome"], ("succeeded", "unknown"))
