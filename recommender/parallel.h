@@ -5,7 +5,9 @@
  * Known of a run are its mean and some percentiles over time. Between them the cores in use bend so
  * that the mean comes out: eight cores for a tenth of the time and one for the rest differ from
  * anything in between. With c cores, a stretch that kept q > c cores busy takes q / c times as
- * long; more cores than were seen in use are not thought to help.
+ * long; more cores than were seen in use are not thought to help, unless threads waited for a CPU: a run that wanted
+ * w times the CPU time that it got would have kept w q cores busy, and would have taken as much less time as that
+ * saves, down to 1 / w.
  */
 #ifndef RECOMMENDER_PARALLEL_H
 #define RECOMMENDER_PARALLEL_H
@@ -17,12 +19,13 @@
 #define PARALLEL_POINTS 200
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
+	double wanted;                 /* CPU time that it wanted / that it got, >= 1 */
 };
 
-/* False when not even the mean is known. */
+/* False when not even the mean is known. Of a run that waited for no CPU: wanted is 1. */
 bool parallel_of(const struct distribution *d, struct parallel *ret);
 
-double parallel_stretch(const struct parallel *p,
-	double cores); /* duration with so many cores / duration, >= 1 */
+/* Duration with so many cores (INFINITY too) / duration; below 1 only of a run that waited for a CPU. */
+double parallel_stretch(const struct parallel *p, double cores);
 
 #endif

@@ -9,6 +9,8 @@
 #define OTHER_SHARE_MUCH 0.10
 #define IDLE_SHARE_MUCH  0.50
 
+#define CPU_WANTED_MOST 2.0
+
 static const char *const verdict_names[] = {
 	[WAITED_UNKNOWN] = "unknown",
 	[WAITED_LITTLE] = "little",
@@ -69,6 +71,16 @@ static enum wait_verdict verdict_of(const struct waits *w)
 	if (w->idle_share > IDLE_SHARE_MUCH)
 		return WAITED_IDLE;
 	return isnan(w->cpu_share) ? WAITED_UNKNOWN : WAITED_LITTLE;
+}
+
+double run_cpu_wanted(const struct run *r)
+{
+	double ran = run_total(r, "cpu_seconds");
+	double for_cpu = waited(r, "cpu_wait_seconds", "cpu_pressure_seconds");
+
+	if (!(ran > 0 && for_cpu > CPU_SECONDS_MUCH && for_cpu / (ran + for_cpu) > CPU_SHARE_MUCH))
+		return 1;
+	return fmin((ran + for_cpu) / ran, CPU_WANTED_MOST);
 }
 
 struct waits waits_of(const struct run *const *runs, size_t n)

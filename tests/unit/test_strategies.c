@@ -388,6 +388,61 @@ static void stretch_follows_the_shape_over_time(void **state)
 	assert_false(parallel_of(&(struct distribution){.mean = 1e9}, &p));
 }
 
+/* A single-threaded job with one CPU is not slowed by what it waits for besides; two threads on a quarter are. */
+static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
+{
+	static const struct {
+		double busy, wanted, cores, stretch;
+	} table[] = {
+		{0.25, 1, 1, 1},
+		{0.25, 1, 0.125, 2},
+		{0.25, 2, 0.25, 1}, /* a quarter on, a quarter in wait, half asleep */
+		{0.25, 2, 1, 0.75}, /* without the wait */
+		{0.5, 2, 0.5, 1},   /* all of the time on or in wait */
+		{0.5, 2, 1, 0.5},
+		{0.5, 2, INFINITY, 0.5},
+		{4, 2, 4, 1},
+		{4, 2, 6, 4 / 6.0},
+		{4, 2, 16, 0.5},
+		{0, 2, 1, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct parallel p = {.wanted = table[i].wanted};
+
+		for (size_t k = 0; k < PARALLEL_POINTS; k++)
+			p.cores[k] = table[i].busy;
+		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) < 1e-9))
+			fail_msg("row %zu: %g", i, parallel_stretch(&p, table[i].cores));
+	}
+}
+
+static void a_starved_job_is_given_room(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
+
+		r->duration_seconds = 100;
+		test_run_column(r, "cpu_cores", 0.3, 0.3);
+		test_run_column(r, "cpu_seconds", 30, 30);
+		test_run_column(r, "cpu_wait_seconds", 160, 160);
+		test_run_column(r, "memory_peak_bytes", 256 * MIB, 256 * MIB);
+		for (size_t k = 0; k < r->n_stats; k++)
+			r->stats[k].d.sum = r->stats[k].d.max;
+	}
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.cpu_cores >= 0.5 && s.cpu_cores_limit >= 0.6);
+	assert_true(s.at_cores[0].seconds < 0.6 * s.demand.duration_seconds);
+	for (size_t i = 0; i < s.n_explain; i++)
+		assert_null(strstr(s.explain[i], "do not slow it down"));
+}
+
 static void an_old_size_is_said_to_be_forgotten(void **state)
 {
 	static struct test_runs t;
@@ -419,6 +474,8 @@ int main(void)
 		cmocka_unit_test(risk_levels_are_ordered_and_named),
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),
+		cmocka_unit_test(who_waited_for_a_cpu_wanted_more_than_it_got),
+		cmocka_unit_test(a_starved_job_is_given_room),
 		cmocka_unit_test(an_old_size_is_said_to_be_forgotten),
 	};
 
