@@ -38,7 +38,8 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		p->fastest[p->n] = parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
 		p->most = fmax(p->most, run->cores[PARALLEL_POINTS - 1]);
-		p->widest = fmax(p->widest, run->cores[PARALLEL_POINTS - 1] * run->wanted);
+		p->widest = fmax(p->widest,
+			run->cores[PARALLEL_POINTS - 1] * fmin(run->wanted, PARALLEL_ROOM));
 		p->weight[p->n] = exp2(-(double)p->n / FADING);
 		sum += p->weight[p->n++];
 	}

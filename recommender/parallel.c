@@ -74,7 +74,8 @@ bool parallel_of(const struct distribution *d, struct parallel *ret)
 /* What is left of a stretch of time that kept so many cores busy once nothing waits for a CPU. */
 static double without_waiting(double busy, double wanted)
 {
-	double least = 1 / wanted, rest = 1 - busy * (wanted - 1);
+	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
+	       rest = 1 - busy * (wanted - 1);
 
 	return rest > least ? rest : least;
 }

@@ -9,8 +9,6 @@
 #define OTHER_SHARE_MUCH 0.10
 #define IDLE_SHARE_MUCH  0.50
 
-#define CPU_WANTED_MOST 2.0
-
 static const char *const verdict_names[] = {
 	[WAITED_UNKNOWN] = "unknown",
 	[WAITED_LITTLE] = "little",
@@ -80,7 +78,7 @@ double run_cpu_wanted(const struct run *r)
 
 	if (!(ran > 0 && for_cpu > CPU_SECONDS_MUCH && for_cpu / (ran + for_cpu) > CPU_SHARE_MUCH))
 		return 1;
-	return fmin((ran + for_cpu) / ran, CPU_WANTED_MOST);
+	return (ran + for_cpu) / ran;
 }
 
 struct waits waits_of(const struct run *const *runs, size_t n)

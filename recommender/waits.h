@@ -31,10 +31,7 @@ struct waits {
 
 struct waits waits_of(const struct run *const *runs, size_t n);
 
-/*
- * CPU time that a run wanted / that it got: 1 when it waited little or that is unknown, and at most 2: how far threads
- * that share few cores would spread over many nobody has seen, so a starved job is given room by doubling.
- */
+/* CPU time that a run wanted / that it got: 1 when it waited little or that is unknown. */
 double run_cpu_wanted(const struct run *r);
 
 #endif
