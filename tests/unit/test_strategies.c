@@ -150,6 +150,36 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	assert_true(s.demand.memory_bytes < 2400 * MIB);
 }
 
+/* Half of the runs fit into 250 MiB; the others were killed at 320 MiB, which no success explains. */
+static void a_small_success_does_not_undo_a_kill(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s, seeds;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		test_run_succeeded(&t, 1, 250 * MIB);
+		test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 320 * MIB;
+	}
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.memory_bytes > 320 * MIB);
+	assert_true(s.confidence == CONFIDENCE_LOW);
+	assert_int_equal(s.memory_kills, 9); /* the oldest is older than all successes */
+	assert_non_null(explained(&s, "9 times a run was killed for memory, at 320 MiB at most"));
+	assert_null(strstr(s.summary, "successful run"));
+	/* The seeds' rule knows successes only, but is judged by what it would have done. */
+	seeds = size_with("baseline", &t, &defaults, &arena);
+	assert_int_equal(seeds.resources.memory, 512); /* 300 MiB, rounded up */
+	assert_true(seeds.memory_too_small > 0.3);
+	assert_int_equal(s.hindsight_baseline.runs, 18);
+	/* A later run that needed as much explains all of them. */
+	t.run[0].stats[1].d.max = 400 * MIB;
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_int_equal(s.memory_kills, 0);
+	assert_null(explained(&s, "was killed for memory"));
+}
+
 static void auto_answers_when_there_were_only_kills(void **state)
 {
 	static struct test_runs t, limitless;
@@ -466,6 +496,7 @@ int main(void)
 		cmocka_unit_test(every_strategy_says_why_it_cannot_answer),
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
 		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),
+		cmocka_unit_test(a_small_success_does_not_undo_a_kill),
 		cmocka_unit_test(auto_answers_when_there_were_only_kills),
 		cmocka_unit_test(auto_uses_an_announced_input),
 		cmocka_unit_test(a_mixed_name_is_told_to_split),
