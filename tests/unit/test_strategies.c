@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recommender/parallel.h"
+#include "recommender/job_profile.h"
 #include "recommender/strategy.h"
 #include "tests/support/test_runs.h"
 
@@ -419,6 +420,26 @@ static void stretch_follows_the_shape_over_time(void **state)
 }
 
 /* A single-threaded job with one CPU is not slowed by what it waits for besides; two threads on a quarter are. */
+static void the_band_of_one_run_is_not_its_duration(void **state)
+{
+	static struct test_runs t;
+
+	(void)state;
+	test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
+	struct profile one = profile_of_job(&t.runs);
+
+	assert_true(one.duration_seconds == 100);
+	assert_true(one.duration_low < 95 && one.duration_high > 105);
+	for (int i = 0; i < 30; i++)
+		test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
+	struct profile many = profile_of_job(&t.runs);
+
+	assert_true(many.duration_high >= 100 && many.duration_high < one.duration_high);
+	test_run_add(&t, OUTCOME_FAILED);
+	t = (struct test_runs){0};
+	assert_true(isnan(profile_of_job(&t.runs).duration_high));
+}
+
 static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 {
 	static const struct {
@@ -506,6 +527,7 @@ int main(void)
 		cmocka_unit_test(risk_levels_are_ordered_and_named),
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),
+		cmocka_unit_test(the_band_of_one_run_is_not_its_duration),
 		cmocka_unit_test(who_waited_for_a_cpu_wanted_more_than_it_got),
 		cmocka_unit_test(a_starved_job_is_given_room),
 		cmocka_unit_test(an_old_size_is_said_to_be_forgotten),
