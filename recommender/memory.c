@@ -1,5 +1,6 @@
 /* Memory of the next run, how good the number is, and why. */
 #include <math.h>
+#include <stdio.h>
 
 #include "recommender/auto.h"
 #include "recommender/strategy.h"
@@ -85,16 +86,17 @@ static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double
 /* What killed runs count as, when nothing later showed what they needed. */
 static void explain_kills(struct sizing *s, const struct fed *f, struct arena *arena)
 {
-	char limit[WORDS_MAX], need[WORDS_MAX];
+	char limit[WORDS_MAX], need[WORDS_MAX], times[WORDS_MAX] = "once";
 
 	if (!f->kills)
 		return;
+	if (f->kills > 1)
+		snprintf(times, sizeof times, "%zu times", f->kills);
 	sizing_explain(s, arena,
-		"memory: %zu time%s a run was killed for memory, at %s%s, and no later run needed "
-		"as "
-		"much: each counts as a run that needed more, here up to %s",
-		f->kills, f->kills == 1 ? "" : "s", words_bytes(limit, f->kills_at),
-		f->kills == 1 ? "" : " at most", words_bytes(need, f->kills_need));
+		"memory: %s a run was killed for memory, at %s%s, and no later run needed as much: "
+		"%s as a run that needed more, here up to %s",
+		times, words_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
+		f->kills == 1 ? "that counts" : "each counts", words_bytes(need, f->kills_need));
 }
 
 /* auto does not know of the kill, so it has no opinion on what is asked for after it. */
