@@ -155,7 +155,8 @@ static bool counts_cpu(const struct cgroup *c)
 	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
 }
 
-static void find_group(struct account *a, const struct host *h, const struct process_tree *tree)
+static void find_group(struct account *a, const struct host *h, const struct process_tree *tree,
+	const struct quota *earlier)
 {
 	struct family family = {h, tree};
 
@@ -172,6 +173,7 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 				(double)process_tree_cpu_ns(tree) / 1e9});
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
+	quota_count_from(&a->quota, earlier, &a->own.place[CGROUP_CPU]);
 	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
 	a->shared_kills = group_oom_kills(&a->group, h);
 }
@@ -217,7 +219,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->root = spec->root;
 	missed_cpu_begin(&a->missed, NAN);
 	a->shared_kills = NAN;
-	find_group(a, h, tree);
+	find_group(a, h, tree, spec->quota);
 	begin_events(a, h, spec, tree);
 	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
@@ -244,7 +246,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree);
+		find_group(a, h, tree, NULL);
 	if (a->has_own)
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)

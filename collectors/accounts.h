@@ -20,6 +20,7 @@
 #include "collectors/base/err.h"
 #include "collectors/cgroup_path.h"
 #include "collectors/process_tree.h"
+#include "collectors/quota.h"
 #include "collectors/runs.h"
 #include "collectors/task_clock.h"
 
@@ -39,7 +40,9 @@ struct account_spec {
 	pid_t root;
 	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
 	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
-	bool ours;             /* a wrapper waits for its processes: exit accounting adds nothing */
+	const struct quota
+		*quota; /* that holds for it, as it was before it began; NULL = not read */
+	bool ours;      /* a wrapper waits for its processes: exit accounting adds nothing */
 };
 
 /* tree: of the run, just begun. Never fails: what is not there is not used. */

@@ -53,6 +53,7 @@ static const struct row rows[] = {
 	{CGROUP_MEMORY_CACHE_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_cache", 1},
 	{CGROUP_MEMORY_SHMEM_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_shmem", 1},
 	{CGROUP_MEMORY_HUGE_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_rss_huge", 1},
+	{CGROUP_SWAP_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_swap", 1},
 	{CGROUP_TASKS, CGROUP_PIDS, 2, NUMBER, "pids.current", NULL, 1},
 	{CGROUP_TASKS, CGROUP_PIDS, 1, NUMBER, "pids.current", NULL, 1},
 	{CGROUP_IO_READ_BYTES, CGROUP_IO, 2, DEVICES, "io.stat", "rbytes", 1},

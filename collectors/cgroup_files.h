@@ -23,6 +23,7 @@ enum cgroup_value {
 	CGROUP_MEMORY_CACHE_BYTES,
 	CGROUP_MEMORY_SHMEM_BYTES,
 	CGROUP_MEMORY_HUGE_BYTES,
+	CGROUP_SWAP_BYTES, /* v1 only, while swap is accounted: in v2 it has a file of its own */
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaim because of memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that met the limit */
 	CGROUP_MEMORY_OOM_EVENTS,  /* the limit could not be kept by reclaim; v2 only */

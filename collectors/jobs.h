@@ -41,6 +41,8 @@ struct run_spec {
 	const struct task_clock
 		*clock;        /* counts for it; borrowed until the run ended; NULL = none */
 	double forked_seconds; /* CPU time of the root before it became the command: not counted */
+	const struct quota
+		*quota; /* as it was before the command; borrowed for the call; NULL = not read */
 };
 
 struct jobs *jobs_new(void);

@@ -146,6 +146,7 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		.root = spec->pid,
 		.clock = spec->clock,
 		.forked_seconds = spec->forked_seconds,
+		.quota = spec->quota,
 		.ours = spec->awaits_conclusion,
 	};
 

@@ -92,17 +92,21 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
+/* One without memory, such as one that is ending, has no line of it, and so has 0 of each kind. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
 		if (slice_is(key, status_rows[i].key))
 			*(uint64_t *)(void *)((char *)p + status_rows[i].at) = kib(line);
-	p->kinds_known = p->kinds_known || slice_is(key, "RssAnon");
+	if (slice_is(key, "VmHWM"))
+		p->kinds_known = false;
+	else if (slice_is(key, "RssAnon"))
+		p->kinds_known = true;
 }
 
 bool process_status_parse(struct scan s, struct process_status *ret)
 {
-	struct process_status p = {0};
+	struct process_status p = {.kinds_known = true};
 	struct scan line;
 	bool any = false;
 

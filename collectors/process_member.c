@@ -112,7 +112,8 @@ static void read_fds(struct member *m, const struct host *h)
 	int code = m->fds_refused ? -EACCES : process_read_open_fds(h, m->pid, &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	m->fds_known = code == 0;
+	/* Of one that is ending the last count holds, until it is a zombie. */
+	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
 /* Only whoever runs waits, and nothing is lost by reading late, so it is not read at every look. */

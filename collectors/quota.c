@@ -61,3 +61,17 @@ struct quota quota_find(const struct cgroup *c, const struct host *h)
 	while (cgroup_parent(&p));
 	return (struct quota){0};
 }
+
+static bool same_group(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return a->version && a->version == b->version && a->tree == b->tree &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+void quota_count_from(struct quota *q, const struct quota *earlier, const struct cgroup_place *own)
+{
+	if (same_group(&q->place, own))
+		q->periods = q->throttled_periods = q->throttled_seconds = 0;
+	else if (earlier && same_group(&q->place, &earlier->place))
+		*q = *earlier;
+}

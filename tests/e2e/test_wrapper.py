@@ -247,6 +247,13 @@ class Record(Case):
         self.assertLess(run["duration_seconds"], 10)
         self.assertGreater(run["memory_peak_bytes"], 1 << 20)
 
+    def test_what_a_shell_did_before_it_became_the_wrapper_is_none_of_the_job_s(self):
+        """The times of children that were waited for outlive exec: getrusage(2)."""
+        burn = ["python3", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
+        wrapper = [EXPORTER, *self.wrapper_arguments(["true"])]
+        self.assertEqual(self.start_program(["sh", "-c", '"$1" "$2" "$3"; shift 3; exec "$@"', "-", *burn, *wrapper]).wait(), 0)
+        self.assertLess(self.only_run()["cpu_seconds"], 0.25)
+
     def test_a_job_that_does_nothing_is_recorded(self):
         self.assertEqual(self.run_job(["true"]).returncode, 0)
         self.assertEqual(self.only_run()["outcome"], "succeeded")

@@ -1,6 +1,7 @@
 /* collectors/jobs: what the memory of a tree is, and its peak. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -283,6 +284,33 @@ static void kinds_of_memory_are_told_apart(void **state)
 	world_free(w);
 }
 
+static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
+{
+	static const char kinds[] = "Pid:\t10\nVmHWM:\t 400 kB\nRssAnon:\t 100 kB\n";
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 90});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	memory_tree_text(w->proc, "10/status", kinds);
+	memory_tree_text(w->proc, "11/status", kinds);
+	memory_tree_text(w->proc, "11/fd/0", "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_OPEN_FDS], 1, 0);
+	/* Its memory is taken down, and its files are root's. */
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .user = 1});
+	memory_tree_text(w->proc, "11/status", "State:\tR (running)\nPid:\t11\n");
+	memory_tree_refuse(w->proc, "11/fd", -EACCES);
+	const double *v = look(w)->value;
+
+	assert_double_equal(v[RUN_PROCESSES], 2, 0);
+	assert_double_equal(v[RUN_MEMORY_ANONYMOUS_BYTES], 100 * 1024, 0);
+	assert_double_equal(v[RUN_OPEN_FDS], 1, 0);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +321,7 @@ int main(void)
 		cmocka_unit_test(pss_is_read_less_often_where_it_costs_much_and_that_is_told),
 		cmocka_unit_test(a_quiet_day_saves_up_no_stall),
 		cmocka_unit_test(kinds_of_memory_are_told_apart),
+		cmocka_unit_test(one_that_is_ending_leaves_what_is_known_of_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
