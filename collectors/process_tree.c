@@ -88,6 +88,10 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
+	/* A child that the reaper had before. */
+	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
+		s.start_ticks < t->start_ticks)
+		return;
 	if (parent != PROCESS_TREE_NONE && s.stack_start &&
 		t->member[parent].stack_start == s.stack_start)
 		m.inherited_bytes = t->member[parent].rss_bytes;

@@ -169,7 +169,7 @@ static void tick(struct fuzz_machine *machine)
 	assert(!block_fault(&s->blocks[0]));
 	if (m->gpu && collector_gpu.collect(m->gpu, h, &s->blocks[1], &e) == 0)
 		assert(!block_fault(&s->blocks[1]));
-	jobs_drop_ended(h->jobs);
+	jobs_drop_ended(h->jobs, h, UINT64_MAX, 0);
 	shared_drop(&s->shared);
 }
 
