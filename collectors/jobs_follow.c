@@ -67,48 +67,60 @@ bool jobs_follows(const struct jobs *j, const char *run_id)
 	return find_run(j, run_id) != NULL;
 }
 
-static bool is_active(const struct jobs *j, const struct job *job)
+/* The place of a job for one more: a new one, or that of the job not used for longest; n_jobs = there is none. */
+static size_t place_for_job(struct jobs *j)
 {
-	for (size_t i = 0; i < j->n_runs; i++)
-		if (j->run[i]->job == job)
-			return true;
-	return false;
-}
-
-/* The place of a job for one more: a new one, or that of the job not used for longest. */
-static struct job *place_for_job(struct jobs *j)
-{
-	struct job *oldest = NULL;
+	size_t oldest = j->n_jobs;
 
 	if (j->n_jobs < JOBS_MAX) {
 		GROW(j->job, j->n_jobs, j->jobs_room);
 		j->job[j->n_jobs] = xcalloc(1, sizeof **j->job);
-		return j->job[j->n_jobs++];
+		return j->n_jobs++;
 	}
+	j->uses++;
+	for (size_t i = 0; i < j->n_runs; i++)
+		j->run[i]->job->active_at = j->uses;
 	for (size_t i = 0; i < j->n_jobs; i++)
-		if (!is_active(j, j->job[i]) && (!oldest || j->job[i]->last_use < oldest->last_use))
-			oldest = j->job[i];
+		if (j->job[i]->active_at != j->uses &&
+			(oldest == j->n_jobs || j->job[i]->last_use < j->job[oldest]->last_use))
+			oldest = i;
 	return oldest;
+}
+
+static struct job *find_job(const struct jobs *j, const char *name, uint64_t hash)
+{
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (j->name_hash[i] == hash && strcmp(j->job[i]->name, name) == 0)
+			return j->job[i];
+	return NULL;
+}
+
+static struct job *add_job(struct jobs *j, const char *name, uint64_t hash)
+{
+	size_t at = place_for_job(j);
+
+	if (at == j->n_jobs)
+		return NULL;
+	struct job *job = j->job[at];
+
+	*job = (struct job){.last_end = NAN};
+	text_copy(name, job->name, sizeof job->name);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		job->peak[i] = NAN;
+	j->name_hash[at] = hash;
+	return job;
 }
 
 /* NULL when every job there may be has active runs. */
 static struct job *find_or_add_job(struct jobs *j, const char *name)
 {
-	struct job *job = NULL;
+	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
+	struct job *job = find_job(j, name, hash);
 
-	for (size_t i = 0; i < j->n_jobs && !job; i++)
-		if (strcmp(j->job[i]->name, name) == 0)
-			job = j->job[i];
-	if (!job) {
-		job = place_for_job(j);
-		if (!job)
-			return NULL;
-		*job = (struct job){.last_end = NAN};
-		text_copy(name, job->name, sizeof job->name);
-		for (size_t i = 0; i < RUN_N_METRICS; i++)
-			job->peak[i] = NAN;
-	}
-	job->last_use = ++j->uses;
+	if (!job)
+		job = add_job(j, name, hash);
+	if (job)
+		job->last_use = ++j->uses;
 	return job;
 }
 

@@ -49,6 +49,9 @@ X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
 X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
   .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
   .type = METRIC_COUNTER) \
+X(JOBS_FORGOTTEN, .name = "rightsize_history_jobs_forgotten", \
+  .help = "Jobs that the history forgot since the start, because it was at --history.max-size with the newest run of each", \
+  .type = METRIC_COUNTER) \
 X(HISTORY_BYTES, .name = "rightsize_history_size_bytes", .unit = "bytes", \
   .help = "Size of the history's files", .type = METRIC_GAUGE) \
 X(COMMIT_SECONDS, .name = "rightsize_history_commit_seconds", .unit = "seconds", \
@@ -205,6 +208,7 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
 	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
+	POINT(out, JOBS_FORGOTTEN, (double)h.jobs_forgotten);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
 }
