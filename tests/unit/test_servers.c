@@ -363,6 +363,51 @@ static void a_job_is_priced_where_it_runs(void **state)
 	json_decref(o);
 }
 
+static const json_t *server_named(const json_t *document, const char *server_id)
+{
+	const json_t *servers = json_object_get(document, "servers");
+
+	for (size_t i = 0; i < json_array_size(servers); i++)
+		if (strcmp(text_of(json_array_get(servers, i), "server_id"), server_id) == 0)
+			return json_array_get(servers, i);
+	fail_msg("no server %s", server_id);
+	return NULL;
+}
+
+/* The same job for two hours is as busy as it was: faster servers are faster by as much. */
+static void a_duration_that_is_said_is_what_is_forecast(void **state)
+{
+	static const char *const servers[] = {"m.large", "m.2xlarge", "g.gpu", "t.small"},
+				 *const keys[] = {"forecast_duration_seconds",
+					 "forecast_duration_low", "forecast_duration_high"};
+
+	(void)state;
+	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
+	json_t *usual = ask("job_name=etl/load;cpu_allocation=any;limit=9", 200);
+	json_t *said = ask("job_name=etl/load;cpu_allocation=any;limit=9;duration=7200", 200);
+	double longer = 7200 / number_of(server_named(usual, "m.large"), keys[0]);
+
+	assert_true(number_of(json_object_get(said, "demand"), "duration_seconds") == 7200);
+	assert_true(longer > 1);
+	for (size_t i = 0; i < ARRAY_LEN(servers); i++) {
+		const json_t *before = server_named(usual, servers[i]),
+			     *after = server_named(said, servers[i]);
+
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			assert_true(fabs(number_of(after, keys[k]) /
+						    (longer * number_of(before, keys[k])) -
+					    1) < 1e-9);
+		assert_true(fabs(number_of(after, "forecast_cost") /
+					    (number_of(after, "price") * number_of(after, keys[0]) /
+						    3600) -
+				    1) < 1e-9);
+	}
+	/* Where it runs today as well. */
+	assert_true(fabs(number_of(json_object_get(said, "today"), "cost_per_run") - 0.16) < 1e-12);
+	json_decref(usual);
+	json_decref(said);
+}
+
 static void a_spot_machine_is_priced_as_one(void **state)
 {
 	(void)state;
@@ -459,6 +504,7 @@ int main(void)
 		TEST(a_rate_makes_currencies_comparable),
 		TEST(notes_say_what_is_missing_and_how_to_bring_it_in),
 		TEST(a_job_is_priced_where_it_runs),
+		TEST(a_duration_that_is_said_is_what_is_forecast),
 		TEST(a_spot_machine_is_priced_as_one),
 		TEST(a_run_is_priced_where_it_ran),
 		TEST(what_today_costs_says_why_it_is_not_known),
