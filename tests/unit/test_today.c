@@ -1,0 +1,176 @@
+/* What a job costs where it runs today, and where it ran. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "tests/support/fake_machine.h"
+#include "tests/support/servers_world.h"
+
+static json_t *ask(const char *words, int status)
+{
+	return servers_ask("servers", words, status);
+}
+
+static void a_job_is_priced_where_it_runs(void **state)
+{
+	(void)state;
+	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
+	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
+	const json_t *today = json_object_get(o, "today"),
+		     *server = json_object_get(today, "server");
+	const json_t *runs = json_object_get(today, "runs"),
+		     *over = json_object_get(today, "overallocated"),
+		     *first = json_array_get(json_object_get(o, "servers"), 0);
+	double now = number_of(today, "cost_per_run");
+
+	/* In its own region, not in the cheapest or the first. */
+	assert_true(number_of(server, "price") == 0.08);
+	assert_string_equal(text_of(server, "priced_in"), "2");
+	/* A minute is billed at least; the run that is still running is not priced. */
+	assert_int_equal(json_array_size(runs), 3);
+	assert_true(fabs(number_of(json_array_get(runs, 0), "cost") - 0.08 / 60) < 1e-12);
+	assert_true(fabs(now - 0.08 / 60) < 1e-12);
+	/* Two cores were asked for. */
+	assert_string_equal(text_of(over, "given"), "the request");
+	double needed = number_of(json_object_get(o, "demand"), "cpu_cores");
+
+	assert_true(needed < 2);
+	assert_true(fabs(number_of(over, "cpu_cores") - (2 - needed)) < 1e-12);
+	assert_true(number_of(over, "cost_per_run") > 0 && number_of(over, "cost_per_run") < now);
+	/* t.small has the same single-core speed for an eighth of the price. */
+	assert_string_equal(text_of(first, "server_id"), "t.small");
+	assert_string_equal(text_of(first, "forecast_basis"), "measured_speed");
+	assert_true(number_of(first, "saving") > 0 && number_of(first, "saving_percent") > 80);
+	json_decref(o);
+}
+
+static const json_t *server_named(const json_t *document, const char *server_id)
+{
+	const json_t *servers = json_object_get(document, "servers");
+
+	for (size_t i = 0; i < json_array_size(servers); i++)
+		if (strcmp(text_of(json_array_get(servers, i), "server_id"), server_id) == 0)
+			return json_array_get(servers, i);
+	fail_msg("no server %s", server_id);
+	return NULL;
+}
+
+/* The same job for two hours is as busy as it was: faster servers are faster by as much. */
+static void a_duration_that_is_said_is_what_is_forecast(void **state)
+{
+	static const char *const servers[] = {"m.large", "m.2xlarge", "g.gpu", "t.small"},
+				 *const keys[] = {"forecast_duration_seconds",
+					 "forecast_duration_low", "forecast_duration_high"};
+
+	(void)state;
+	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
+	json_t *usual = ask("job_name=etl/load;cpu_allocation=any;limit=9", 200);
+	json_t *said = ask("job_name=etl/load;cpu_allocation=any;limit=9;duration=7200", 200);
+	double longer = 7200 / number_of(server_named(usual, "m.large"), keys[0]);
+
+	assert_true(number_of(json_object_get(said, "demand"), "duration_seconds") == 7200);
+	assert_true(longer > 1);
+	for (size_t i = 0; i < ARRAY_LEN(servers); i++) {
+		const json_t *before = server_named(usual, servers[i]),
+			     *after = server_named(said, servers[i]);
+
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			assert_true(fabs(number_of(after, keys[k]) /
+						    (longer * number_of(before, keys[k])) -
+					    1) < 1e-9);
+		assert_true(fabs(number_of(after, "forecast_cost") /
+					    (number_of(after, "price") * number_of(after, keys[0]) /
+						    3600) -
+				    1) < 1e-9);
+	}
+	/* Where it runs today as well. */
+	assert_true(fabs(number_of(json_object_get(said, "today"), "cost_per_run") - 0.16) < 1e-12);
+	json_decref(usual);
+	json_decref(said);
+}
+
+static void a_spot_machine_is_priced_as_one(void **state)
+{
+	(void)state;
+	fake_machine = (struct machine){"aws", "m.large", "here", "", MACHINE_SPOT, "aws"};
+	json_t *o = ask("job_name=etl/load", 200);
+	const json_t *server = json_object_get(json_object_get(o, "today"), "server");
+
+	assert_true(number_of(server, "price") == 0.03);
+	assert_string_equal(text_of(server, "priced_as"), "spot");
+	json_decref(o);
+}
+
+/* Not here, nor where others ran: a history may hold runs of many machines. */
+static void a_run_is_priced_where_it_ran(void **state)
+{
+	(void)state;
+	fake_machine = (struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp"};
+	servers_world.run[0].vendor_id = servers_world.run[1].vendor_id =
+		servers_world.run[2].vendor_id = "aws";
+	servers_world.run[0].instance_type = servers_world.run[1].instance_type =
+		servers_world.run[2].instance_type = "m.large";
+	servers_world.run[0].region = servers_world.run[1].region = "there";
+	servers_world.run[2].region = "here";
+	servers_world.run[2].allocation = "spot";
+	json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
+	const json_t *past = json_object_get(today, "runs"),
+		     *server = json_object_get(today, "server");
+
+	assert_string_equal(text_of(server, "api_reference"), "m.large");
+	assert_string_equal(text_of(server, "known_from"), "history");
+	assert_true(number_of(server, "price") == 0.08);
+	/* On demand there, spot here, and one of which nothing is known: like the newest. */
+	const double minute[] = {0.08 / 60, 0.03 / 60, 0.08 / 60};
+
+	assert_int_equal(json_array_size(past), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(fabs(number_of(json_array_get(past, i), "cost") - minute[i]) < 1e-12);
+	json_decref(o);
+}
+
+static void what_today_costs_says_why_it_is_not_known(void **state)
+{
+	static const struct {
+		struct machine machine;
+		const char *note;
+		bool priced;
+	} table[] = {
+		{{"", "", "", "", 0, ""}, "not known", false},
+		{{"aws", "m.huge", "here", "", 0, "aws"}, "not in the catalogue", false},
+		{{"hcloud", "cx", "fsn", "", 0, "hcloud"}, "without an exchange rate", false},
+		{{"aws", "a.large", "there", "", 0, "aws"}, "the lowest of all regions", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		fake_machine = table[i].machine;
+		json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
+
+		assert_non_null(strstr(text_of(today, "note"), table[i].note));
+		assert_int_equal(!isnan(number_of(today, "cost_per_run")), table[i].priced);
+		assert_null(table[i].priced ?
+				    NULL :
+				    json_object_get(json_array_get(json_object_get(o, "servers"),
+							    0),
+					    "saving"));
+		json_decref(o);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, servers_world_fresh, servers_world_done)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_job_is_priced_where_it_runs),
+		TEST(a_duration_that_is_said_is_what_is_forecast),
+		TEST(a_spot_machine_is_priced_as_one),
+		TEST(a_run_is_priced_where_it_ran),
+		TEST(what_today_costs_says_why_it_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
