@@ -46,7 +46,10 @@ struct run_server machine_of_run(struct app *app, struct machine *room);
 /* And as collectors see it; left as it is while nothing is known. */
 void machine_tell(struct app *app, struct host_cloud *ret);
 
-/* What is known now, for any thread; false when nothing is, and *ret is all empty then. */
+/*
+ * What is known now, for any thread; false when nothing is, and *ret is all empty then. Where nobody looks, as in the
+ * answers of the command line, that is what the options say.
+ */
 bool machine_now(struct app *app, struct machine *ret);
 
 #endif
