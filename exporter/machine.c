@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
@@ -71,6 +72,14 @@ static bool knows_something(const struct machine *m)
 	       m->allocation != MACHINE_ALLOCATION_UNKNOWN;
 }
 
+static void add_name(struct machine *m)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0)
+		text_copy(u.nodename, m->host, sizeof m->host);
+}
+
 bool machine_now(struct app *app, struct machine *ret)
 {
 	struct machine_watch *w = app->machine;
@@ -83,6 +92,7 @@ bool machine_now(struct app *app, struct machine *ret)
 	} else {
 		take_options(app->options, ret);
 	}
+	add_name(ret);
 	return knows_something(ret);
 }
 
@@ -248,6 +258,7 @@ void machine_find(const struct options *o, struct machine *ret)
 		w.known = found;
 	}
 	*ret = w.known;
+	add_name(ret);
 }
 
 int machine_start(struct machine_watch **ret, const struct options *o, struct err *e)

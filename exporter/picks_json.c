@@ -175,6 +175,7 @@ static json_t *server_now_json(const struct today *t, const char *currency)
 	};
 	json_t *o = json_object();
 
+	json_put(o, "host", known_text(t->machine.host));
 	json_put(o, "vendor_id", known_text(t->machine.vendor_id));
 	json_put(o, "api_reference", known_text(t->machine.instance_type));
 	json_put(o, "region", known_text(t->machine.region));
@@ -201,6 +202,7 @@ static json_t *past_json(const struct today *t)
 		json_put(o, "started_at", json_time(r->started_at));
 		json_put(o, "duration_seconds", json_num(r->duration_seconds));
 		json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+		json_put(o, "price", json_num(t->run[i].price));
 		json_put(o, "cost", json_num(t->run[i].amount));
 		json_push(a, o);
 	}
@@ -219,6 +221,15 @@ static json_t *needless_json(const struct today *t)
 	return o;
 }
 
+static const char *not_known(const struct today *t)
+{
+	if (t->here)
+		return "the current server is not known: --server.vendor and --server.type say it";
+	return *t->machine.host ? "the job ran on another machine, and which server that is is not "
+				  "known: there, --server.vendor and --server.type say it" :
+				  "it is not known on which machine the job ran";
+}
+
 /* Why there is no price; NULL = there is one. */
 static const char *not_priced(const struct today *t)
 {
@@ -227,7 +238,7 @@ static const char *not_priced(const struct today *t)
 				      "of all regions is taken" :
 				      NULL;
 	if (!*t->machine.instance_type)
-		return "the current server is not known: --server.vendor and --server.type say it";
+		return not_known(t);
 	if (!t->server)
 		return "the current server is not in the catalogue";
 	return t->why == EXCLUDED_CURRENCY ? "its price is in a currency without an exchange rate" :
@@ -244,6 +255,7 @@ static json_t *today_json(const struct server_answer *s)
 	if (not_priced(t))
 		json_put(o, "note", json_text(not_priced(t)));
 	json_put(o, "cost_per_run", json_num(t->priced ? t->current.cost.amount : (double)NAN));
+	json_put(o, "currency", json_text(s->picks.currency));
 	json_put(o, "overallocated", needless_json(t));
 	json_put(o, "runs", past_json(t));
 	return o;

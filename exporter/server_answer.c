@@ -31,15 +31,15 @@ static struct profile profile_of(const struct server_question *q, const struct s
 	return p;
 }
 
-static void about_job(struct server_answer *s, const struct machine *m, const struct runs *runs,
-	struct arena *arena)
+static void about_job(struct server_answer *s, const struct machine *here, const struct machine *m,
+	const struct runs *runs, struct arena *arena)
 {
 	struct habits habits = habits_of_job(runs, arena);
 	struct pick_options options = s->options;
 
 	options.currency = s->picks.currency;
-	today_of(&(struct today_question){s->use.catalogue, m, &s->demand, &options, runs}, arena,
-		&s->today);
+	today_of(&(struct today_question){s->use.catalogue, here, m, &s->demand, &options, runs},
+		arena, &s->today);
 	s->n_related = benchmarks_related(s->use.catalogue, &habits, s->related);
 }
 
@@ -47,14 +47,13 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e)
 {
 	const struct runs *runs = q->runs;
-	struct machine m;
+	struct machine here, m;
 	int code = app_catalogue(app, &ret->use, e);
 
 	if (code)
 		return code;
-	machine_now(app, &m);
-	if (runs)
-		m = machine_of_job(runs, &m);
+	machine_now(app, &here);
+	m = runs ? machine_of_job(runs, &here) : here;
 	ret->of_job = runs;
 	ret->demand = *q->demand;
 	if (runs)
@@ -66,7 +65,7 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 		return 0;
 	pick_servers(ret->use.catalogue, q->demand, &ret->options, arena, &ret->picks);
 	if (runs)
-		about_job(ret, &m, runs, arena);
+		about_job(ret, &here, &m, runs, arena);
 	return 1;
 }
 

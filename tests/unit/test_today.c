@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "tests/support/servers_world.h"
 
@@ -16,7 +17,8 @@ static json_t *ask(const char *words, int status)
 static void a_job_is_priced_where_it_runs(void **state)
 {
 	(void)state;
-	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
+	fake_machine = (struct machine){
+		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
 	const json_t *today = json_object_get(o, "today"),
 		     *server = json_object_get(today, "server");
@@ -28,6 +30,8 @@ static void a_job_is_priced_where_it_runs(void **state)
 	/* In its own region, not in the cheapest or the first. */
 	assert_true(number_of(server, "price") == 0.08);
 	assert_string_equal(text_of(server, "priced_in"), "2");
+	assert_string_equal(text_of(server, "host"), "node-1");
+	assert_string_equal(text_of(today, "currency"), "USD");
 	/* A minute is billed at least; the run that is still running is not priced. */
 	assert_int_equal(json_array_size(runs), 3);
 	assert_true(fabs(number_of(json_array_get(runs, 0), "cost") - 0.08 / 60) < 1e-12);
@@ -65,7 +69,8 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 					 "forecast_duration_low", "forecast_duration_high"};
 
 	(void)state;
-	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
+	fake_machine = (struct machine){
+		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *usual = ask("job_name=etl/load;cpu_allocation=any;limit=9", 200);
 	json_t *said = ask("job_name=etl/load;cpu_allocation=any;limit=9;duration=7200", 200);
 	double longer = 7200 / number_of(server_named(usual, "m.large"), keys[0]);
@@ -94,7 +99,8 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 static void a_spot_machine_is_priced_as_one(void **state)
 {
 	(void)state;
-	fake_machine = (struct machine){"aws", "m.large", "here", "", MACHINE_SPOT, "aws"};
+	fake_machine =
+		(struct machine){"aws", "m.large", "here", "", MACHINE_SPOT, "aws", "node-1"};
 	json_t *o = ask("job_name=etl/load", 200);
 	const json_t *server = json_object_get(json_object_get(o, "today"), "server");
 
@@ -107,7 +113,8 @@ static void a_spot_machine_is_priced_as_one(void **state)
 static void a_run_is_priced_where_it_ran(void **state)
 {
 	(void)state;
-	fake_machine = (struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp"};
+	fake_machine =
+		(struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp", "node-2"};
 	servers_world.run[0].vendor_id = servers_world.run[1].vendor_id =
 		servers_world.run[2].vendor_id = "aws";
 	servers_world.run[0].instance_type = servers_world.run[1].instance_type =
@@ -122,13 +129,137 @@ static void a_run_is_priced_where_it_ran(void **state)
 	assert_string_equal(text_of(server, "api_reference"), "m.large");
 	assert_string_equal(text_of(server, "known_from"), "history");
 	assert_true(number_of(server, "price") == 0.08);
-	/* On demand there, spot here, and one of which nothing is known: like the newest. */
-	const double minute[] = {0.08 / 60, 0.03 / 60, 0.08 / 60};
+	/* On demand there, spot here, and one of which nothing is known. */
+	const double hour[] = {0.08, 0.03};
 
 	assert_int_equal(json_array_size(past), 3);
-	for (size_t i = 0; i < 3; i++)
-		assert_true(fabs(number_of(json_array_get(past, i), "cost") - minute[i]) < 1e-12);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *run = json_array_get(past, i);
+
+		assert_true(fabs(number_of(run, "cost") - hour[i] / 60) < 1e-12);
+		assert_true(number_of(run, "price") == hour[i]);
+	}
+	assert_true(json_is_null(json_object_get(json_array_get(past, 2), "cost")));
+	assert_true(json_is_null(json_object_get(json_array_get(past, 2), "price")));
 	json_decref(o);
+}
+
+/* The newest success of the job: its cost in /overview and among the runs of /recommend; NaN = null in both. */
+static double cost_in_both(void)
+{
+	struct run_brief brief = {0};
+
+	for (size_t i = 3; i-- > 0;) {
+		const struct run *r = &servers_world.run[i];
+
+		if (r->outcome == OUTCOME_SUCCEEDED)
+			brief = (struct run_brief){.run_id = r->run_id,
+				.outcome = r->outcome,
+				.duration_seconds = r->duration_seconds,
+				.network_sent_bytes = run_total(r, "network_sent_bytes"),
+				.disk_grown_bytes = run_peak(r, "disk_grown_bytes"),
+				.host = r->host,
+				.server = {r->vendor_id, r->instance_type, r->region, r->zone,
+					r->allocation}};
+	}
+	const struct job_brief job = {"etl/load", 1, 1, &brief};
+
+	fake_history.overview = &job;
+	fake_history.n_overview = 1;
+	json_t *overview = servers_ask("overview", "", 200),
+	       *advice = servers_ask("recommend", "job_name=etl/load", 200), *run;
+	double listed = number_of(json_array_get(json_object_get(overview, "jobs"), 0), "cost");
+	double advised = NAN;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(advice, "today"), "runs"), i, run)
+	{
+		if (strcmp(text_of(run, "run_id"), brief.run_id) == 0)
+			advised = number_of(run, "cost");
+	}
+	assert_true(isnan(listed) == isnan(advised));
+	assert_true(isnan(listed) || listed == advised);
+	json_decref(overview);
+	json_decref(advice);
+	return listed;
+}
+
+static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_here(void **state)
+{
+	static const struct machine here = {
+		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
+	static const struct {
+		const char *host, *vendor_id, *instance_type;
+		double price; /* NaN = unknown */
+	} table[] = {
+		{"node-1", NULL, NULL, 0.08},
+		{"laptop", NULL, NULL, NAN},
+		{NULL, NULL, NULL, NAN},
+		{"laptop", "aws", NULL, NAN},
+		{"laptop", "gcp", "g.gpu", 0.70},
+		{"node-1", "gcp", "g.gpu", 0.70}, /* it was another server when it was made */
+		{NULL, "gcp", "g.gpu", 0.70},
+		{"laptop", "gcp", "unheard-of", NAN},
+	};
+
+	(void)state;
+	fake_machine = here;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		for (size_t k = 0; k < 4; k++) {
+			servers_world.run[k].host = table[i].host;
+			servers_world.run[k].vendor_id = table[i].vendor_id;
+			servers_world.run[k].instance_type = table[i].instance_type;
+		}
+		double cost = cost_in_both(), seconds = servers_world.run[2].duration_seconds;
+		/* aws bills a minute at least here, gcp each second. */
+		double billed = table[i].price == 0.08 ? 60 : seconds;
+
+		if (isnan(cost) != isnan(table[i].price) ||
+			fabs(cost - table[i].price * billed / 3600) > 1e-12)
+			fail_msg("case %zu: %g", i, cost);
+	}
+}
+
+/* What a run sent and held on disk is its own: not what the others did, nor what the next one may. */
+static void a_run_pays_for_its_own_traffic_and_disk(void **state)
+{
+	static struct column_stats stats[] = {
+		{"disk_grown_bytes", {1, 73e10, 73e10, 73e10, 73e10, 73e10, 73e10, 73e10}},
+		{"network_sent_bytes", {1, 5e9, 5e9, 5e9, 5e9, 5e9, 5e9, 5e9}},
+	};
+
+	(void)state;
+	fake_machine = (struct machine){
+		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
+	double bare = cost_in_both();
+
+	servers_world.run[2].stats = stats;
+	servers_world.run[2].n_stats = ARRAY_LEN(stats);
+	/* 5 GB at 0.09, and 730 GB at 0.1 a month for one minute of it. */
+	assert_true(fabs(cost_in_both() - bare - (5 * 0.09 + 73.0 / 730 / 60)) < 1e-9);
+}
+
+static void a_job_of_another_machine_is_not_told_to_name_this_one(void **state)
+{
+	static const struct {
+		const char *host, *note;
+	} table[] = {
+		{"node-1", "the current server is not known"},
+		{"laptop", "ran on another machine"},
+		{NULL, "not known on which machine"},
+	};
+
+	(void)state;
+	fake_machine = (struct machine){.host = "node-1"};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		for (size_t k = 0; k < 4; k++)
+			servers_world.run[k].host = table[i].host;
+		json_t *o = ask("job_name=etl/load", 200);
+
+		assert_non_null(strstr(text_of(json_object_get(o, "today"), "note"),
+			table[i].note));
+		json_decref(o);
+	}
 }
 
 static void what_today_costs_says_why_it_is_not_known(void **state)
@@ -138,10 +269,12 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 		const char *note;
 		bool priced;
 	} table[] = {
-		{{"", "", "", "", 0, ""}, "not known", false},
-		{{"aws", "m.huge", "here", "", 0, "aws"}, "not in the catalogue", false},
-		{{"hcloud", "cx", "fsn", "", 0, "hcloud"}, "without an exchange rate", false},
-		{{"aws", "a.large", "there", "", 0, "aws"}, "the lowest of all regions", true},
+		{{"", "", "", "", 0, "", "node-1"}, "not known", false},
+		{{"aws", "m.huge", "here", "", 0, "aws", "node-1"}, "not in the catalogue", false},
+		{{"hcloud", "cx", "fsn", "", 0, "hcloud", "node-1"}, "without an exchange rate",
+			false},
+		{{"aws", "a.large", "there", "", 0, "aws", "node-1"}, "the lowest of all regions",
+			true},
 	};
 
 	(void)state;
@@ -169,6 +302,9 @@ int main(void)
 		TEST(a_duration_that_is_said_is_what_is_forecast),
 		TEST(a_spot_machine_is_priced_as_one),
 		TEST(a_run_is_priced_where_it_ran),
+		TEST(a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_here),
+		TEST(a_run_pays_for_its_own_traffic_and_disk),
+		TEST(a_job_of_another_machine_is_not_told_to_name_this_one),
 		TEST(what_today_costs_says_why_it_is_not_known),
 	};
 
