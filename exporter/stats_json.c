@@ -217,7 +217,7 @@ json_t *stats_json(const char *job_name, const struct window *w, double now)
 	return o;
 }
 
-/* resource-tracker's default statistics. column NULL: not measured yet. */
+/* resource-tracker's default statistics. */
 static const struct peer {
 	const char *key, *statistic, *column;
 	double (*get)(const struct run *, const char *column);
@@ -229,12 +229,12 @@ static const struct peer {
 	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},
 	{"process_memory_mib", "mean", "memory_bytes", run_mean, MIB, 2, false},
 	{"process_memory_mib", "max", "memory_bytes", run_peak, MIB, 2, true},
-	{"process_gpu_usage", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_usage", "max", NULL, run_peak, 1, 2, true},
-	{"process_gpu_vram_mib", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_vram_mib", "max", NULL, run_peak, 1, 2, true},
-	{"process_gpu_utilized", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_utilized", "max", NULL, run_peak, 1, 2, true},
+	{"process_gpu_usage", "mean", "gpu_usage", run_mean, 1, 2, false},
+	{"process_gpu_usage", "max", "gpu_usage", run_peak, 1, 2, true},
+	{"process_gpu_vram_mib", "mean", "vram_bytes", run_mean, MIB, 2, false},
+	{"process_gpu_vram_mib", "max", "vram_bytes", run_peak, MIB, 2, true},
+	{"process_gpu_utilized", "mean", "gpus_used", run_mean, 1, 2, false},
+	{"process_gpu_utilized", "max", "gpus_used", run_peak, 1, 2, true},
 	{"system_disk_space_used_gb", "max", "system_disk_space_used_bytes", run_peak, GB, 2, true},
 	{"system_net_recv_bytes", "sum", "system_network_received_bytes", run_total, 1, 0, true},
 	{"system_net_sent_bytes", "sum", "system_network_sent_bytes", run_total, 1, 0, true},
@@ -269,7 +269,7 @@ json_t *stats_json_resource_tracker(const struct window *w)
 		const struct peer *p = &peers[k];
 
 		for (size_t i = 0; i < w->n; i++)
-			scratch[i] = p->column ? p->get(w->run[i], p->column) / p->scale : NAN;
+			scratch[i] = p->get(w->run[i], p->column) / p->scale;
 		struct spread s = spread_of(scratch, w->n);
 
 		put_peer(o, p, p->largest ? s.max : s.mean);

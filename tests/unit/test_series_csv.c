@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/history.h"
 #include "exporter/series_csv.h"
 
 static void times_are_as_printf_has_them(void **state)
@@ -63,12 +64,33 @@ static void the_cap_is_kept(void **state)
 	}
 }
 
+/* A name that no table has would be an empty cell for ever. */
+static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
+{
+	struct arena arena = {0};
+	struct columns kept;
+
+	(void)state;
+	columns_build(&kept);
+	for (const char *const *name = series_csv_peer_sources(&arena); *name; name++) {
+		size_t i = 0;
+
+		while (i < kept.n && strcmp(kept.metric[i]->column, *name) != 0)
+			i++;
+		if (i == kept.n)
+			fail_msg("no column %s", *name);
+	}
+	columns_done(&kept);
+	arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_as_printf_has_them),
 		cmocka_unit_test(unknown_values_are_empty),
 		cmocka_unit_test(the_cap_is_kept),
+		cmocka_unit_test(what_resource_tracker_is_given_is_what_a_history_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
