@@ -127,7 +127,7 @@ static json_t *level_json(const struct distribution *d)
 static bool any_run_has(const struct window *w, const char *column)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (run_column(w->run[i], column))
+		if (run_level(w->run[i], column))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static json_t *level_over_runs(const struct window *w, const char *column, doubl
 	for (size_t k = 0; k < ARRAY_LEN(statistics); k++) {
 		for (size_t i = 0; i < w->n; i++)
 			scratch[i] =
-				distribution_value(run_column(w->run[i], column), &statistics[k]);
+				distribution_value(run_level(w->run[i], column), &statistics[k]);
 		struct spread s = spread_of(scratch, w->n);
 
 		json_put(o, statistics[k].key, json_num(statistics[k].extreme ? s.max : s.mean));
@@ -158,7 +158,7 @@ static json_t *run_stats(const struct run *r)
 	json_put(o, "duration_seconds", json_num(r->duration_seconds));
 	json_put(o, "samples", json_num((double)r->samples));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-		json_put(o, levels[i], level_json(run_column(r, levels[i])));
+		json_put(o, levels[i], level_json(run_level(r, levels[i])));
 	for (const struct headline *h = headlines; h->key; h++)
 		if (beside_levels(h))
 			json_put(o, h->key, json_num(headline_value(h, r)));

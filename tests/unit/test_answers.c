@@ -64,41 +64,6 @@ static void stats_are_as_recorded(void **state)
 	arena_done(&arena);
 }
 
-/* Over the runs the mean of the means, and the largest. */
-static void gpus_are_among_the_statistics_of_resource_tracker(void **state)
-{
-	static struct column_stats of_one[] = {
-		{"gpu_usage", {10, 0.5, 0, 1.25, 0.5, 1, 1, 5}},
-		{"gpus_used", {10, 1, 0, 2, 1, 2, 2, 10}},
-		{"vram_bytes", {10, 512 * 1048576.0, 0, 1e9, 1e9, 1e9, 1e9, 1e10}},
-	};
-	static struct column_stats of_other[] = {
-		{"gpu_usage", {10, 1, 1, 1, 1, 1, 1, 10}},
-		{"gpus_used", {10, 1, 1, 1, 1, 1, 1, 10}},
-		{"vram_bytes", {10, 1024 * 1048576.0, 0, 2048 * 1048576.0, 0, 0, 0, 0}},
-	};
-	struct run one = {.n_stats = ARRAY_LEN(of_one), .stats = of_one};
-	struct run other = {.n_stats = ARRAY_LEN(of_other), .stats = of_other};
-	const struct run *run[] = {&one, &other};
-	json_t *o = stats_json_resource_tracker(&(struct window){.n = 2, .run = run});
-	static const struct {
-		const char *key;
-		double mean, max;
-	} table[] = {{"process_gpu_usage", 0.75, 1.25}, {"process_gpu_utilized", 1, 2},
-		{"process_gpu_vram_mib", 768, 2048}};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		const json_t *both = json_object_get(o, table[i].key);
-
-		assert_double_equal(json_number_value(json_object_get(both, "mean")), table[i].mean,
-			1e-9);
-		assert_double_equal(json_number_value(json_object_get(both, "max")), table[i].max,
-			1e-9);
-	}
-	json_decref(o);
-}
-
 static void the_window_holds_the_newest_successful_runs(void **state)
 {
 	static const enum outcome F = OUTCOME_FAILED, S = OUTCOME_SUCCEEDED, R = OUTCOME_RUNNING;
@@ -470,7 +435,6 @@ int main(void)
 		cmocka_unit_test(runs_are_as_recorded),
 		cmocka_unit_test(jobs_are_as_recorded),
 		cmocka_unit_test(stats_are_as_recorded),
-		cmocka_unit_test(gpus_are_among_the_statistics_of_resource_tracker),
 		cmocka_unit_test(the_window_holds_the_newest_successful_runs),
 		cmocka_unit_test(recommendations_are_as_recorded),
 		cmocka_unit_test(resources_that_are_unknown_are_null),
