@@ -52,7 +52,6 @@ static void price(const struct today_question *q, struct arena *arena, struct to
 		t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
 	}
 	t->priced = t->why == EXCLUSION_COUNT;
-	t->elsewhere = t->elsewhere && t->priced;
 }
 
 static void copy(char *to, size_t size, const char *text)

@@ -26,7 +26,7 @@ struct today {
 	bool here;                   /* it is this machine */
 	const struct server *server; /* in the catalogue; NULL = it is not there, or not known */
 	bool priced; /* else current has only its server, and why says what is missing */
-	bool elsewhere; /* its own region has no price in the catalogue: that of the cheapest is taken */
+	bool elsewhere; /* its own region is not known, or has no price in the catalogue: all regions were looked at */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;

@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -273,8 +274,18 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 		{{"aws", "m.huge", "here", "", 0, "aws", "node-1"}, "not in the catalogue", false},
 		{{"hcloud", "cx", "fsn", "", 0, "hcloud", "node-1"}, "without an exchange rate",
 			false},
-		{{"aws", "a.large", "there", "", 0, "aws", "node-1"}, "the lowest of all regions",
-			true},
+		{{"aws", "a.large", "there", "", 0, "aws", "node-1"},
+			"its own region has no price in the catalogue: the lowest", true},
+		{{"aws", "m.large", "", "", 0, "option", "node-1"},
+			"its region is not known: the lowest", true},
+		{{"aws", "m.large", "there", "", MACHINE_SPOT, "aws", "node-1"},
+			"no spot price in its region", false},
+		{{"aws", "a.large", "here", "", MACHINE_SPOT, "aws", "node-1"},
+			"no spot price in its region", false},
+		{{"aws", "a.large", "there", "", MACHINE_SPOT, "aws", "node-1"},
+			"no spot price in the catalogue", false},
+		{{"aws", "a.large", "", "", MACHINE_SPOT, "aws", "node-1"},
+			"no spot price in the catalogue", false},
 	};
 
 	(void)state;
@@ -282,13 +293,44 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 		fake_machine = table[i].machine;
 		json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
 
-		assert_non_null(strstr(text_of(today, "note"), table[i].note));
+		if (!strstr(text_of(today, "note"), table[i].note))
+			fail_msg("case %zu: %s", i, text_of(today, "note"));
 		assert_int_equal(!isnan(number_of(today, "cost_per_run")), table[i].priced);
 		assert_null(table[i].priced ?
 				    NULL :
 				    json_object_get(json_array_get(json_object_get(o, "servers"),
 							    0),
 					    "saving"));
+		json_decref(o);
+	}
+}
+
+static void what_was_given_is_the_request_or_the_server_or_unknown(void **state)
+{
+	static const struct {
+		double cores, memory_bytes;
+		const char *instance_type, *given; /* NULL = null */
+	} table[] = {
+		{2, NAN, "", "the request"},
+		{NAN, 1e9, "", "the request"},
+		{2, 1e9, "m.large", "the request"},
+		{NAN, NAN, "m.large", "the whole server"},
+		{NAN, NAN, "m.huge", NULL},
+		{NAN, NAN, "", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		fake_machine = (struct machine){.vendor_id = "aws", .host = "node-1"};
+		snprintf(fake_machine.instance_type, sizeof fake_machine.instance_type, "%s",
+			table[i].instance_type);
+		servers_world.run[2].requested_cpu_cores = table[i].cores;
+		servers_world.run[2].requested_memory_bytes = table[i].memory_bytes;
+		json_t *o = ask("job_name=etl/load", 200);
+		const json_t *over = json_object_get(json_object_get(o, "today"), "overallocated");
+
+		assert_int_equal(json_is_null(json_object_get(over, "given")), !table[i].given);
+		assert_string_equal(text_of(over, "given"), table[i].given ?: "");
 		json_decref(o);
 	}
 }
@@ -306,6 +348,7 @@ int main(void)
 		TEST(a_run_pays_for_its_own_traffic_and_disk),
 		TEST(a_job_of_another_machine_is_not_told_to_name_this_one),
 		TEST(what_today_costs_says_why_it_is_not_known),
+		TEST(what_was_given_is_the_request_or_the_server_or_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
