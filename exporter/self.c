@@ -34,6 +34,8 @@ X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
   .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
 X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
   .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
+X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
+  .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
@@ -223,6 +225,7 @@ static void add_forward(struct block *out)
 	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
 	POINT(out, FORWARD_FAILURES, (double)c.failures);
 	POINT(out, FORWARD_WAITING, (double)c.waiting);
+	POINT(out, FORWARD_STUCK, (double)c.stuck);
 }
 
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
