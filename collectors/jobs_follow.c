@@ -267,12 +267,12 @@ static double duration_of(struct tracked *t, const struct host *h)
 }
 
 /* False: it was seen to be empty just now. */
-static bool walk(struct tracked *t, const struct host *h)
+static bool walk(struct tracked *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
 		return true;
 	account_find_members(t->account, h, &t->tree);
-	t->alive = process_tree_look(&t->tree, h, &t->now);
+	t->alive = process_tree_look(&t->tree, h, births, &t->now);
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
@@ -286,13 +286,13 @@ static void walk_all(struct jobs *j, const struct host *h)
 
 	accounts_tick(j->accounts, h);
 	for (size_t i = 0; i < j->n_runs; i++)
-		any_empty = !walk(j->run[i], h) || any_empty;
+		any_empty = !walk(j->run[i], h, accounts_births(j->accounts)) || any_empty;
 	if (!any_empty)
 		return;
 	accounts_tick(j->accounts, h);
 	for (size_t i = 0; i < j->n_runs; i++)
 		if (j->run[i]->alive == 0)
-			walk(j->run[i], h);
+			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)

@@ -36,6 +36,45 @@ static void waited_child_is_counted_once(void **state)
 	world_free(w);
 }
 
+static void births(struct world *w, unsigned n)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "cpu  1 0 1 0\ncpu0 1\nprocesses %u\n", n);
+	memory_tree_text(w->proc, "stat", text);
+}
+
+/* The kernel counts births: children are looked for when there were any, and of whoever may have had them. */
+static void nobody_is_searched_for_when_nobody_was_born(void **state)
+{
+	const char *file = "10/task/10/children";
+	struct world *w = world_new();
+
+	(void)state;
+	births(w, 100);
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	look(w);
+	size_t reads = memory_tree_reads(w->proc, file);
+
+	look(w);
+	look(w);
+	assert_int_equal(memory_tree_reads(w->proc, file), reads);
+	births(w, 101);
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
+	/* Where the kernel does not tell, they are looked for each time. */
+	memory_tree_remove(w->proc, "stat");
+	children(w, 11, "12 ");
+	put(w, &(struct fake){.pid = 12, .ppid = 11, .start = 7});
+	children(w, 12, "");
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
+	world_free(w);
+}
+
 static void child_nobody_waited_for_is_kept(void **state)
 {
 	struct world *w = world_new();
@@ -511,6 +550,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_jobs_named_last_keep_their_places),
 		cmocka_unit_test(waited_child_is_counted_once),
+		cmocka_unit_test(nobody_is_searched_for_when_nobody_was_born),
 		cmocka_unit_test(child_nobody_waited_for_is_kept),
 		cmocka_unit_test(orphan_stays_a_member),
 		cmocka_unit_test(orphan_that_the_reaper_got_is_counted_once),
