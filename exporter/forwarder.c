@@ -33,6 +33,8 @@
 #define LONGEST_DELAY 300.0
 /* While the program ends there is no time to be polite. */
 #define LONGEST_DELAY_AT_STOP 1.0
+/* Transfers end at once; what takes longer after that is the disk. */
+#define ABORT_SECONDS 5.0
 
 struct forwarder {
 	struct forwarder_options options;
@@ -470,12 +472,12 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
-void forwarder_stop(struct forwarder *f, double timeout_seconds)
+int forwarder_stop(struct forwarder *f, double timeout_seconds)
 {
 	struct timespec until = monotonic_after(timeout_seconds);
 
 	if (!f)
-		return;
+		return 0;
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_cond_broadcast(&f->changed);
@@ -485,10 +487,18 @@ void forwarder_stop(struct forwarder *f, double timeout_seconds)
 		atomic_store(&f->abort, true);
 		pthread_cond_broadcast(&f->changed);
 		pthread_mutex_unlock(&f->lock);
-		pthread_join(f->thread, NULL);
+		until = monotonic_after(ABORT_SECONDS);
+		if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+			log_line(LOG_LEVEL_ERROR,
+				"runs could not be handed on before the end: the disk of the "
+				"history does not answer",
+				NULL);
+			return -ETIMEDOUT;
+		}
 	}
 	if (atomic_load(&counts.waiting))
 		log_line(LOG_LEVEL_WARN, "runs are left to be handed on; they wait in the history",
 			NULL);
 	forwarder_free(f);
+	return 0;
 }
