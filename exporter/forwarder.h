@@ -5,7 +5,7 @@
  * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
  *
  * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
- * (400, 413, 422) is not sent again. A run that the receiver answers with 500, or that fails again and again for
+ * (exporter/forward_answer.h) is not sent again. A run that the receiver answers with 500, or that fails again and again for
  * whatever reason, waits by itself and no longer holds up the others (exporter/setbacks.h).
  */
 #ifndef EXPORTER_FORWARDER_H
