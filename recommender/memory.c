@@ -50,6 +50,7 @@ void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const str
 	if (judge->learnt) {
 		auto_outlook(judge->state, input, s->demand.memory_bytes, &o);
 		s->memory_too_small = o.too_small;
+		s->memory_judged_by = o.told_by_number ? o.runs : 0;
 		s->memory_expected_waste = o.expected_waste;
 		s->memory_low = auto_quantile(judge->state, input, 0.1);
 		s->memory_high = auto_quantile(judge->state, input, 0.9);
@@ -140,6 +141,10 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 			"lost",
 			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
 			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
+	if (s->memory_judged_by)
+		sizing_explain(s, arena, "memory: %s cannot tell of a chance below %s",
+			words_runs(runs, s->memory_judged_by),
+			words_share(share, s->memory_too_small));
 	if (own->runs)
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "

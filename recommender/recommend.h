@@ -69,6 +69,7 @@ struct sizing {
 
 	/* Memory: how good the allocation in demand is thought to be. NaN = unknown. */
 	double memory_too_small; /* probability that the next run needs more */
+	size_t memory_judged_by; /* so few runs that they can tell of no smaller one; 0 = it is not their number */
 	double memory_expected_waste; /* left over or lost, as a share of what the run is expected to use */
 	double memory_low,
 		memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */

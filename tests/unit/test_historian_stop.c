@@ -64,13 +64,15 @@ static void begin(struct fixture *f, const char *run_id)
 	historian_run_begin(f->h, &b);
 }
 
-static void add_sample(struct fixture *f, const char *run_id)
+static void add_samples(struct fixture *f, const char *run_id, size_t n)
 {
-	double value[TEST_COLUMNS];
-	struct sample s;
+	for (size_t i = 0; i < n; i++) {
+		double value[TEST_COLUMNS];
+		struct sample s;
 
-	test_sample(&s, value, run_id, 0, 0);
-	historian_samples(f->h, &s, 1);
+		test_sample(&s, value, run_id, 0, i);
+		historian_samples(f->h, &s, 1);
+	}
 }
 
 static void finish(struct fixture *f, const char *run_id)
@@ -88,6 +90,26 @@ static struct run read_run(struct fixture *f, const char *run_id)
 	if (history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, &e))
 		fail_msg("%s", e.text);
 	return test_read_run(h, run_id, &f->arena);
+}
+
+static void stopping_writes_what_is_left(void **state)
+{
+	struct fixture *f = *state;
+
+	struct historian_config c = config_of(f);
+
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	begin(f, "r1");
+	add_samples(f, "r1", 2000);
+	finish(f, "r1");
+	historian_stop(f->h);
+	f->h = NULL;
+	/* Closed properly: no -wal, no -shm. */
+	assert_int_equal(test_folder_count(&f->folder), 1);
+	struct run r = read_run(f, "r1");
+
+	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
+	assert_int_equal(r.samples, 2000);
 }
 
 static void a_disk_that_hangs_does_not_hold_the_end(void **state)
@@ -132,7 +154,7 @@ static void a_slow_disk_loses_no_end_that_can_be_written(void **state)
 	begin(f, "r1");
 	assert_true(historian_flush(f->h, LONG));
 	failing_vfs_hang(VFS_WRITE);
-	add_sample(f, "r1");
+	add_samples(f, "r1", 1);
 	failing_vfs_wait_hanging();
 	finish(f, "r1");
 	double later = writer_clock() + 0.05;
@@ -148,6 +170,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(stopping_writes_what_is_left),
 		TEST(a_disk_that_hangs_does_not_hold_the_end),
 		TEST(a_slow_disk_loses_no_end_that_can_be_written),
 	};
