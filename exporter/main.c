@@ -90,12 +90,26 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 }
 
 /* What ended at the end is on disk before the forwarder looks for the last time. */
-static void stop_forwarder(struct forwarder *f, struct app *app)
+static int stop_forwarder(struct forwarder *f, struct app *app)
 {
 	if (!f)
-		return;
+		return 0;
 	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	forwarder_stop(f, app->options->forward_timeout);
+	return forwarder_stop(f, app->options->forward_timeout);
+}
+
+/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
+static void stop_history(struct forwarder *f, struct app *app, int exit_code)
+{
+	int stuck = stop_forwarder(f, app);
+
+	outlooks_stop(app->outlooks);
+	if (!stuck)
+		stuck = historian_stop(app->historian);
+	if (stuck) {
+		fflush(stdout);
+		_exit(exit_code);
+	}
 }
 
 /* ---- serve ---- */
@@ -156,9 +170,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	ending_close_runs(app, self);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
 	machine_stop(app->machine);
 	return code;
 }
@@ -266,9 +278,7 @@ static int run_job(struct app *app, char **command)
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code);
 	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;

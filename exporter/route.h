@@ -118,7 +118,8 @@ struct route {
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* What --help says after the parameters; NULL = nothing. */
 	void (*explain)(struct buf *out);
-	bool takes_long; /* seconds, with a long history: over HTTP it is answered at the desk (exporter/desk.h) */
+	/* Seconds, with a long history or one that is locked: over HTTP it is answered at the desk (exporter/desk.h). */
+	bool takes_long;
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */

@@ -58,7 +58,8 @@ static int end(struct app *app, const struct arguments *a, struct reply *r, stru
 	return 0;
 }
 
-static const struct route route_set = {"/set", NULL, "Sets", no_parameters, set};
+static const struct route route_set = {
+	"/set", NULL, "Sets", no_parameters, set, .takes_long = true};
 static const struct route route_end = {"/runs/{id}/end", NULL, "Ends", id_parameters, end};
 const struct route *const all_routes[] = {NULL};
 const struct route *const all_changes[] = {&route_set, &route_end, NULL};
@@ -237,6 +238,29 @@ static void body_says_what_is_wrong_with_it(void **state)
 		check(*state, "/set", table[i].r, table[i].status, table[i].holds);
 }
 
+static void change_that_takes_long_is_for_another_thread(void **state)
+{
+	static const struct {
+		const char *method, *target;
+		bool takes_long;
+	} table[] = {
+		{"POST", "/set", true},
+		{"POST", "/set?a=b", true},
+		{"POST", "/runs/1/end", false},
+		{"POST", "/elsewhere", false},
+		{"GET", "/set", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(freep) char *target = xstrdup(table[i].target);
+
+		assert_int_equal(site_takes_long(&(struct request){
+					 .method = table[i].method, .target = target}),
+			table[i].takes_long);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +268,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(body_is_only_read_of_whom_it_helps, begin, finish),
 		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
 		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),
+		cmocka_unit_test(change_that_takes_long_is_for_another_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
