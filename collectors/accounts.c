@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/cgroup_files.h"
 #include "collectors/cgroup_own.h"
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
+#include "collectors/group_values.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/memory_kills.h"
 #include "collectors/missed_cpu.h"
 #include "collectors/pids.h"
 #include "collectors/quota.h"
@@ -62,7 +63,7 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock;
 	struct task_clock_total counted;
-	double forked_seconds; /* see struct account_spec */
+	double forked_seconds; /* of the root before it was the command, or before it entered its own group */
 	double known[SOURCES]; /* seconds; NaN = not there */
 	double total, system, user;
 	struct lineage_tally tally; /* of exit accounting */
@@ -70,13 +71,11 @@ struct account {
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
 	double exporter_seconds;
-	/* Since it began: what the machine spent, and what of that can have been the run's. */
-	double spent_seconds, possible_seconds;
-	double group_before;       /* what its group had spent when it began; NaN = unknown */
 	double births;             /* of the machine, when it began */
 	double peak_process_bytes; /* mark of its largest process */
 	double oom_kills;          /* in the own group */
-	double shared_kills, machine_kills; /* when it began */
+	struct memory_kills kills; /* around it */
+	double held_bytes; /* at least, when it was killed at its group's limit; NaN = it was not */
 };
 
 /* ---- what all share ---- */
@@ -112,17 +111,6 @@ const char *accounts_refusal(const struct accounts *a)
 	return a->refusal.text;
 }
 
-/* ---- counts of the machine ---- */
-
-static double machine_number(const struct host *h, const char *key)
-{
-	struct scan text;
-
-	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ?
-		       (double)NAN :
-		       number_value(number_find(text, key));
-}
-
 /* ---- one run ---- */
 
 struct family {
@@ -155,10 +143,23 @@ static bool counts_cpu(const struct cgroup *c)
 	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
 }
 
-static void find_group(struct account *a, const struct host *h, const struct process_tree *tree,
+static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
+	const struct family *family)
+{
+	struct cgroup_rest_spec spec = {
+		a->root, &a->group, is_member, family, .start = cgroup_rest_start(&a->group, h)};
+	struct tree_now now;
+
+	process_tree_look(tree, h, &now);
+	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
+	a->rest = cgroup_rest_open(h, &spec);
+}
+
+static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
 	const struct quota *earlier)
 {
 	struct family family = {h, tree};
+	struct memory_members members = {is_member, &family};
 
 	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
 	if (!a->has_group)
@@ -168,14 +169,17 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 	if (a->has_own)
 		cgroup_files_open(&a->files, &a->own);
 	if (!counts_cpu(&a->own))
-		a->rest = cgroup_rest_open(h,
-			&(struct cgroup_rest_spec){a->root, &a->group, is_member, &family,
-				(double)process_tree_cpu_ns(tree) / 1e9});
+		find_rest(a, h, tree, &family);
+	else
+		/* What its root used before it entered the group is none of the group's, nor of the run's. */
+		a->forked_seconds = fmax(a->forked_seconds,
+			(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
 	quota_count_from(&a->quota, earlier, &a->own.place[CGROUP_CPU]);
 	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
-	a->shared_kills = group_oom_kills(&a->group, h);
+	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
+		h);
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -203,7 +207,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
-	const struct account_spec *spec, const struct process_tree *tree)
+	const struct account_spec *spec, struct process_tree *tree)
 {
 	struct account *a = xcalloc(1, sizeof *a);
 
@@ -218,10 +222,11 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->exporter_seconds = shared->own_seconds;
 	a->root = spec->root;
 	missed_cpu_begin(&a->missed, NAN);
-	a->shared_kills = NAN;
+	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
+	memory_kills_begin(&a->kills, h);
+	a->held_bytes = NAN;
 	find_group(a, h, tree, spec->quota);
 	begin_events(a, h, spec, tree);
-	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->oom_kills = NAN;
 	return a;
@@ -297,39 +302,14 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
 }
 
-/* Where each number of a group goes. */
-static const struct {
-	enum cgroup_value from;
-	enum run_metric to;
-} group_rows[] = {
-	{CGROUP_CPU_PRESSURE_SECONDS, RUN_CPU_PRESSURE_SECONDS},
-	{CGROUP_MEMORY_PRESSURE_SECONDS, RUN_MEMORY_PRESSURE_SECONDS},
-	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
-	{CGROUP_MEMORY_BYTES, RUN_MEMORY_CGROUP_BYTES},
-	{CGROUP_MEMORY_PEAK_BYTES, RUN_MEMORY_CGROUP_PEAK_BYTES},
-	{CGROUP_MEMORY_CACHE_BYTES, RUN_MEMORY_CGROUP_CACHE_BYTES},
-	{CGROUP_MEMORY_SHMEM_BYTES, RUN_MEMORY_CGROUP_SHMEM_BYTES},
-	{CGROUP_MEMORY_HUGE_BYTES, RUN_MEMORY_CGROUP_HUGE_BYTES},
-	{CGROUP_MEMORY_HIGH_EVENTS, RUN_MEMORY_HIGH_EVENTS},
-	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
-	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
-	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
-};
-
 /* Returns the system time that the group counted; NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
-	double v[CGROUP_VALUES];
+	struct group_counts c = group_values_read(&a->files, h, value);
 
-	cgroup_files_read(&a->files, h, v);
-	/* Of a group that is gone the last reading holds, but for what it has right now. */
-	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
-		if (!isnan(v[group_rows[i].from]) ||
-			run_metrics[group_rows[i].to].fold == FOLD_VALUE)
-			value[group_rows[i].to] = v[group_rows[i].from];
-	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
-	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
-	return v[CGROUP_CPU_SYSTEM_SECONDS];
+	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], c.cpu_seconds);
+	a->oom_kills = fmax(a->oom_kills, c.oom_kills);
+	return c.cpu_system_seconds;
 }
 
 /* What was held back since the run began; the last reading holds when the group is gone. */
@@ -346,6 +326,15 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 	value[RUN_CPU_PERIODS] = now.periods - first->periods;
 	value[RUN_CPU_THROTTLED_PERIODS] = now.throttled_periods - first->throttled_periods;
 	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
+}
+
+/* Those of a group that is gone hold: it may have been killed at them. */
+static void read_limits(struct account *a, const struct host *h)
+{
+	if (a->looks++ % LIMIT_LOOKS != 0 || !cgroup_exists(&a->group))
+		return;
+	a->limits = cgroup_limits_read(&a->group, h);
+	memory_kills_read_limit(&a->kills, h);
 }
 
 static double look_at_clock(struct account *a)
@@ -389,8 +378,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double group_system = NAN;
 
 	a->known[SOURCE_PROC] = tree_total;
-	if (a->looks++ % LIMIT_LOOKS == 0)
-		a->limits = cgroup_limits_read(&a->group, h);
+	read_limits(a, h);
 	value[RUN_CPU_LIMIT_CORES] = a->limits.cpu_cores;
 	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
 	if (a->has_own)
@@ -429,6 +417,17 @@ void account_waited(struct account *a, double total_seconds)
 		return;
 	missed_cpu_found(&a->missed, total_seconds - a->total);
 	a->total = total_seconds;
+}
+
+void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
+	double value[RUN_N_METRICS])
+{
+	struct family family = {h, tree};
+	struct memory_members members = {is_member, &family};
+
+	a->held_bytes = memory_kills_held(&a->kills, a->oom_kills,
+		value[RUN_MEMORY_CGROUP_PEAK_BYTES], &members, h);
+	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], a->held_bytes);
 }
 
 /* ---- the verdict ---- */
@@ -471,7 +470,6 @@ static double missed_of(const struct account *a, enum cpu_source source)
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
 {
 	enum cpu_source source = source_of(a);
-	double shared = group_oom_kills(&a->group, h) - a->shared_kills;
 
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
@@ -479,8 +477,8 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.peak_told_at_ends =
 			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,
 		.oom_kills = a->oom_kills,
-		.shared_oom_kills =
-			isnan(shared) ? machine_number(h, "oom_kill") - a->machine_kills : shared,
+		.peak_told_by_limit = a->held_bytes,
+		.shared_oom_kills = memory_kills_around(&a->kills, h),
 		.memory_limit_bytes = a->limits.memory_bytes,
 		.cpu_limit_cores = a->limits.cpu_cores,
 		.status_known = a->has_events && a->tally.status_heard,
