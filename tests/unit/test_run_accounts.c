@@ -32,8 +32,8 @@ static void advice_is_for_who_asks(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-			const char *advice = run_accounts_advice(
-				sources[i], cases[k].under_systemd, cases[k].root);
+			const char *advice = run_accounts_advice(sources[i], cases[k].under_systemd,
+				cases[k].root);
 
 			assert_non_null(advice);
 			assert_non_null(strstr(advice, cases[k].has));
