@@ -32,6 +32,7 @@ void accounts_free(struct accounts *a)
 	if (!a)
 		return;
 	exit_events_stop(a->events);
+	source_close(&a->stat);
 	machine_steal_done(&a->steal);
 	free(a);
 }
@@ -39,7 +40,10 @@ void accounts_free(struct accounts *a)
 void accounts_tick(struct accounts *a, const struct host *h)
 {
 	struct scan text;
-	int code = host_read(h, h->proc, "stat", &text, NULL);
+
+	if (!a->stat.tree)
+		source_open(&a->stat, h->proc, "stat");
+	int code = source_read(&a->stat, h, &text, NULL);
 	struct now now = h->clock ? h->clock() : h->now;
 
 	a->machine_known =
@@ -51,6 +55,11 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	a->own_seconds = machine_cpu_own_seconds();
 	if (a->events)
 		exit_events_settle(a->events);
+}
+
+uint64_t accounts_births(const struct accounts *a)
+{
+	return a->machine_known ? a->machine.births : 0;
 }
 
 const char *accounts_refusal(const struct accounts *a)
@@ -97,7 +106,7 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
 		a->root, &a->group, is_member, family, .start = cgroup_rest_start(&a->group, h)};
 	struct tree_now now;
 
-	process_tree_look(tree, h, &now);
+	process_tree_look(tree, h, 0, &now);
 	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
 	a->rest = cgroup_rest_open(h, &spec);
 }
@@ -114,7 +123,7 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	a->own = a->group;
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, &family);
 	if (a->has_own)
-		cgroup_files_open(&a->files, &a->own);
+		run_group_open(&a->own_group, &a->own);
 	if (!counts_cpu(&a->own))
 		find_rest(a, h, tree, &family);
 	else
@@ -185,7 +194,7 @@ void account_close(struct account *a)
 		return;
 	if (a->has_events)
 		exit_events_forget(a->shared->events, a->events_run);
-	cgroup_files_close(&a->files);
+	run_group_close(&a->own_group);
 	cgroup_rest_close(a->rest);
 	free(a);
 }
@@ -199,7 +208,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
-	if (a->has_own)
+	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
 		cgroup_rest_processes(a->rest, h, pids_add, &found);

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/group_values.h"
 
 static void add_members(struct account *a, const struct process_tree *tree)
 {
@@ -58,11 +57,12 @@ static void look_at_events(struct account *a, const struct process_tree *tree, d
 /* Returns the system time that the group counted; NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
-	struct group_counts c = group_values_read(&a->files, h, value);
+	double v[CGROUP_VALUES];
 
-	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], c.cpu_seconds);
-	a->oom_kills = fmax(a->oom_kills, c.oom_kills);
-	return c.cpu_system_seconds;
+	run_group_read(&a->own_group, h, value, v);
+	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
+	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
+	return v[CGROUP_CPU_SYSTEM_SECONDS];
 }
 
 /* What was held back since the run began; the last reading holds when the group is gone. */

@@ -3,13 +3,14 @@
 #define COLLECTORS_ACCOUNTS_PRIVATE_H
 
 #include "collectors/accounts.h"
-#include "collectors/cgroup_files.h"
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
 #include "collectors/machine_cpu.h"
 #include "collectors/memory_kills.h"
 #include "collectors/missed_cpu.h"
 #include "collectors/quota.h"
+#include "collectors/run_group.h"
+#include "collectors/source.h"
 
 /* Limits are read again once in so many looks: a container may be resized. */
 #define LIMIT_LOOKS 10
@@ -28,6 +29,7 @@ struct accounts {
 	struct exit_events *events;
 	bool events_tried;
 	struct err refusal;
+	struct source stat;         /* of the machine, opened at the first tick */
 	struct machine_cpu machine; /* at the last tick */
 	struct machine_steal steal;
 	bool machine_known;
@@ -41,8 +43,8 @@ struct account {
 	bool has_group;
 	struct cgroup own;
 	bool has_own;
-	struct cgroup_files files; /* of the own group */
-	struct cgroup_rest *rest;  /* NULL: it has its own, or is not to be told from others */
+	struct run_group own_group;
+	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;
 	unsigned looks, events_run;

@@ -161,7 +161,11 @@ static void close_files(struct state *s)
 
 static void open_files(struct state *s)
 {
-	cgroup_files_open(&s->files, &s->group);
+	uint32_t wanted = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(more_rows); i++)
+		wanted |= CGROUP_WANT(more_rows[i].value);
+	cgroup_files_open(&s->files, &s->group, wanted);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct cgroup_place *place = &s->group.place[rows[i].controller];
 		struct file *f = &s->file[i];

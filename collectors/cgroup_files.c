@@ -76,7 +76,7 @@ static bool same_file(const struct row *a, const struct row *b)
 	       strcmp(a->file, b->file) == 0;
 }
 
-void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group)
+void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted)
 {
 	size_t next;
 
@@ -84,10 +84,11 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i = next) {
 		const struct cgroup_place *place = &group->place[rows[i].controller];
 		struct cgroup_file *f = &ret->file[ret->n];
+		uint32_t has = 0;
 
-		for (next = i + 1; next < ARRAY_LEN(rows) && same_file(&rows[i], &rows[next]);)
-			next++;
-		if (place->version != rows[i].version)
+		for (next = i; next < ARRAY_LEN(rows) && same_file(&rows[i], &rows[next]); next++)
+			has |= CGROUP_WANT(rows[next].id);
+		if (place->version != rows[i].version || !(has & wanted))
 			continue;
 		f->row = i;
 		f->n_rows = next - i;

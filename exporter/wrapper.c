@@ -15,6 +15,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/historian.h"
+#include "exporter/inherited.h"
 #include "exporter/log.h"
 #include "exporter/privileges.h"
 #include "exporter/query.h"
@@ -32,6 +33,7 @@ static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, S
 	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
 
 static sigset_t original_mask;
+static struct inherited inherited;
 
 /*
  * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
@@ -54,6 +56,7 @@ void wrapper_block_signals(void)
 {
 	sigset_t set;
 
+	inherited_read(&inherited);
 	fill_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++) {
@@ -134,6 +137,9 @@ static int not_started(const char *what, int failure)
 
 int wrapper_become(char *const command[])
 {
+	/* It outlives execve(2), and the command does not expect orphans. */
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }
 
@@ -154,6 +160,7 @@ static _Noreturn void report_and_become(const struct job *job, char *const comma
 	getrusage(RUSAGE_SELF, &used);
 	r.rss = max_rss(&used);
 	r.cpu = cpu_times(&used);
+	inherited_keep_only(&inherited);
 	bool told = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
@@ -245,12 +252,27 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
 }
 
+/* As wait4(-1, ..., WNOHANG), but for children from before the job: what we wait for counts as the job's. */
+static pid_t wait_for_one(int *status, struct rusage *used)
+{
+	AUTO(freep) pid_t *child = NULL;
+	size_t n = inherited.n_children ? children_of_thread(&child) : 0;
+
+	if (!inherited.n_children)
+		return wait4(-1, status, WNOHANG, used);
+	for (size_t i = 0; i < n; i++)
+		if (!inherited_child(&inherited, child[i]) &&
+			wait4(child[i], status, WNOHANG, used) > 0)
+			return child[i];
+	return 0;
+}
+
 /* Reaps one zombie; true when there was one. */
 static bool reap(struct job *job)
 {
 	struct rusage used;
 	int status;
-	pid_t pid = wait4(-1, &status, WNOHANG, &used);
+	pid_t pid = wait_for_one(&status, &used);
 
 	if (pid <= 0)
 		return false;
@@ -285,14 +307,35 @@ static void on_child(struct app *app, struct job *job)
 		;
 }
 
+/*
+ * A terminal tells all of its foreground group, and so the job too; but that it was hung up, it tells the leader of the
+ * session alone (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
+ */
+static bool reaches_job(const siginfo_t *info)
+{
+	bool hangup = info->si_signo == SIGHUP || info->si_signo == SIGCONT;
+
+	return info->si_code > 0 && !(hangup && getsid(0) == getpid());
+}
+
+/* As it would stop any other program: not where it is ignored, nor in a group that nobody would wake. */
+static void stop_as_asked(void)
+{
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
+}
+
 static void forward(struct job *job, const siginfo_t *info)
 {
-	bool from_terminal = info->si_code > 0;
-
-	if (!from_terminal)
+	if (!reaches_job(info))
 		kill(job->pid, info->si_signo);
 	if (info->si_signo == SIGTSTP)
-		raise(SIGSTOP);
+		stop_as_asked();
 }
 
 static void wait_for_end(struct app *app, struct job *job)

@@ -74,7 +74,7 @@ void look_again(struct world *w)
 
 	test_host_advance(&w->t, 1);
 	accounts_tick(w->accounts, &w->t.host);
-	process_tree_look(&w->tree, &w->t.host, &now);
+	process_tree_look(&w->tree, &w->t.host, 0, &now);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		w->value[i] = NAN;
 	w->value[RUN_CPU_SECONDS] = (double)w->tree.total[TREE_CPU_NS] / 1e9;

@@ -216,6 +216,26 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	world_free(w);
 }
 
+/* The stat file lacks what the CPUs have not added up yet, and is as far from the truth at every look. */
+static void pss_is_not_read_again_because_two_files_differ(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_family(w, 100);
+	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
+		char path[64];
+
+		rollup_path(path, pid);
+		memory_tree_text(w->proc, path, "Rss: 600 kB\nPss: 200 kB\n");
+	}
+	follow(w, FIRST, 0);
+	for (int i = 0; i < LOOKS; i++)
+		look(w);
+	assert_int_equal(rollups_read(w), PROCESSES);
+	world_free(w);
+}
+
 static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **state)
 {
 	const uint64_t cost_ns = 5000000;
@@ -318,6 +338,7 @@ int main(void)
 		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
 		cmocka_unit_test(peak_is_without_the_reaper),
 		cmocka_unit_test(pss_is_read_at_each_look_where_it_costs_little),
+		cmocka_unit_test(pss_is_not_read_again_because_two_files_differ),
 		cmocka_unit_test(pss_is_read_less_often_where_it_costs_much_and_that_is_told),
 		cmocka_unit_test(a_quiet_day_saves_up_no_stall),
 		cmocka_unit_test(kinds_of_memory_are_told_apart),

@@ -1,9 +1,13 @@
-/* From a group's files to a run's values. */
-#include "collectors/group_values.h"
+/* Reading the group of a run. */
+#include "collectors/run_group.h"
 
 #include <math.h>
 
 #include "collectors/base/mem.h"
+
+/* How many looks later a newborn process is in its group for certain; and how often the list is read anyway. */
+#define MOVE_LOOKS 3
+#define LIST_LOOKS 10
 
 /* Where each number of a group goes. */
 static const struct {
@@ -24,16 +28,35 @@ static const struct {
 	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
 };
 
-struct group_counts group_values_read(struct cgroup_files *files, const struct host *h,
-	double value[RUN_N_METRICS])
+void run_group_open(struct run_group *ret, const struct cgroup *own)
 {
-	double v[CGROUP_VALUES];
+	uint32_t wanted = CGROUP_WANT(CGROUP_CPU_SECONDS) | CGROUP_WANT(CGROUP_CPU_SYSTEM_SECONDS);
 
-	cgroup_files_read(files, h, v);
+	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
+		wanted |= CGROUP_WANT(group_rows[i].from);
+	*ret = (struct run_group){0};
+	cgroup_files_open(&ret->files, own, wanted);
+}
+
+void run_group_close(struct run_group *g)
+{
+	cgroup_files_close(&g->files);
+}
+
+bool run_group_due(struct run_group *g, uint64_t births)
+{
+	if (!births || births != g->births)
+		g->looks = 0;
+	g->births = births;
+	return g->looks++ < MOVE_LOOKS || ++g->all_looks % LIST_LOOKS == 0;
+}
+
+void run_group_read(struct run_group *g, const struct host *h, double value[RUN_N_METRICS],
+	double v[CGROUP_VALUES])
+{
+	cgroup_files_read(&g->files, h, v);
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
 		if (!isnan(v[group_rows[i].from]) ||
 			run_metrics[group_rows[i].to].fold == FOLD_VALUE)
 			value[group_rows[i].to] = v[group_rows[i].from];
-	return (struct group_counts){
-		v[CGROUP_CPU_SECONDS], v[CGROUP_CPU_SYSTEM_SECONDS], v[CGROUP_OOM_KILLS]};
 }
