@@ -36,6 +36,8 @@ struct tracked {
 	size_t alive;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
+	uint64_t ended_generation; /* of the snapshot that has its last reading */
+	struct mono ended_at;
 	double grace_seconds;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];

@@ -234,12 +234,14 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* A run in a line; NaN = unknown. */
+/* A run in a line; NaN = unknown, and so is a text that is NULL. */
 struct run_brief {
 	const char *run_id;
 	enum outcome outcome;
 	double started_at, duration_seconds, requested_cpu_cores, requested_memory_bytes,
-		memory_peak_bytes, cpu_seconds, gpu_usage;
+		memory_peak_bytes, cpu_seconds, network_sent_bytes, disk_grown_bytes;
+	const char *host;
+	struct run_server server;
 };
 struct job_brief {
 	const char *job_name;

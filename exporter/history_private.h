@@ -77,11 +77,13 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
   " ORDER BY r.started_at DESC, j.name") \
 X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
-  " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, g.mean FROM job j JOIN run r ON r.id IN" \
+  " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, n.sum, d.max," \
+  " r.host, r.vendor, r.instance_type, r.region, r.zone, r.allocation FROM job j JOIN run r ON r.id IN" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
   " LEFT JOIN run_stat p ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
   " LEFT JOIN run_stat c ON c.run = r.id AND c.\"column\" = 'cpu_seconds'" \
-  " LEFT JOIN run_stat g ON g.run = r.id AND g.\"column\" = 'gpu_usage' ORDER BY j.id, r.started_at DESC, r.id DESC") \
+  " LEFT JOIN run_stat n ON n.run = r.id AND n.\"column\" = 'network_sent_bytes'" \
+  " LEFT JOIN run_stat d ON d.run = r.id AND d.\"column\" = 'disk_grown_bytes' ORDER BY j.id, r.started_at DESC, r.id DESC") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
   " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \

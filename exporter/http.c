@@ -53,6 +53,7 @@ struct server {
 	struct MHD_Daemon *daemon;
 	struct http *http;
 	struct crowd crowd;
+	bool given; /* the socket is somebody else's */
 	char address[LISTEN_TEXT_MAX];
 };
 
@@ -393,6 +394,7 @@ static int serve_given(struct http *h, struct err *e)
 		char *bound = h->server[h->n].address;
 
 		code = listen_adopt(fd, bound, e);
+		h->server[h->n].given = true;
 		if (code == 0)
 			code = serve(h, fd, bound,
 				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
@@ -438,6 +440,19 @@ const char *http_address(const struct http *h, size_t i)
 	return i < h->n ? h->server[i].address : NULL;
 }
 
+static void server_stop(struct server *s)
+{
+	/*
+	 * libmicrohttpd shuts its socket down, and with it the one that systemd holds for who comes after us: nobody could
+	 * listen at it again. One that is taken out of its hands is left alone.
+	 */
+	int given = s->given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
+
+	MHD_stop_daemon(s->daemon);
+	closep(&given);
+	crowd_done(&s->crowd);
+}
+
 void http_stop(struct http *h)
 {
 	if (!h)
@@ -448,10 +463,8 @@ void http_stop(struct http *h)
 		web_stop(h->web);
 	if (h->desk)
 		desk_stop(h->desk);
-	for (size_t i = 0; i < h->n; i++) {
-		MHD_stop_daemon(h->server[i].daemon);
-		crowd_done(&h->server[i].crowd);
-	}
+	for (size_t i = 0; i < h->n; i++)
+		server_stop(&h->server[i]);
 	if (h->unix_socket)
 		unlink(h->unix_socket);
 	web_close(h->web);

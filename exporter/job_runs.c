@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/closest.h"
+#include "exporter/json.h"
 
 void history_done(struct history **h)
 {
@@ -80,7 +82,16 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 	return job_runs_of(h, job_name, limit, true, arena, ret, reply, e);
 }
 
-int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs)
+static void add_window(struct buf *out, double days)
+{
+	buf_adds(out, "within the last ");
+	if (days != 1)
+		buf_add_double(out, days);
+	buf_adds(out, days == 1 ? "day" : " days");
+}
+
+int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+	double window_days)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
 	size_t count[OUTCOME_COUNT] = {0};
@@ -88,7 +99,12 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 
 	for (size_t i = 0; i < runs->n; i++)
 		count[runs->run[i].outcome]++;
-	buf_addf(&message, "job \"%s\" has no successful run yet, only", job_name);
+	buf_addf(&message, "job \"%s\" has no successful run ", job_name);
+	if (isnan(window_days))
+		buf_adds(&message, "yet");
+	else
+		add_window(&message, window_days);
+	buf_adds(&message, ", only");
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++) {
 		if (!count[o])
 			continue;
@@ -97,4 +113,18 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 		first = false;
 	}
 	return reply_error(reply, 404, "no_successful_run", buf_text(&message), NULL, NULL);
+}
+
+int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+	double window_days)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(1024);
+	json_t *at = json_time(all->run[0].started_at);
+
+	buf_addf(&message, "no run of job \"%s\" started ", job_name);
+	add_window(&message, window_days);
+	if (json_is_string(at))
+		buf_addf(&message, "; the newest did at %s", json_string_value(at));
+	json_decref(at);
+	return reply_error(reply, 404, "no_recent_run", buf_text(&message), NULL, NULL);
 }

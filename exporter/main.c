@@ -163,6 +163,12 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
+static void warn_of_variable(const char *variable, const char *meant)
+{
+	log_line(LOG_LEVEL_WARN, "a variable is that of no option, and nothing comes of it",
+		"variable", variable, "meant", meant, NULL);
+}
+
 static int serve_main(int argc, char **argv)
 {
 	struct options o;
@@ -180,6 +186,7 @@ static int serve_main(int argc, char **argv)
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
+	options_check_environment(COMMAND_SERVE, warn_of_variable);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);

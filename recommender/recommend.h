@@ -78,7 +78,8 @@ struct sizing {
 	const char
 		*memory_source; /* what measured the peaks: "vmhwm", ...; "mixed", NULL = unknown */
 	double memory_killed_at; /* the limit that the newest run met, when that decided; else NaN */
-	bool split_label;        /* the name seems to cover different jobs; a sentence says which */
+	size_t memory_kills; /* kills for memory that count as runs of their own; then confidence is low */
+	bool split_label; /* the name seems to cover different jobs; a sentence says which */
 
 	const char *summary; /* the one sentence: what, how sure, how good so far; in the arena */
 	size_t n_explain;

@@ -62,7 +62,7 @@ void size_summary(struct sizing *s, const struct sizing_options *options, struct
 			"; on the last %s it would have wasted %.0f %% of what they used and been "
 			"too small "
 			"for %zu, the largest of five peaks + 20 %%: %.0f %% and %zu",
-			words_runs(runs, own->runs), 100 * own->waste, own->failures,
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
 			100 * seeds->waste, seeds->failures);
 	else if (s->runs == 1)
 		buf_adds(&b, "; one run says little, so expect this to change");
