@@ -7,6 +7,7 @@
 #include "exporter/server_answer.h"
 #include "exporter/server_parameters.h"
 #include "exporter/sized.h"
+#include "exporter/sizing_json.h"
 #include "exporter/sizing_parameters.h"
 
 #define MIB 1048576.0

@@ -2,6 +2,7 @@
 #include "exporter/query.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,6 +186,17 @@ static int read_flags(struct arguments *a, int argc, char **argv, const char **o
 	return arguments_finish(a, e);
 }
 
+/* A file of our own making: in a folder that others may write to, none that they put there, nor where a link of theirs leads. */
+static FILE *create_anew(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+	/* What a program with our number left when it was killed. */
+	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 /* Whoever reads the file meanwhile sees the old one or the new one. */
 static int write_file(const char *path, const struct buf *body, struct err *e)
 {
@@ -192,7 +204,7 @@ static int write_file(const char *path, const struct buf *body, struct err *e)
 
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return err_set(e, -ENAMETOOLONG, "the name of the file is too long");
-	FILE *f = fopen(part, "we");
+	FILE *f = create_anew(part);
 
 	if (!f)
 		return err_system(e, -errno, "create %s", part);

@@ -261,6 +261,26 @@ static void change_that_takes_long_is_for_another_thread(void **state)
 	}
 }
 
+/* As deep as a body may be long: no stack is as deep. */
+static void a_deep_body_is_refused(void **state)
+{
+	static const char *const pieces[] = {"[", "{\"name\":", "{\"object\":[", "[{},"};
+	static char text[CHANGE_BODY_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		size_t n = strlen(pieces[i]), len = 0;
+
+		for (; len + n <= sizeof text; len += n)
+			memcpy(text + len, pieces[i], n);
+		check(*state, "/set",
+			(struct request){.host = "localhost",
+				.method = "POST",
+				.content_type = "application/json",
+				.body = {text, len}},
+			400, "bad_body");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
 		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),
 		cmocka_unit_test(change_that_takes_long_is_for_another_thread),
+		cmocka_unit_test_setup_teardown(a_deep_body_is_refused, begin, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
