@@ -26,7 +26,7 @@ struct app {
 	const char *history_path;
 	struct sampler *sampler;       /* NULL without one */
 	struct historian *historian;   /* NULL without one */
-	struct machine_watch *machine; /* NULL: nobody looks which server this is */
+	struct machine_watch *machine; /* NULL: only options say which server this is */
 	struct outlooks *outlooks;     /* NULL without */
 	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
 	size_t n_sockets;              /* to serve on, given by systemd: exporter/service.h */

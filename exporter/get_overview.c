@@ -21,25 +21,30 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
+/* What costs are made of. Without a catalogue there are none, and nothing else is missing. */
 struct prices {
-	struct catalogue_use use;
-	struct machine machine;
-	struct pick_options options;
-	struct today_question question;
-	struct today today;
+	struct app *app;
+	struct arena arena;
+	bool looked;
+	struct catalogue_use use; /* empty before it is looked at, or when there is none */
+	struct machine here;
+	struct today at; /* the server of the run that was priced last */
 };
 
-/* Without a server that is known, or a catalogue, there are no costs, and nothing else is missing. */
-static void find_prices(struct app *app, struct arena *arena, struct prices *ret)
+static void prices_done(struct prices *p)
 {
-	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+	arena_done(&p->arena);
+	app_catalogue_done(&p->use);
+}
 
-	if (!machine_now(app, &ret->machine) || app_catalogue_once(app, &ret->use, NULL) != 0)
+/* The first time that a cost is asked for: without a run that succeeded nothing is looked at. */
+static void look(struct prices *p)
+{
+	if (p->looked)
 		return;
-	ret->options = (struct pick_options){.currency = "USD"};
-	ret->question = (struct today_question){
-		ret->use.catalogue, &ret->machine, &nothing, &ret->options, NULL};
-	today_of(&ret->question, arena, &ret->today);
+	p->looked = true;
+	machine_now(p->app, &p->here);
+	app_catalogue_once(p->app, &p->use, NULL);
 }
 
 static double known_or_0(double v)
@@ -106,12 +111,25 @@ static double waste_of_job(const struct job_brief *j)
 	return n > 0 ? sum / n : (double)NAN;
 }
 
-/* The newest success, at the price of the server that this program is on. */
-static double cost_of_job(const struct job_brief *j, const struct prices *p)
+static double cost_of_brief(const struct run_brief *r, struct prices *p)
+{
+	static const struct pick_options options = {.currency = "USD"};
+	const struct past_run past = {r->host, r->server, r->duration_seconds,
+		r->network_sent_bytes, r->disk_grown_bytes};
+
+	look(p);
+	const struct today_question q = {
+		.catalogue = p->use.catalogue, .here = &p->here, .options = &options};
+
+	return q.catalogue ? past_cost(&q, &past, &p->arena, &p->at) : (double)NAN;
+}
+
+/* The newest success, at the price of the server where it was. */
+static double cost_of_job(const struct job_brief *j, struct prices *p)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
-			return today_cost(&p->question, &p->today, j->run[i].duration_seconds);
+			return cost_of_brief(&j->run[i], p);
 	return NAN;
 }
 
@@ -124,7 +142,7 @@ static json_t *outcomes_json(const struct job_brief *j)
 	return array;
 }
 
-static json_t *job_json(const struct job_brief *j, const struct prices *prices)
+static json_t *job_json(const struct job_brief *j, struct prices *prices)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -136,10 +154,8 @@ static json_t *job_json(const struct job_brief *j, const struct prices *prices)
 	json_put(o, "outcomes", outcomes_json(j));
 	json_put(o, "duration_seconds", trend_json(j, duration_of));
 	json_put(o, "memory_peak_bytes", trend_json(j, memory_of));
-	if (prices->today.priced) {
-		json_put(o, "cost", json_num(cost_of_job(j, prices)));
-		json_put(o, "currency", json_text("USD"));
-	}
+	json_put(o, "cost", json_num(cost_of_job(j, prices)));
+	json_put(o, "currency", json_text("USD"));
 	json_put(o, "waste", json_num(waste_of_job(j)));
 	return o;
 }
@@ -147,10 +163,10 @@ static json_t *job_json(const struct job_brief *j, const struct prices *prices)
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
+	AUTO(prices_done) struct prices prices = {.app = app};
 	AUTO(history_done) struct history *h = NULL;
 	json_t *o, *array;
 	struct job_brief *job = NULL;
-	struct prices prices = {0};
 	size_t n = 0;
 	int code = app_history(app, &h, e);
 
@@ -159,12 +175,10 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	/* Nobody ran anything yet: that is no error to those who look at the page. */
 	if (code && code != -ENOENT)
 		return code;
-	find_prices(app, &arena, &prices);
 	o = json_object();
 	array = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_push(array, job_json(&job[i], &prices));
-	app_catalogue_done(&prices.use);
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);
 }

@@ -1,5 +1,6 @@
 /* /recommend: what to ask for next time, and on which server. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	struct arena *arena, struct reply *r, struct err *e)
 {
 	AUTO(server_answer_done) struct server_answer servers = {0};
-	int code = server_answer(app, a, &s->sizing.demand, &s->runs, arena, &servers, r, e);
+	struct server_question q = {&s->sizing.demand, &s->runs, NAN};
+	int code = server_answer(app, a, &q, arena, &servers, r, e);
 
 	if (code <= 0)
 		return code;

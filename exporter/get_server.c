@@ -23,6 +23,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		machine_now(app, &m);
 	else
 		machine_find(app->options, &m);
+	put_known(o, "host", m.host);
 	put_known(o, "vendor_id", m.vendor_id);
 	put_known(o, "instance_type", m.instance_type);
 	put_known(o, "region", m.region);

@@ -1,4 +1,5 @@
 /* /stats: what a job's last successful runs used. */
+#include <math.h>
 #include <string.h>
 
 #include "collectors/base/clock.h"
@@ -36,7 +37,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct window w = window_of(&runs, argument_count(a, "runs"), &arena);
 
 	if (w.n == 0)
-		return reply_no_successful_run(r, job_name, &runs);
+		return reply_no_successful_run(r, job_name, &runs, NAN);
 	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
 		return reply_json(r, 200, stats_json_resource_tracker(&w));
 	struct catalogue_use use AUTO(app_catalogue_done) = {0};

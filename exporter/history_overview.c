@@ -19,9 +19,10 @@ static void reading_jobs_done(struct reading_jobs *r)
 	free(r->run);
 }
 
+/* NULL stays NULL. */
 static const char *keep(struct arena *arena, const char *text)
 {
-	return arena_text(arena, text ? text : "", text ? strlen(text) : 0);
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
 static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
@@ -47,7 +48,14 @@ static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 	run.requested_memory_bytes = sql_double(q);
 	run.memory_peak_bytes = sql_double(q);
 	run.cpu_seconds = sql_double(q);
-	run.gpu_usage = sql_double(q);
+	run.network_sent_bytes = sql_double(q);
+	run.disk_grown_bytes = sql_double(q);
+	run.host = keep(arena, sql_text(q));
+	run.server.vendor_id = keep(arena, sql_text(q));
+	run.server.instance_type = keep(arena, sql_text(q));
+	run.server.region = keep(arena, sql_text(q));
+	run.server.zone = keep(arena, sql_text(q));
+	run.server.allocation = keep(arena, sql_text(q));
 	GROW(r->run, r->n_runs, r->room_runs);
 	r->run[r->n_runs++] = run;
 	r->job[r->n - 1].n++;

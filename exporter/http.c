@@ -235,15 +235,38 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
-static enum MHD_Result refuse_ambiguous(struct MHD_Connection *connection)
+static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *code,
+	const char *message)
 {
 	struct answer a;
 
-	site_refusal(&a, 400, "bad_request",
-		"Content-Length, Transfer-Encoding (chunked) and Host may be there once, "
-		"and only one of the first two");
+	site_refusal(&a, status, code, message);
 	a.is_last = true;
 	return http_send(connection, &a, NULL);
+}
+
+/* What is clear without a body. */
+static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
+	bool *refused)
+{
+	struct request r = exchange_request(x, method);
+
+	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
+	*refused = true;
+	if (exchange_is_ambiguous(x))
+		return refuse(x->connection, 400, "bad_request",
+			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
+			"and "
+			"Content-Type may be there once, only one of the first two, and no other "
+			"host "
+			"in the request line");
+	x->keeps_body = site_takes_body(h->site, &r);
+	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)
+		return refuse(x->connection, 413, "too_large",
+			"a body may have at most 262144 bytes");
+	*refused = false;
+	return MHD_YES;
 }
 
 /*
@@ -264,17 +287,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	if (!x)
 		return MHD_NO;
 	x->headers_seen = true;
-	if (first)
-		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
-	if (first && exchange_is_ambiguous(x))
-		return refuse_ambiguous(connection);
 	if (first) {
-		struct request r = exchange_request(x, method);
+		bool refused;
+		enum MHD_Result ret = on_headers(h, x, method, &refused);
 
-		x->keeps_body = site_takes_body(h->site, &r);
+		if (refused || x->reads_body)
+			return ret;
 	}
-	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || x->keeps_body))
-		return MHD_YES;
 	if (*body_len) {
 		x->received += *body_len;
 		if (x->keeps_body)

@@ -46,7 +46,7 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	o.objective = objective_find("cost");
 	o.currency = "USD";
 	o.limit = 1;
-	today_of(&(struct today_question){c, &m, demand ? demand : &nothing, &o, runs}, arena,
+	today_of(&(struct today_question){c, here, &m, demand ? demand : &nothing, &o, runs}, arena,
 		&today);
 	past_runs(&today, arena, ret);
 	if (!demand)

@@ -27,7 +27,7 @@ struct job_cost {
 	} * run;
 };
 
-/* here: the server for runs of which it is not known. runs: of the job, newest first. demand: of its next run; NULL = nothing can be said of it. Texts as those of c. */
+/* here: this machine. runs: of the job, newest first. demand: of its next run; NULL = nothing can be said of it. Texts as those of c. */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret);
 

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/closest.h"
+#include "exporter/json.h"
 
 void history_done(struct history **h)
 {
@@ -31,7 +33,7 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 	struct arena *arena, struct err *e)
 {
 	const char *near[CLOSEST_MAX + 1];
-	char message[JOB_NAME_MAX + 64];
+	char message[JOB_NAME_MAX + 128];
 	struct job_row *jobs;
 	size_t n;
 	int code = history_jobs(h, arena, &jobs, &n, e);
@@ -43,8 +45,16 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 	for (size_t i = 0; i < n; i++)
 		names[i] = jobs[i].job_name;
 	closest(job_name, names, n, near);
-	snprintf(message, sizeof message, "no job \"%s\" is known%s", job_name,
-		n ? "" : ", nor any other yet");
+	if (near[0])
+		snprintf(message, sizeof message, "no job \"%s\" is known", job_name);
+	else if (n)
+		snprintf(message, sizeof message,
+			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
+			"lists all %zu",
+			job_name, n);
+	else
+		snprintf(message, sizeof message, "no job \"%s\" is known, nor any other yet",
+			job_name);
 	return reply_error(reply, 404, "unknown_job", message, "did_you_mean", near);
 }
 
@@ -72,7 +82,16 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 	return job_runs_of(h, job_name, limit, true, arena, ret, reply, e);
 }
 
-int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs)
+static void add_window(struct buf *out, double days)
+{
+	buf_adds(out, "within the last ");
+	if (days != 1)
+		buf_add_double(out, days);
+	buf_adds(out, days == 1 ? "day" : " days");
+}
+
+int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+	double window_days)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
 	size_t count[OUTCOME_COUNT] = {0};
@@ -80,7 +99,12 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 
 	for (size_t i = 0; i < runs->n; i++)
 		count[runs->run[i].outcome]++;
-	buf_addf(&message, "job \"%s\" has no successful run yet, only", job_name);
+	buf_addf(&message, "job \"%s\" has no successful run ", job_name);
+	if (isnan(window_days))
+		buf_adds(&message, "yet");
+	else
+		add_window(&message, window_days);
+	buf_adds(&message, ", only");
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++) {
 		if (!count[o])
 			continue;
@@ -89,4 +113,18 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 		first = false;
 	}
 	return reply_error(reply, 404, "no_successful_run", buf_text(&message), NULL, NULL);
+}
+
+int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+	double window_days)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(1024);
+	json_t *at = json_time(all->run[0].started_at);
+
+	buf_addf(&message, "no run of job \"%s\" started ", job_name);
+	add_window(&message, window_days);
+	if (json_is_string(at))
+		buf_addf(&message, "; the newest did at %s", json_string_value(at));
+	json_decref(at);
+	return reply_error(reply, 404, "no_recent_run", buf_text(&message), NULL, NULL);
 }

@@ -42,7 +42,15 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* The error "no_successful_run", with the counts of what there is instead. Returns 0. */
-int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs);
+/*
+ * The error "no_successful_run", with the counts of what there is instead in the last window_days; NaN = in all time.
+ * Returns 0.
+ */
+int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+	double window_days);
+
+/* The error "no_recent_run": none of all, of which there is one at least, started in the last window_days. Returns 0. */
+int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+	double window_days);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
@@ -41,10 +42,42 @@ struct machine_watch {
 	struct machine known;
 };
 
+/* ---- options ---- */
+
+static void say(const char *text, char *out, size_t size, struct machine *m)
+{
+	if (!text)
+		return;
+	text_copy(text, out, size);
+	if (!m->source[0])
+		text_copy("option", m->source, sizeof m->source);
+}
+
+/* What was said by hand wins over what was found. */
+static void take_options(const struct options *o, struct machine *m)
+{
+	say(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);
+	say(o->server_type, m->instance_type, sizeof m->instance_type, m);
+	say(o->server_region, m->region, sizeof m->region, m);
+	if (o->server_allocation && strcmp(o->server_allocation, "unknown") != 0)
+		m->allocation =
+			strcmp(o->server_allocation, "spot") == 0 ? MACHINE_SPOT : MACHINE_ONDEMAND;
+}
+
+/* ---- what is known ---- */
+
 static bool knows_something(const struct machine *m)
 {
 	return m->vendor_id[0] || m->instance_type[0] || m->region[0] || m->zone[0] ||
 	       m->allocation != MACHINE_ALLOCATION_UNKNOWN;
+}
+
+static void add_name(struct machine *m)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0)
+		text_copy(u.nodename, m->host, sizeof m->host);
 }
 
 bool machine_now(struct app *app, struct machine *ret)
@@ -52,11 +85,14 @@ bool machine_now(struct app *app, struct machine *ret)
 	struct machine_watch *w = app->machine;
 
 	*ret = (struct machine){0};
-	if (!w)
-		return false;
-	pthread_mutex_lock(&w->lock);
-	*ret = w->known;
-	pthread_mutex_unlock(&w->lock);
+	if (w) {
+		pthread_mutex_lock(&w->lock);
+		*ret = w->known;
+		pthread_mutex_unlock(&w->lock);
+	} else {
+		take_options(app->options, ret);
+	}
+	add_name(ret);
 	return knows_something(ret);
 }
 
@@ -103,28 +139,6 @@ void machine_tell(struct app *app, struct host_cloud *ret)
 	text_copy(m.region, ret->region, sizeof ret->region);
 	text_copy(m.zone, ret->zone, sizeof ret->zone);
 	text_copy(allocation ? allocation : "", ret->allocation, sizeof ret->allocation);
-}
-
-/* ---- options ---- */
-
-static void say(const char *text, char *out, size_t size, struct machine *m)
-{
-	if (!text)
-		return;
-	text_copy(text, out, size);
-	if (!m->source[0])
-		text_copy("option", m->source, sizeof m->source);
-}
-
-/* What was said by hand wins over what was found. */
-static void take_options(const struct options *o, struct machine *m)
-{
-	say(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);
-	say(o->server_type, m->instance_type, sizeof m->instance_type, m);
-	say(o->server_region, m->region, sizeof m->region, m);
-	if (o->server_allocation && strcmp(o->server_allocation, "unknown") != 0)
-		m->allocation =
-			strcmp(o->server_allocation, "spot") == 0 ? MACHINE_SPOT : MACHINE_ONDEMAND;
 }
 
 /* ---- DMI ---- */
@@ -244,6 +258,7 @@ void machine_find(const struct options *o, struct machine *ret)
 		w.known = found;
 	}
 	*ret = w.known;
+	add_name(ret);
 }
 
 int machine_start(struct machine_watch **ret, const struct options *o, struct err *e)

@@ -26,6 +26,7 @@ struct machine {
 	char vendor_id[32], instance_type[64], region[64], zone[64];
 	enum machine_allocation allocation;
 	char source[32]; /* who said so: "aws", "dmi", "option"; empty while nothing is known */
+	char host[65];   /* its node name: uname(2) */
 };
 
 /* "ondemand", "spot"; NULL = unknown. */
@@ -46,7 +47,10 @@ struct run_server machine_of_run(struct app *app, struct machine *room);
 /* And as collectors see it; left as it is while nothing is known. */
 void machine_tell(struct app *app, struct host_cloud *ret);
 
-/* What is known now, for any thread; false when nothing is, and *ret is all empty then. */
+/*
+ * What is known now, for any thread; false when nothing but its name is. Where nobody looks, as in the answers of the
+ * command line, that is what the options say.
+ */
 bool machine_now(struct app *app, struct machine *ret);
 
 #endif

@@ -66,6 +66,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 			.full_rate_seconds = o->history_full_rate},
 		.here = self->here,
 		.alive = process_alive,
+		.upkeep_waits = app->self != NULL,
 	};
 	int code = make_folder_of(app->history_path, e);
 
@@ -100,6 +101,20 @@ static void stop_forwarder(struct forwarder *f, struct app *app)
 
 /* ---- serve ---- */
 
+static void only_look(struct finder *f, const struct host *host, void *context)
+{
+	(void)f;
+	(void)host;
+	(void)context;
+}
+
+/* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
+static void begin_upkeep(struct app *app)
+{
+	sampler_find(app->sampler, only_look, NULL);
+	historian_upkeep(app->historian);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
 	struct err *e)
 {
@@ -119,6 +134,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
 		code = rules_use(app, e);
+	if (code == 0)
+		begin_upkeep(app);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)

@@ -175,6 +175,7 @@ static json_t *server_now_json(const struct today *t, const char *currency)
 	};
 	json_t *o = json_object();
 
+	json_put(o, "host", known_text(t->machine.host));
 	json_put(o, "vendor_id", known_text(t->machine.vendor_id));
 	json_put(o, "api_reference", known_text(t->machine.instance_type));
 	json_put(o, "region", known_text(t->machine.region));
@@ -201,17 +202,25 @@ static json_t *past_json(const struct today *t)
 		json_put(o, "started_at", json_time(r->started_at));
 		json_put(o, "duration_seconds", json_num(r->duration_seconds));
 		json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+		json_put(o, "price", json_num(t->run[i].price));
 		json_put(o, "cost", json_num(t->run[i].amount));
 		json_push(a, o);
 	}
 	return a;
 }
 
+static const char *what_was_given(const struct today *t)
+{
+	if (t->given_all)
+		return "the whole server";
+	return isnan(t->given_cores) && isnan(t->given_memory_bytes) ? NULL : "the request";
+}
+
 static json_t *needless_json(const struct today *t)
 {
 	json_t *o = json_object();
 
-	json_put(o, "given", json_text(t->given_all ? "the whole server" : "the request"));
+	json_put(o, "given", json_text(what_was_given(t)));
 	json_put(o, "cpu_cores", json_num(t->needless_cores));
 	json_put(o, "memory_bytes", json_num(t->needless_memory_bytes));
 	json_put(o, "percent_of_server", json_num(100 * t->needless_share));
@@ -219,17 +228,45 @@ static json_t *needless_json(const struct today *t)
 	return o;
 }
 
-/* Why there is no price; NULL = there is one. */
+static const char *not_known(const struct today *t)
+{
+	if (t->here)
+		return "the current server is not known: --server.vendor and --server.type say it";
+	return *t->machine.host ? "the job ran on another machine, and which server that is is not "
+				  "known: there, --server.vendor and --server.type say it" :
+				  "it is not known on which machine the job ran";
+}
+
+static const char *not_in_its_region(const struct today *t)
+{
+	return *t->machine.region ?
+		       "its own region has no price in the catalogue: the lowest of all regions is "
+		       "taken" :
+		       "its region is not known: the lowest price of all regions is taken; "
+		       "--server.region says it";
+}
+
+/* It has prices, but none for how it is rented. */
+static const char *not_so_rented(const struct today *t)
+{
+	if (t->machine.allocation == MACHINE_SPOT)
+		return t->elsewhere ? "it has no spot price in the catalogue" :
+				      "it has no spot price in its region";
+	return t->elsewhere ? "it has no on-demand price in the catalogue" :
+			      "it has no on-demand price in its region";
+}
+
+/* Why there is no price, or another one; NULL = there is its own. */
 static const char *not_priced(const struct today *t)
 {
 	if (t->priced)
-		return t->elsewhere ? "its own region has no price in the catalogue: the lowest "
-				      "of all regions is taken" :
-				      NULL;
+		return t->elsewhere ? not_in_its_region(t) : NULL;
 	if (!*t->machine.instance_type)
-		return "the current server is not known: --server.vendor and --server.type say it";
+		return not_known(t);
 	if (!t->server)
 		return "the current server is not in the catalogue";
+	if (t->why == EXCLUDED_ALLOCATION)
+		return not_so_rented(t);
 	return t->why == EXCLUDED_CURRENCY ? "its price is in a currency without an exchange rate" :
 					     "it has no price in the catalogue";
 }
@@ -244,6 +281,7 @@ static json_t *today_json(const struct server_answer *s)
 	if (not_priced(t))
 		json_put(o, "note", json_text(not_priced(t)));
 	json_put(o, "cost_per_run", json_num(t->priced ? t->current.cost.amount : (double)NAN));
+	json_put(o, "currency", json_text(s->picks.currency));
 	json_put(o, "overallocated", needless_json(t));
 	json_put(o, "runs", past_json(t));
 	return o;

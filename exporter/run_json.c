@@ -2,6 +2,7 @@
 #include "exporter/run_json.h"
 
 #include <math.h>
+#include <string.h>
 
 const struct headline headlines[] = {
 	{"cpu_seconds", "cpu_seconds", HEADLINE_TOTAL},
@@ -53,13 +54,27 @@ const struct headline headlines[] = {
 	{0},
 };
 
+const struct distribution *run_level(const struct run *r, const char *column)
+{
+	const struct distribution *d = run_column(r, column);
+
+	return d && strcmp(column, "processes") == 0 && !(d->max > 0) ? NULL : d;
+}
+
+static double peak(const struct run *r, const char *column)
+{
+	const struct distribution *d = run_level(r, column);
+
+	return d ? d->max : (double)NAN;
+}
+
 double headline_value(const struct headline *h, const struct run *r)
 {
 	switch (h->kind) {
 	case HEADLINE_TOTAL:
 		return run_total(r, h->column);
 	case HEADLINE_PEAK:
-		return run_peak(r, h->column);
+		return peak(r, h->column);
 	case HEADLINE_MEAN:
 		return run_mean(r, h->column);
 	}

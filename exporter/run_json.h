@@ -17,6 +17,9 @@ struct headline {
 
 extern const struct headline headlines[]; /* key NULL ends */
 
+/* As run_column, but NULL as well where it says that a run had no process: it had ended before the first look. */
+const struct distribution *run_level(const struct run *r, const char *column);
+
 double headline_value(const struct headline *h, const struct run *r); /* NaN when unknown */
 
 /* When, how long, how it ended, the headline numbers, where from. */

@@ -56,10 +56,11 @@ void series_csv_rows(struct buf *out, const struct series *s)
 /* ---- resource-tracker ---- */
 
 enum peer_kind {
-	PEER_UNKNOWN, /* not kept here */
-	PEER_VALUE,   /* at the end of the interval */
-	PEER_GROWTH,  /* during the interval */
-	PEER_RATE,    /* growth by the length of the interval */
+	PEER_UNKNOWN,  /* not kept here */
+	PEER_VALUE,    /* at the end of the interval */
+	PEER_CHILDREN, /* of a number of processes, all but the first */
+	PEER_GROWTH,   /* during the interval */
+	PEER_RATE,     /* growth by the length of the interval */
 };
 
 /* clang-format off */
@@ -68,40 +69,39 @@ static const struct peer {
 	enum peer_kind kind;
 	int decimals;
 	double scale;
-	double less;               /* taken away before scaling */
 	const char *column, *plus; /* of the history; plus: added to it */
 } peers[] = {
-	{"system_processes", PEER_VALUE, 0, 1, 0, "system_processes", NULL},
-	{"system_utime", PEER_GROWTH, 6, 1, 0, "system_cpu_user_seconds", NULL},
-	{"system_stime", PEER_GROWTH, 6, 1, 0, "system_cpu_system_seconds", NULL},
-	{"system_cpu_usage", PEER_RATE, 4, 1, 0, "system_cpu_user_seconds", "system_cpu_system_seconds"},
-	{"system_memory_free_mib", PEER_VALUE, 4, MIB, 0, "system_memory_free_bytes", NULL},
-	{"system_memory_used_mib", PEER_VALUE, 4, MIB, 0, "system_memory_used_bytes", NULL},
-	{"system_memory_buffers_mib", PEER_VALUE, 4, MIB, 0, "system_memory_buffers_bytes", NULL},
-	{"system_memory_cached_mib", PEER_VALUE, 4, MIB, 0, "system_memory_cached_bytes", NULL},
-	{"system_memory_active_mib", PEER_VALUE, 4, MIB, 0, "system_memory_active_bytes", NULL},
-	{"system_memory_inactive_mib", PEER_VALUE, 4, MIB, 0, "system_memory_inactive_bytes", NULL},
-	{"system_disk_read_bytes", PEER_GROWTH, 0, 1, 0, "system_disk_read_bytes", NULL},
-	{"system_disk_write_bytes", PEER_GROWTH, 0, 1, 0, "system_disk_written_bytes", NULL},
-	{"system_disk_space_total_gb", PEER_VALUE, 2, GB, 0, "system_disk_space_total_bytes", NULL},
-	{"system_disk_space_used_gb", PEER_VALUE, 2, GB, 0, "system_disk_space_used_bytes", NULL},
-	{"system_disk_space_free_gb", PEER_VALUE, 2, GB, 0, "system_disk_space_free_bytes", NULL},
-	{"system_net_recv_bytes", PEER_GROWTH, 0, 1, 0, "system_network_received_bytes", NULL},
-	{"system_net_sent_bytes", PEER_GROWTH, 0, 1, 0, "system_network_sent_bytes", NULL},
-	{"system_gpu_usage", PEER_VALUE, 4, 1, 0, "system_gpu_usage", NULL},
-	{"system_gpu_vram_mib", PEER_VALUE, 4, MIB, 0, "system_gpu_vram_bytes", NULL},
-	{"system_gpu_utilized", PEER_VALUE, 0, 1, 0, "system_gpus_used", NULL},
-	{"process_pid", PEER_UNKNOWN, 0, 1, 0, NULL, NULL},
-	{"process_children", PEER_VALUE, 0, 1, 1, "processes", NULL},
-	{"process_utime", PEER_GROWTH, 6, 1, 0, "cpu_user_seconds", NULL},
-	{"process_stime", PEER_GROWTH, 6, 1, 0, "cpu_system_seconds", NULL},
-	{"process_cpu_usage", PEER_RATE, 4, 1, 0, "cpu_seconds", NULL},
-	{"process_memory_mib", PEER_VALUE, 4, MIB, 0, "memory_bytes", NULL},
-	{"process_disk_read_bytes", PEER_GROWTH, 0, 1, 0, "disk_read_bytes", NULL},
-	{"process_disk_write_bytes", PEER_GROWTH, 0, 1, 0, "disk_written_bytes", NULL},
-	{"process_gpu_usage", PEER_VALUE, 4, 1, 0, "gpu_usage", NULL},
-	{"process_gpu_vram_mib", PEER_VALUE, 4, MIB, 0, "vram_bytes", NULL},
-	{"process_gpu_utilized", PEER_VALUE, 0, 1, 0, "gpus_used", NULL},
+	{"system_processes", PEER_VALUE, 0, 1, "system_processes", NULL},
+	{"system_utime", PEER_GROWTH, 6, 1, "system_cpu_user_seconds", NULL},
+	{"system_stime", PEER_GROWTH, 6, 1, "system_cpu_system_seconds", NULL},
+	{"system_cpu_usage", PEER_RATE, 4, 1, "system_cpu_user_seconds", "system_cpu_system_seconds"},
+	{"system_memory_free_mib", PEER_VALUE, 4, MIB, "system_memory_free_bytes", NULL},
+	{"system_memory_used_mib", PEER_VALUE, 4, MIB, "system_memory_used_bytes", NULL},
+	{"system_memory_buffers_mib", PEER_VALUE, 4, MIB, "system_memory_buffers_bytes", NULL},
+	{"system_memory_cached_mib", PEER_VALUE, 4, MIB, "system_memory_cached_bytes", NULL},
+	{"system_memory_active_mib", PEER_VALUE, 4, MIB, "system_memory_active_bytes", NULL},
+	{"system_memory_inactive_mib", PEER_VALUE, 4, MIB, "system_memory_inactive_bytes", NULL},
+	{"system_disk_read_bytes", PEER_GROWTH, 0, 1, "system_disk_read_bytes", NULL},
+	{"system_disk_write_bytes", PEER_GROWTH, 0, 1, "system_disk_written_bytes", NULL},
+	{"system_disk_space_total_gb", PEER_VALUE, 2, GB, "system_disk_space_total_bytes", NULL},
+	{"system_disk_space_used_gb", PEER_VALUE, 2, GB, "system_disk_space_used_bytes", NULL},
+	{"system_disk_space_free_gb", PEER_VALUE, 2, GB, "system_disk_space_free_bytes", NULL},
+	{"system_net_recv_bytes", PEER_GROWTH, 0, 1, "system_network_received_bytes", NULL},
+	{"system_net_sent_bytes", PEER_GROWTH, 0, 1, "system_network_sent_bytes", NULL},
+	{"system_gpu_usage", PEER_VALUE, 4, 1, "system_gpu_usage", NULL},
+	{"system_gpu_vram_mib", PEER_VALUE, 4, MIB, "system_gpu_vram_bytes", NULL},
+	{"system_gpu_utilized", PEER_VALUE, 0, 1, "system_gpus_used", NULL},
+	{"process_pid", PEER_UNKNOWN, 0, 1, NULL, NULL},
+	{"process_children", PEER_CHILDREN, 0, 1, "processes", NULL},
+	{"process_utime", PEER_GROWTH, 6, 1, "cpu_user_seconds", NULL},
+	{"process_stime", PEER_GROWTH, 6, 1, "cpu_system_seconds", NULL},
+	{"process_cpu_usage", PEER_RATE, 4, 1, "cpu_seconds", NULL},
+	{"process_memory_mib", PEER_VALUE, 4, MIB, "memory_bytes", NULL},
+	{"process_disk_read_bytes", PEER_GROWTH, 0, 1, "disk_read_bytes", NULL},
+	{"process_disk_write_bytes", PEER_GROWTH, 0, 1, "disk_written_bytes", NULL},
+	{"process_gpu_usage", PEER_VALUE, 4, 1, "gpu_usage", NULL},
+	{"process_gpu_vram_mib", PEER_VALUE, 4, MIB, "vram_bytes", NULL},
+	{"process_gpu_utilized", PEER_VALUE, 0, 1, "gpus_used", NULL},
 };
 /* clang-format on */
 
@@ -141,7 +141,10 @@ static double peer_value(const struct series *s, const struct peer *p, size_t i)
 	case PEER_UNKNOWN:
 		break;
 	case PEER_VALUE:
-		return (v[i] - p->less) / p->scale;
+		return v[i] / p->scale;
+	case PEER_CHILDREN:
+		/* After the end there is no first one, whose children these would be. */
+		return v[i] > 0 ? fmax(v[i] - 1, 0) : (double)NAN;
 	case PEER_GROWTH:
 		return growth(s, v, i);
 	case PEER_RATE:

@@ -22,14 +22,18 @@ struct server_answer {
 	size_t n_related;
 };
 
+struct server_question {
+	const struct demand *demand;
+	const struct runs *runs; /* of the job, newest first; NULL = no job is asked about */
+	double seconds_said;     /* that a run takes, whatever the runs took; NaN = nobody says */
+};
+
 /*
- * Answers the SERVER_PARAMETERS in a. runs: of the job, newest first; NULL = no job is asked about. 1: ret is filled;
- * what it points to lives in arena and in its catalogue, held until server_answer_done. 0: r is filled with what is
- * wrong. Negative: the catalogue cannot be read.
+ * Answers the question with the SERVER_PARAMETERS in a. 1: ret is filled; what it points to lives in arena and in its
+ * catalogue, held until server_answer_done. 0: r is filled with what is wrong. Negative: the catalogue cannot be read.
  */
-int server_answer(struct app *app, const struct arguments *a, const struct demand *demand,
-	const struct runs *runs, struct arena *arena, struct server_answer *ret, struct reply *r,
-	struct err *e);
+int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
+	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);
 void server_answer_done(struct server_answer *s); /* for AUTO; of zeroed memory nothing */
 
 /* Adds its keys to the document. */

@@ -16,7 +16,8 @@ struct question {
 	const char *job_name;
 	const struct strategy *strategy;
 	struct sizing_options options;
-	double since; /* only runs that started then or later; -INFINITY = all */
+	double since;       /* only runs that started then or later; -INFINITY = all */
+	double window_days; /* that since is ago; NaN = all */
 	struct job_mark mark;
 };
 
@@ -155,13 +156,15 @@ static size_t bytes_of(const struct runs *runs)
 	return bytes;
 }
 
-static int reply_no_demand(struct reply *r, const char *job_name, const struct runs *runs,
-	const struct err *why)
+static int reply_no_demand(struct reply *r, const struct question *q, const struct runs *all,
+	const struct runs *runs, const struct err *why)
 {
+	if (!runs->n)
+		return reply_no_recent_run(r, q->job_name, all, q->window_days);
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
 			return reply_error(r, 404, "no_data", why->text, NULL, NULL);
-	return reply_no_successful_run(r, job_name, runs);
+	return reply_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
 /* As sized_job. */
@@ -178,7 +181,7 @@ static int size(struct history *h, const struct question *q, struct entry *ret, 
 	s->runs = runs_since(&all, q->since);
 	code = q->strategy->size(&s->runs, &q->options, &ret->arena, &s->sizing, &why);
 	if (code == -ENODATA)
-		return reply_no_demand(r, q->job_name, &s->runs, &why);
+		return reply_no_demand(r, q, &all, &s->runs, &why);
 	if (code)
 		return err_set(e, code, "%s", why.text);
 	ret->question = *q;
@@ -194,6 +197,7 @@ int sized_job(struct app *app, const struct arguments *a, struct sized **ret, st
 		.job_name = argument_text(a, "job_name"),
 		.strategy = sizing_strategy(a),
 		.since = sizing_since(a, wall_seconds(now_read().wall)),
+		.window_days = argument_number(a, "window_days"),
 	};
 	AUTO(history_done) struct history *h = NULL;
 	struct entry *entry = NULL;

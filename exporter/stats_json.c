@@ -127,7 +127,7 @@ static json_t *level_json(const struct distribution *d)
 static bool any_run_has(const struct window *w, const char *column)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (run_column(w->run[i], column))
+		if (run_level(w->run[i], column))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static json_t *level_over_runs(const struct window *w, const char *column, doubl
 	for (size_t k = 0; k < ARRAY_LEN(statistics); k++) {
 		for (size_t i = 0; i < w->n; i++)
 			scratch[i] =
-				distribution_value(run_column(w->run[i], column), &statistics[k]);
+				distribution_value(run_level(w->run[i], column), &statistics[k]);
 		struct spread s = spread_of(scratch, w->n);
 
 		json_put(o, statistics[k].key, json_num(statistics[k].extreme ? s.max : s.mean));
@@ -158,7 +158,7 @@ static json_t *run_stats(const struct run *r)
 	json_put(o, "duration_seconds", json_num(r->duration_seconds));
 	json_put(o, "samples", json_num((double)r->samples));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-		json_put(o, levels[i], level_json(run_column(r, levels[i])));
+		json_put(o, levels[i], level_json(run_level(r, levels[i])));
 	for (const struct headline *h = headlines; h->key; h++)
 		if (beside_levels(h))
 			json_put(o, h->key, json_num(headline_value(h, r)));
@@ -217,7 +217,7 @@ json_t *stats_json(const char *job_name, const struct window *w, double now)
 	return o;
 }
 
-/* resource-tracker's default statistics. column NULL: not measured yet. */
+/* resource-tracker's default statistics. */
 static const struct peer {
 	const char *key, *statistic, *column;
 	double (*get)(const struct run *, const char *column);
@@ -229,12 +229,12 @@ static const struct peer {
 	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},
 	{"process_memory_mib", "mean", "memory_bytes", run_mean, MIB, 2, false},
 	{"process_memory_mib", "max", "memory_bytes", run_peak, MIB, 2, true},
-	{"process_gpu_usage", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_usage", "max", NULL, run_peak, 1, 2, true},
-	{"process_gpu_vram_mib", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_vram_mib", "max", NULL, run_peak, 1, 2, true},
-	{"process_gpu_utilized", "mean", NULL, run_mean, 1, 2, false},
-	{"process_gpu_utilized", "max", NULL, run_peak, 1, 2, true},
+	{"process_gpu_usage", "mean", "gpu_usage", run_mean, 1, 2, false},
+	{"process_gpu_usage", "max", "gpu_usage", run_peak, 1, 2, true},
+	{"process_gpu_vram_mib", "mean", "vram_bytes", run_mean, MIB, 2, false},
+	{"process_gpu_vram_mib", "max", "vram_bytes", run_peak, MIB, 2, true},
+	{"process_gpu_utilized", "mean", "gpus_used", run_mean, 1, 2, false},
+	{"process_gpu_utilized", "max", "gpus_used", run_peak, 1, 2, true},
 	{"system_disk_space_used_gb", "max", "system_disk_space_used_bytes", run_peak, GB, 2, true},
 	{"system_net_recv_bytes", "sum", "system_network_received_bytes", run_total, 1, 0, true},
 	{"system_net_sent_bytes", "sum", "system_network_sent_bytes", run_total, 1, 0, true},
@@ -269,7 +269,7 @@ json_t *stats_json_resource_tracker(const struct window *w)
 		const struct peer *p = &peers[k];
 
 		for (size_t i = 0; i < w->n; i++)
-			scratch[i] = p->column ? p->get(w->run[i], p->column) / p->scale : NAN;
+			scratch[i] = p->get(w->run[i], p->column) / p->scale;
 		struct spread s = spread_of(scratch, w->n);
 
 		put_peer(o, p, p->largest ? s.max : s.mean);

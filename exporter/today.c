@@ -52,22 +52,6 @@ static void price(const struct today_question *q, struct arena *arena, struct to
 		t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
 	}
 	t->priced = t->why == EXCLUSION_COUNT;
-	t->elsewhere = t->elsewhere && t->priced;
-}
-
-double today_cost(const struct today_question *q, const struct today *t, double seconds)
-{
-	struct forecast f = {seconds, seconds, seconds, FORECAST_SAME};
-	const char *code = q->options->currency ? q->options->currency : "USD";
-	const struct currency *currency = catalogue_currency(q->catalogue, code);
-	struct profile unknown = profile_of_duration(seconds);
-	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
-
-	if (!t->priced || !currency)
-		return NAN;
-	return cost_of_run(q->catalogue, t->server, t->current.priced, &f, q->demand,
-		q->options->profile ? q->options->profile : &unknown, &terms)
-		.amount;
 }
 
 static void copy(char *to, size_t size, const char *text)
@@ -75,29 +59,51 @@ static void copy(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-static struct machine machine_at(const struct run *r, const struct machine *here)
+static bool is_here(const char *host, const struct machine *here)
 {
-	struct machine m = {.source = "history"};
+	return host && *host && strcmp(host, here->host) == 0;
+}
 
-	if (!r->vendor_id || !r->instance_type)
-		return *here;
-	copy(m.vendor_id, sizeof m.vendor_id, r->vendor_id);
-	copy(m.instance_type, sizeof m.instance_type, r->instance_type);
-	copy(m.region, sizeof m.region, r->region);
-	copy(m.zone, sizeof m.zone, r->zone);
-	if (r->allocation && strcmp(r->allocation, "spot") == 0)
+static struct machine machine_at(const char *host, const struct run_server *s,
+	const struct machine *here)
+{
+	struct machine m = {0};
+
+	copy(m.host, sizeof m.host, host);
+	if (!s->vendor_id || !s->instance_type)
+		return is_here(host, here) ? *here : m;
+	copy(m.vendor_id, sizeof m.vendor_id, s->vendor_id);
+	copy(m.instance_type, sizeof m.instance_type, s->instance_type);
+	copy(m.region, sizeof m.region, s->region);
+	copy(m.zone, sizeof m.zone, s->zone);
+	copy(m.source, sizeof m.source, "history");
+	if (s->allocation && strcmp(s->allocation, "spot") == 0)
 		m.allocation = MACHINE_SPOT;
-	else if (r->allocation)
+	else if (s->allocation)
 		m.allocation = MACHINE_ONDEMAND;
 	return m;
 }
 
+static struct run_server server_of(const struct run *r)
+{
+	return (struct run_server){
+		r->vendor_id, r->instance_type, r->region, r->zone, r->allocation};
+}
+
 struct machine machine_of_job(const struct runs *runs, const struct machine *here)
 {
-	for (size_t i = 0; i < runs->n; i++)
-		if (runs->run[i].vendor_id && runs->run[i].instance_type)
-			return machine_at(&runs->run[i], here);
-	return *here;
+	struct machine newest = *here;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		struct run_server s = server_of(&runs->run[i]);
+		struct machine m = machine_at(runs->run[i].host, &s, here);
+
+		if (*m.vendor_id && *m.instance_type)
+			return m;
+		if (i == 0)
+			newest = m;
+	}
+	return newest;
 }
 
 bool same_offer(const struct machine *a, const struct machine *b)
@@ -107,33 +113,59 @@ bool same_offer(const struct machine *a, const struct machine *b)
 	       strcmp(a->region, b->region) == 0 && a->allocation == b->allocation;
 }
 
-/* Priced where it ran. at: of the run before, which mostly ran on the same server. */
-static double cost_of_past(const struct today_question *q, const struct run *r, struct arena *arena,
+static double cost_at(const struct today_question *q, const struct today *at,
+	const struct past_run *r)
+{
+	struct forecast took = {r->seconds, r->seconds, r->seconds, FORECAST_SAME};
+	struct demand held = {NAN, NAN, NAN, NAN, r->disk_bytes, r->seconds};
+	const char *code = q->options->currency ? q->options->currency : "USD";
+	const struct currency *currency = catalogue_currency(q->catalogue, code);
+	struct profile profile = profile_of_duration(r->seconds);
+	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
+
+	if (!at->priced || !currency)
+		return NAN;
+	profile.sent_bytes = r->sent_bytes;
+	return cost_of_run(q->catalogue, at->server, at->current.priced, &took, &held, &profile,
+		&terms)
+		.amount;
+}
+
+double past_cost(const struct today_question *q, const struct past_run *r, struct arena *arena,
 	struct today *at)
 {
-	struct machine m = machine_at(r, q->machine);
+	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+	struct machine m = machine_at(r->host, &r->server, q->here);
 	struct today_question own = *q;
 
 	own.machine = &m;
+	own.demand = &nothing;
 	if (!same_offer(&m, &at->machine)) {
 		*at = (struct today){.machine = m, .server = machine_server(q->catalogue, &m)};
 		if (at->server)
 			price(&own, arena, at);
 	}
-	return today_cost(&own, at, r->duration_seconds);
+	return cost_at(q, at, r);
+}
+
+static struct run_cost cost_of_past(const struct today_question *q, const struct run *r,
+	struct arena *arena, struct today *at)
+{
+	struct past_run past = {r->host, server_of(r), r->duration_seconds,
+		run_total(r, "network_sent_bytes"), run_peak(r, "disk_grown_bytes")};
+	double amount = past_cost(q, &past, arena, at);
+
+	return (struct run_cost){r, at->priced ? at->current.price : (double)NAN, amount};
 }
 
 static void past_runs(const struct today_question *q, struct arena *arena, struct today *t)
 {
-	struct today at = *t;
+	struct today at = {0};
 
 	t->run = arena_alloc(arena, (q->runs->n + 1) * sizeof *t->run);
-	for (size_t i = 0; i < q->runs->n; i++) {
-		const struct run *r = &q->runs->run[i];
-
-		if (r->outcome != OUTCOME_RUNNING)
-			t->run[t->n_runs++] = (struct run_cost){r, cost_of_past(q, r, arena, &at)};
-	}
+	for (size_t i = 0; i < q->runs->n; i++)
+		if (q->runs->run[i].outcome != OUTCOME_RUNNING)
+			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
 }
 
 /* What the newest run was given, where that is known; else the server is the job's own. */
@@ -175,6 +207,7 @@ static void needless(const struct today_question *q, struct today *t)
 void today_of(const struct today_question *q, struct arena *arena, struct today *ret)
 {
 	*ret = (struct today){.machine = *q->machine,
+		.here = strcmp(q->machine->host, q->here->host) == 0,
 		.server = machine_server(q->catalogue, q->machine),
 		.given_cores = NAN,
 		.given_memory_bytes = NAN,

@@ -11,14 +11,22 @@
 
 struct run_cost {
 	const struct run *run;
-	double amount; /* NaN = unknown */
+	double price, amount; /* per hour, of the run; NaN = unknown */
+};
+
+/* Where a run was, and what it took there. Unknown texts are NULL, unknown numbers NaN. */
+struct past_run {
+	const char *host;
+	struct run_server server;
+	double seconds, sent_bytes, disk_bytes;
 };
 
 struct today {
-	struct machine machine;      /* all empty = not known */
+	struct machine machine;      /* all but its host empty = not known */
+	bool here;                   /* it is this machine */
 	const struct server *server; /* in the catalogue; NULL = it is not there, or not known */
 	bool priced; /* else current has only its server, and why says what is missing */
-	bool elsewhere; /* its own region has no price in the catalogue: that of the cheapest is taken */
+	bool elsewhere; /* its own region is not known, or has no price in the catalogue: all regions were looked at */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
@@ -31,7 +39,8 @@ struct today {
 
 struct today_question {
 	const struct catalogue *catalogue;
-	const struct machine *machine; /* of the job; and of a run of which it is not known */
+	const struct machine *here;    /* this one */
+	const struct machine *machine; /* of the job */
 	const struct demand *demand;
 	const struct pick_options *options; /* of the picks, with the currency of their answer */
 	const struct runs *runs;            /* NULL = no job is asked about */
@@ -41,12 +50,16 @@ void today_of(const struct today_question *q, struct arena *arena, struct today 
 
 /*
  * The server where a job runs: that of its newest run of which it is known (it may have been on another machine than
- * this one), else here.
+ * this one). A run that does not say it was on the server that this is, if it ran on this machine; else it is unknown.
  */
 struct machine machine_of_job(const struct runs *runs, const struct machine *here);
 
-/* The price of a run of so many seconds on the current server; NaN = unknown. */
-double today_cost(const struct today_question *q, const struct today *t, double seconds);
+/*
+ * The price of a run where it was; NaN = unknown. Of q, catalogue, here and options count. at: the server of the run
+ * before, which is mostly the same; all zero at first.
+ */
+double past_cost(const struct today_question *q, const struct past_run *r, struct arena *arena,
+	struct today *at);
 
 /* The server in the catalogue; NULL = not known, or not there. */
 const struct server *machine_server(const struct catalogue *c, const struct machine *m);

@@ -219,7 +219,7 @@ function savingsCard(advice) {
 	const today = advice && advice.today, best = advice && (advice.servers || [])[0];
 	if (!today)
 		return null;
-	const s = today.server || {}, over = today.overallocated || {}, currency = s.currency || (best && best.currency);
+	const s = today.server || {}, over = today.overallocated || {}, currency = today.currency;
 	const spare = [over.cpu_cores > 0 && cores(over.cpu_cores), over.memory_bytes > 0 && bytes(over.memory_bytes)].filter(Boolean).join(", ");
 	const rows = facts(
 		["Runs on", s.api_reference && named(s.api_reference), s.vendor_id],
@@ -295,9 +295,11 @@ function bandOf(stats, measure) {
 /* The costs that /recommend gives beside its picks, by run. */
 function addCosts(runs, advice) {
 	const today = advice && advice.today;
-	const costs = new Map((today && today.runs || []).map(r => [r.run_id, r.cost]));
-	for (const r of runs)
-		Object.assign(r, {cost: costs.get(r.run_id), currency: today && today.server && today.server.currency});
+	const priced = new Map((today && today.runs || []).map(r => [r.run_id, r]));
+	for (const r of runs) {
+		const {price, cost} = priced.get(r.run_id) || {};
+		Object.assign(r, {price, cost, currency: today && today.currency});
+	}
 }
 
 async function jobView(name, signal) {

@@ -90,8 +90,9 @@ function statisticsCard(run, runs) {
 		facts(...TOTALS.filter(([, key]) => isKnown(run[key]) && run[key] > 0).map(([name, key, write]) => [name, write(run[key])])));
 }
 
+/* A run that does not say on which server it was, was on the one that answers only if it was on that machine. */
 function serverCard(run, server) {
-	const s = run.vendor_id || run.instance_type ? run : server || {};
+	const s = run.vendor_id || run.instance_type ? run : server && server.host && server.host === run.host ? server : {};
 	return card("Server and cloud", facts(
 		["Host", run.host ? named(run.host) : UNKNOWN],
 		["Cloud", s.vendor_id || "unknown, or none"],
@@ -165,15 +166,13 @@ function runSummary(run) {
  * a report. onZoom as for ChartGroup.
  */
 function runPage(data, onZoom, links) {
-	const run = data.series.run, series = data.series.series, today = data.recommend && data.recommend.today;
+	const run = data.series.run, series = data.series.series;
 	const started = instant(run.started_at);
 	/* Of a run that is short, or goes on, phases say nothing yet. */
 	const known = run.outcome !== "running" && run.samples >= 60 ? data.series.phases || [] : [];
 	const phases = known.map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
 	const outlook = data.stats && (data.stats.running || []).find(r => r.run_id === run.run_id);
 	addCosts([run], data.recommend);
-	if (isKnown(run.cost) && today.server)
-		run.price = today.server.price;
 	const group = new ChartGroup(runCharts(run), series, phases.length > 1 ? phases : [], onZoom);
 	const drawn = series.n > 0 && group.charts.length > 0;
 	const summary = h("div", null, runSummary(run)), statistics = h("div", null, statisticsCard(run, data.runs));

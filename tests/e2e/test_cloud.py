@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import metadata_double  # noqa: E402
 
 INSIDE = "TEST_CLOUD_INSIDE"
-UNKNOWN = {"vendor_id": None, "instance_type": None, "region": None, "zone": None, "allocation": None, "source": None}
+HERE = {"host": os.uname().nodename}
+UNKNOWN = {**HERE, "vendor_id": None, "instance_type": None, "region": None, "zone": None, "allocation": None, "source": None}
 # vendor: (texts of DMI, answer of /server)
 MACHINES = {
     "aws": ({"sys_vendor": "Amazon EC2", "product_name": "m7i.large"},
@@ -36,7 +37,7 @@ MACHINES = {
 
 
 def answer_of(vendor, source=None):
-    return dict(zip(UNKNOWN, (*MACHINES[vendor][1], source or vendor)))
+    return dict(zip(UNKNOWN, (HERE["host"], *MACHINES[vendor][1], source or vendor)))
 
 
 class Cloud(support.Case):
@@ -121,7 +122,7 @@ class Cloud(support.Case):
         with metadata_double.MetadataDouble("aws") as double:
             server = self.serve_on({}, "--server.vendor=hcloud", "--server.type=cx32", "--server.region=fsn1",
                                    "--server.allocation=ondemand")
-            expected = {"vendor_id": "hcloud", "instance_type": "cx32", "region": "fsn1", "zone": None,
+            expected = {**HERE, "vendor_id": "hcloud", "instance_type": "cx32", "region": "fsn1", "zone": None,
                         "allocation": "ondemand", "source": "option"}
             self.assertEqual(server.get("/server").json, expected)
             server.stop()
@@ -138,7 +139,7 @@ class Cloud(support.Case):
             self.assertEqual(self.run_job(["sleep", "0.5"], flags=[sysfs]).returncode, 0)
             run = self.only_run()
             self.assertEqual({k: run[k] for k in ("vendor_id", "instance_type", "region", "zone", "allocation")},
-                             {k: v for k, v in answer_of("gcp").items() if k != "source"})
+                             {k: v for k, v in answer_of("gcp").items() if k not in ("host", "source")})
 
     def test_the_command_waits_for_the_answer(self):
         with metadata_double.MetadataDouble("alicloud"):

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/app.h"
 #include "exporter/cloud.h"
 #include "exporter/http_answer.h"
+#include "exporter/today.h"
 
 /* ---- answers of HTTP ---- */
 
@@ -212,6 +214,36 @@ static void dmi_names_one_vendor_and_rules_out_the_others(void **state)
 	}
 }
 
+static void options_say_which_server_it_is_where_nobody_looks(void **state)
+{
+	static const struct {
+		struct options options;
+		struct machine machine;
+		bool known;
+	} table[] = {
+		{{.server_vendor = NULL}, {.source = ""}, false},
+		{{.server_allocation = "unknown"}, {.source = ""}, false},
+		{{.server_vendor = "aws",
+			 .server_type = "m7i.large",
+			 .server_region = "us-east-1",
+			 .server_allocation = "spot"},
+			{"aws", "m7i.large", "us-east-1", "", MACHINE_SPOT, "option"}, true},
+		{{.server_type = "cx32", .server_allocation = "ondemand"},
+			{"", "cx32", "", "", MACHINE_ONDEMAND, "option"}, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct app app = APP_INIT;
+		struct machine m = {.vendor_id = "other", .region = "other"};
+
+		app.options = &table[i].options;
+		assert_int_equal(machine_now(&app, &m), table[i].known);
+		assert_true(same_offer(&m, &table[i].machine));
+		assert_string_equal(m.source, table[i].machine.source);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +251,7 @@ int main(void)
 		cmocka_unit_test(answers_are_read_as_their_vendors_write_them),
 		cmocka_unit_test(a_word_too_long_is_not_cut_but_refused),
 		cmocka_unit_test(dmi_names_one_vendor_and_rules_out_the_others),
+		cmocka_unit_test(options_say_which_server_it_is_where_nobody_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

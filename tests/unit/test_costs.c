@@ -29,7 +29,7 @@ static struct column_stats stats[] = {
 
 #define RUN(id, seconds, how)                                                                      \
 	{                                                                                          \
-		.run_id = (id), .job_name = "job", .started_at = 1795250000,                       \
+		.run_id = (id), .job_name = "job", .host = "node", .started_at = 1795250000,       \
 		.ended_at = 1795250000 + (seconds), .duration_seconds = (seconds),                 \
 		.outcome = (how), .exit_code = NAN, .exit_signal = NAN,                            \
 		.requested_cpu_cores = NAN, .requested_memory_bytes = NAN,                         \
@@ -70,7 +70,7 @@ static int fresh(void **state)
 	app.history_path = "some/history.db";
 	job = (struct job_row){.job_name = "job"};
 	fake_history = (struct fake_history){.jobs = &job, .n_jobs = 1};
-	fake_machine = (struct machine){"own", "here", "", "", MACHINE_ONDEMAND, "option"};
+	fake_machine = (struct machine){"own", "here", "", "", MACHINE_ONDEMAND, "option", "node"};
 	costs = costs_new(&app);
 	return 0;
 }

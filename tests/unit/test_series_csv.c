@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/history.h"
 #include "exporter/series_csv.h"
 
 static void times_are_as_printf_has_them(void **state)
@@ -63,12 +64,64 @@ static void the_cap_is_kept(void **state)
 	}
 }
 
+/* The last row of a run is of after its end; a thinned one is an average. */
+static void a_run_has_no_fewer_than_no_children(void **state)
+{
+	static const char *const columns[] = {"processes"};
+	static const double at[] = {1, 2, 3, 4, 5, 6}, duration[] = {1, 1, 1, 1, 1, 1};
+	double processes[] = {3, 1, 0.25, 2.75, NAN, 0};
+	double *const values[] = {processes};
+	static const char *const children[] = {"2", "0", "0", "2", "", ""};
+	const struct series s = {ARRAY_LEN(at), 1, columns, at, duration, values};
+	struct buf out = BUF_MAX(65536);
+	char *next, *line;
+	size_t column = 0, row = 0;
+
+	(void)state;
+	series_csv_peer_header(&out);
+	series_csv_peer_rows(&out, &s);
+	next = out.data;
+	for (char *name = strsep(&next, "\n"), *word; (word = strsep(&name, ",")); column++)
+		if (strcmp(word, "\"process_children\"") == 0)
+			break;
+	while ((line = strsep(&next, "\n")) && *line) {
+		for (size_t i = 0; i < column; i++)
+			strsep(&line, ",");
+		assert_string_equal(strsep(&line, ","), children[row]);
+		row++;
+	}
+	assert_int_equal(row, ARRAY_LEN(children));
+	buf_done(&out);
+}
+
+/* A name that no table has would be an empty cell for ever. */
+static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
+{
+	struct arena arena = {0};
+	struct columns kept;
+
+	(void)state;
+	columns_build(&kept);
+	for (const char *const *name = series_csv_peer_sources(&arena); *name; name++) {
+		size_t i = 0;
+
+		while (i < kept.n && strcmp(kept.metric[i]->column, *name) != 0)
+			i++;
+		if (i == kept.n)
+			fail_msg("no column %s", *name);
+	}
+	columns_done(&kept);
+	arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_as_printf_has_them),
 		cmocka_unit_test(unknown_values_are_empty),
 		cmocka_unit_test(the_cap_is_kept),
+		cmocka_unit_test(a_run_has_no_fewer_than_no_children),
+		cmocka_unit_test(what_resource_tracker_is_given_is_what_a_history_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,139 +1,23 @@
 /*
- * /servers from end to end of the program's own part: what is asked, as text, and which servers answer, with what
- * it costs today. The picking itself is in test_pick_property.c.
+ * /servers from end to end of the program's own part: what is asked, as text, and which servers answer. What
+ * it costs today is in test_today.c, the picking itself in test_pick_property.c.
  */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/app.h"
 #include "exporter/query.h"
 #include "exporter/route.h"
-#include "tests/support/fake_history.h"
-#include "tests/support/fake_machine.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/servers_world.h"
 
-/* Six servers, of which small is the cheapest, and the last one can only be had in euros. */
-static const char catalogue_text[] =
-	"# as_of: 2026-10-01\n"
-	"vendor_id,server_id,api_reference,family,cpu_architecture,cpu_allocation,vcpus,memory_"
-	"amount,"
-	"memory_amount_actual,gpu_count,gpu_model,gpu_memory_min,gpu_memory_total,storage_size,"
-	"storage_type,"
-	"score1,score,region_id,aliases,country_id,continent,allocation,price,currency,"
-	"billing_increment_seconds,minimum_billing_seconds,compliance\n"
-	"aws,t.small,,t,x86_64,Burstable,2,512,,0,,,,0,,1000,1500,1,here,US,North "
-	"America,ondemand,0.01,USD,1,60,hipaa\n"
-	"aws,m.large,,m,x86_64,Dedicated,2,4096,3900,0,,,,0,,1000,2000,1,here,,,ondemand,0.10,USD,,"
-	",\n"
-	"aws,m.large,,,,,,,,,,,,,,,,2,there,DE,Europe,ondemand,0.08,USD,,,\n"
-	"aws,m.large,,,,,,,,,,,,,,,,1,here,,,spot,0.03,USD,,,\n"
-	"aws,m.2xlarge,,m,x86_64,Dedicated,8,32768,,0,,,,100,ssd,2000,16000,1,here,,,ondemand,0.40,"
-	"USD,,,\n"
-	"aws,a.large,,a,arm64,Dedicated,2,4096,,0,,,,0,,1000,2000,1,here,,,ondemand,0.05,USD,,,\n"
-	"gcp,g.gpu,,g,x86_64,Dedicated,4,16384,,1,L4,8192,8192,0,,1000,4000,1000,gc,US,North "
-	"America,ondemand,0.70,USD,,,soc2t2\n"
-	"hcloud,cx,,cx,x86_64,Shared,2,4096,,0,,,,40,ssd,,,f,fsn,DE,Europe,ondemand,0.02,EUR,3600,"
-	"3600,\n";
-
-static struct options options;
-static struct app app;
-static char path[64];
-
-static struct run placed[8];
-
-/* The sample runs, of which it is not known where they ran. */
-static struct runs unplaced_runs(void)
-{
-	struct runs all = sample_runs();
-
-	assert_true(all.n <= ARRAY_LEN(placed));
-	for (size_t i = 0; i < all.n; i++) {
-		placed[i] = all.run[i];
-		placed[i].vendor_id = placed[i].instance_type = placed[i].region = NULL;
-		placed[i].zone = placed[i].allocation = NULL;
-	}
-	return (struct runs){all.n, placed};
-}
-
-static int fresh(void **state)
-{
-	(void)state;
-	snprintf(path, sizeof path, "/tmp/test_servers_XXXXXX");
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, catalogue_text, sizeof catalogue_text - 1),
-		(ssize_t)sizeof catalogue_text - 1);
-	close(fd);
-	options = (struct options){.catalogue_path = path};
-	app = APP_INIT;
-	app.options = &options;
-	app.history_path = "some/history.db";
-	fake_history = (struct fake_history){.runs = unplaced_runs()};
-	fake_machine = (struct machine){0};
-	return 0;
-}
-
-static int done(void **state)
-{
-	(void)state;
-	assert_int_equal(fake_history.open, 0);
-	app_done(&app);
-	unlink(path);
-	return 0;
-}
-
-/* What the command line would ask: "cpu=2 memory=1000". The document, or the text of a bad request. */
 static json_t *ask(const char *words, int status)
 {
-	char text[512], *next = text, *word;
-	const struct route *route = query_route("servers");
-	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	struct arguments a;
-	struct err e = {0};
-
-	snprintf(text, sizeof text, "%s", words);
-	arguments_begin(&a, route->parameters);
-	while ((word = strsep(&next, ";"))) {
-		char *value = strchr(word, '=');
-
-		if (!value)
-			continue;
-		*value++ = '\0';
-		if (arguments_add(&a, word, value, &e))
-			fail_msg("%s: %s", words, e.text);
-	}
-	if (arguments_finish(&a, &e) || route->answer(&app, &a, &r, &e))
-		fail_msg("%s: %s", words, e.text);
-	json_t *o = json_loadb(buf_text(&r.body), r.body.len, 0, NULL);
-
-	assert_non_null(o);
-	if (r.status != status)
-		fail_msg("%s: %d %s", words, r.status, buf_text(&r.body));
-	buf_done(&r.body);
-	return o;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static double number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+	return servers_ask("servers", words, status);
 }
 
 /* "t.small m.large": the ids in their order. */
@@ -262,7 +146,7 @@ static void an_answer_explains_itself(void **state)
 	assert_non_null(strstr(text_of(json_array_get(json_object_get(o, "servers"), 1), "why"),
 		"more per run"));
 	assert_true(number_of(filtered, "vendor") == 2);
-	assert_string_equal(text_of(c, "source"), path);
+	assert_string_equal(text_of(c, "source"), servers_world.path);
 	assert_string_equal(text_of(c, "as_of"), "2026-10-01");
 	assert_true(number_of(c, "age_seconds") > 0);
 	json_decref(o);
@@ -304,10 +188,12 @@ static void a_rate_makes_currencies_comparable(void **state)
 {
 	const char *rate[] = {"EUR=1.5"}, *wrong[] = {"EURO=1.5"};
 	struct err e = {0};
+	struct options *options = &servers_world.options;
+	struct app *app = &servers_world.app;
 	char ids[256];
 
 	(void)state;
-	options.catalogue_rates = (struct texts){1, rate, false};
+	options->catalogue_rates = (struct texts){1, rate, false};
 	json_t *o = ask("vcpus_max=2", 200);
 
 	ids_of(o, ids, sizeof ids);
@@ -316,118 +202,18 @@ static void a_rate_makes_currencies_comparable(void **state)
 			    0.03) < 1e-12);
 	json_decref(o);
 
-	app_done(&app);
-	app = APP_INIT;
-	app.options = &options;
-	options.catalogue_rates.text = wrong;
+	app_done(app);
+	*app = APP_INIT;
+	app->options = options;
+	options->catalogue_rates.text = wrong;
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
 	const struct route *route = query_route("servers");
 
 	arguments_begin(&a, route->parameters);
 	assert_int_equal(arguments_finish(&a, &e), 0);
-	assert_true(route->answer(&app, &a, &r, &e) < 0);
+	assert_true(route->answer(app, &a, &r, &e) < 0);
 	assert_non_null(strstr(e.text, "--catalogue.rate=EURO=1.5"));
-}
-
-static void a_job_is_priced_where_it_runs(void **state)
-{
-	(void)state;
-	fake_machine = (struct machine){"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option"};
-	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
-	const json_t *today = json_object_get(o, "today"),
-		     *server = json_object_get(today, "server");
-	const json_t *runs = json_object_get(today, "runs"),
-		     *over = json_object_get(today, "overallocated"),
-		     *first = json_array_get(json_object_get(o, "servers"), 0);
-	double now = number_of(today, "cost_per_run");
-
-	/* In its own region, not in the cheapest or the first. */
-	assert_true(number_of(server, "price") == 0.08);
-	assert_string_equal(text_of(server, "priced_in"), "2");
-	/* A minute is billed at least; the run that is still running is not priced. */
-	assert_int_equal(json_array_size(runs), 3);
-	assert_true(fabs(number_of(json_array_get(runs, 0), "cost") - 0.08 / 60) < 1e-12);
-	assert_true(fabs(now - 0.08 / 60) < 1e-12);
-	/* Two cores were asked for. */
-	assert_string_equal(text_of(over, "given"), "the request");
-	double needed = number_of(json_object_get(o, "demand"), "cpu_cores");
-
-	assert_true(needed < 2);
-	assert_true(fabs(number_of(over, "cpu_cores") - (2 - needed)) < 1e-12);
-	assert_true(number_of(over, "cost_per_run") > 0 && number_of(over, "cost_per_run") < now);
-	/* t.small has the same single-core speed for an eighth of the price. */
-	assert_string_equal(text_of(first, "server_id"), "t.small");
-	assert_string_equal(text_of(first, "forecast_basis"), "measured_speed");
-	assert_true(number_of(first, "saving") > 0 && number_of(first, "saving_percent") > 80);
-	json_decref(o);
-}
-
-static void a_spot_machine_is_priced_as_one(void **state)
-{
-	(void)state;
-	fake_machine = (struct machine){"aws", "m.large", "here", "", MACHINE_SPOT, "aws"};
-	json_t *o = ask("job_name=etl/load", 200);
-	const json_t *server = json_object_get(json_object_get(o, "today"), "server");
-
-	assert_true(number_of(server, "price") == 0.03);
-	assert_string_equal(text_of(server, "priced_as"), "spot");
-	json_decref(o);
-}
-
-/* Not here, nor where others ran: a history may hold runs of many machines. */
-static void a_run_is_priced_where_it_ran(void **state)
-{
-	(void)state;
-	fake_machine = (struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp"};
-	placed[0].vendor_id = placed[1].vendor_id = placed[2].vendor_id = "aws";
-	placed[0].instance_type = placed[1].instance_type = placed[2].instance_type = "m.large";
-	placed[0].region = placed[1].region = "there";
-	placed[2].region = "here";
-	placed[2].allocation = "spot";
-	json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
-	const json_t *past = json_object_get(today, "runs"),
-		     *server = json_object_get(today, "server");
-
-	assert_string_equal(text_of(server, "api_reference"), "m.large");
-	assert_string_equal(text_of(server, "known_from"), "history");
-	assert_true(number_of(server, "price") == 0.08);
-	/* On demand there, spot here, and one of which nothing is known: like the newest. */
-	const double minute[] = {0.08 / 60, 0.03 / 60, 0.08 / 60};
-
-	assert_int_equal(json_array_size(past), 3);
-	for (size_t i = 0; i < 3; i++)
-		assert_true(fabs(number_of(json_array_get(past, i), "cost") - minute[i]) < 1e-12);
-	json_decref(o);
-}
-
-static void what_today_costs_says_why_it_is_not_known(void **state)
-{
-	static const struct {
-		struct machine machine;
-		const char *note;
-		bool priced;
-	} table[] = {
-		{{"", "", "", "", 0, ""}, "not known", false},
-		{{"aws", "m.huge", "here", "", 0, "aws"}, "not in the catalogue", false},
-		{{"hcloud", "cx", "fsn", "", 0, "hcloud"}, "without an exchange rate", false},
-		{{"aws", "a.large", "there", "", 0, "aws"}, "the lowest of all regions", true},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		fake_machine = table[i].machine;
-		json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
-
-		assert_non_null(strstr(text_of(today, "note"), table[i].note));
-		assert_int_equal(!isnan(number_of(today, "cost_per_run")), table[i].priced);
-		assert_null(table[i].priced ?
-				    NULL :
-				    json_object_get(json_array_get(json_object_get(o, "servers"),
-							    0),
-					    "saving"));
-		json_decref(o);
-	}
 }
 
 /* A job that keeps its CPUs busy is kept off burstable and shared ones, unless they are asked for. */
@@ -448,7 +234,7 @@ static void busy_jobs_get_cpus_of_their_own(void **state)
 	json_decref(o);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, servers_world_fresh, servers_world_done)
 
 int main(void)
 {
@@ -458,10 +244,6 @@ int main(void)
 		TEST(an_answer_explains_itself),
 		TEST(a_rate_makes_currencies_comparable),
 		TEST(notes_say_what_is_missing_and_how_to_bring_it_in),
-		TEST(a_job_is_priced_where_it_runs),
-		TEST(a_spot_machine_is_priced_as_one),
-		TEST(a_run_is_priced_where_it_ran),
-		TEST(what_today_costs_says_why_it_is_not_known),
 		TEST(busy_jobs_get_cpus_of_their_own),
 	};
 

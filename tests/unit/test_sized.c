@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/query.h"
 #include "exporter/sized.h"
@@ -218,6 +219,60 @@ static void without_a_cache_each_answer_is_its_own(void **state)
 	assert_int_equal(first->sizing.runs, second->sizing.runs);
 }
 
+/* The text of what is answered instead. */
+static void assert_refused(const char *route, const char *job_name, const char *days,
+	const char *says)
+{
+	struct arguments a;
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct sized *s = NULL;
+	struct err e = {0};
+
+	arguments_begin(&a, query_route(route)->parameters);
+	assert_int_equal(arguments_add(&a, "job_name", job_name, &e), 0);
+	assert_int_equal(arguments_add(&a, "window_days", days, &e), 0);
+	assert_int_equal(arguments_finish(&a, &e), 0);
+	assert_int_equal(sized_job(&app, &a, &s, &r, &e), 0);
+	assert_int_equal(r.status, 404);
+	if (!strstr(buf_text(&r.body), says))
+		fail_msg("%s of %s days: %s", route, days, buf_text(&r.body));
+	buf_done(&r.body);
+}
+
+static void a_window_without_a_run_says_when_the_newest_was(void **state)
+{
+	static const char *const routes[] = {"recommend", "servers"};
+	static const struct {
+		const char *days, *says;
+	} table[] = {
+		{"0.001", "no run of job \\\"etl/load\\\" started within the last 0.001 days; "
+			  "the newest did at 2020-09-13T12:26:40.500Z"},
+		{"1", "started within the last day; the newest"},
+		{"7", "started within the last 7 days; the newest"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < fake_history.runs.n; i++)
+		fake_history.runs.run[i].started_at = 1600000000.5 - (double)i;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		for (size_t k = 0; k < ARRAY_LEN(routes); k++)
+			assert_refused(routes[k], "etl/load", table[i].days, table[i].says);
+}
+
+/* Of those of before it, nothing is said: what "yet" would say of them is not true. */
+static void a_window_without_a_success_counts_what_it_has(void **state)
+{
+	struct run *newest_failed = &fake_history.runs.run[1];
+
+	(void)state;
+	for (size_t i = 0; i < fake_history.runs.n; i++)
+		fake_history.runs.run[i].started_at = 1600000000 - (double)i;
+	newest_failed[-1] = *newest_failed;
+	newest_failed[-1].started_at = wall_seconds(now_read().wall);
+	assert_refused("recommend", "etl/load", "2",
+		"has no successful run within the last 2 days, only 1 failed");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +285,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_more_is_kept_than_stated, fresh, done),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_is_let_go, fresh, done),
 		cmocka_unit_test_setup_teardown(a_failure_is_not_remembered, fresh, done),
+		cmocka_unit_test_setup_teardown(a_window_without_a_run_says_when_the_newest_was,
+			fresh, done),
+		cmocka_unit_test_setup_teardown(a_window_without_a_success_counts_what_it_has,
+			fresh, done),
 		cmocka_unit_test_setup_teardown(without_a_cache_each_answer_is_its_own, fresh,
 			done),
 	};
