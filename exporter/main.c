@@ -31,6 +31,7 @@
 #include "exporter/sampler.h"
 #include "exporter/service.h"
 #include "exporter/sized.h"
+#include "exporter/token.h"
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
@@ -175,6 +176,23 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
+/* What was asked for and will not happen, or not yet: files are read anew whenever they are needed. */
+static void warn_of_tokens(const struct options *o)
+{
+	char token[TOKEN_MAX];
+	struct err e = {0};
+
+	if (!o->forward_url && (o->forward_token_file || o->forward_ca_file))
+		log_line(LOG_LEVEL_WARN,
+			"--forward.token-file and --forward.ca-file do nothing without "
+			"--forward.url",
+			NULL);
+	if (o->changes_token_file && token_read(o->changes_token_file, token, &e))
+		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until there is a token",
+			"err", e.text, NULL);
+	explicit_bzero(token, sizeof token);
+}
+
 static void warn_of_variable(const char *variable, const char *meant)
 {
 	log_line(LOG_LEVEL_WARN, "a variable is that of no option, and nothing comes of it",
@@ -199,6 +217,7 @@ static int serve_main(int argc, char **argv)
 		return usage_error("serve", &e);
 	}
 	options_check_environment(COMMAND_SERVE, warn_of_variable);
+	warn_of_tokens(&o);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
