@@ -90,6 +90,12 @@ static void commands_answer_or_say_why_not(void **state)
 		{"runs", {"--job-name="}, 2, NULL, {"--job-name: \"\" is not accepted"}},
 		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL,
 			{"--limit: \"many\"", "1 to 10000"}},
+		{"servers", {"--memory=4G"}, 2, NULL,
+			{"--memory: \"4G\" is not accepted: give a number of MiB from 0 to "
+			 "1000000000"}},
+		{"recommend", {"--job-name=a", "--deadline=1h"}, 2, NULL,
+			{"--deadline: \"1h\" is not accepted: give a number of seconds from 0.001 "
+			 "to 1000000000"}},
 		{"runs", {"--job-name=a", "--job-name=b"}, 2, NULL,
 			{"--job-name was given more than once"}},
 		{"runs", {"--colour=red"}, 2, NULL, {"colour", "--job-name"}},
