@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/cgroup_files.h"
 #include "collectors/cgroup_own.h"
 #include "collectors/cgroup_rest.h"
 #include "collectors/exit_events.h"
@@ -15,6 +14,7 @@
 #include "collectors/missed_cpu.h"
 #include "collectors/pids.h"
 #include "collectors/quota.h"
+#include "collectors/run_group.h"
 #include "collectors/source.h"
 
 /* A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a second. */
@@ -42,6 +42,7 @@ struct accounts {
 	struct exit_events *events;
 	bool events_tried;
 	struct err refusal;
+	struct source stat;         /* of the machine, opened at the first tick */
 	struct machine_cpu machine; /* at the last tick */
 	bool machine_known;
 	double own_seconds; /* of this exporter */
@@ -54,8 +55,8 @@ struct account {
 	bool has_group;
 	struct cgroup own;
 	bool has_own;
-	struct cgroup_files files; /* of the own group */
-	struct cgroup_rest *rest;  /* NULL: it has its own, or is not to be told from others */
+	struct run_group own_group;
+	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;
 	unsigned looks, events_run;
@@ -91,13 +92,17 @@ void accounts_free(struct accounts *a)
 	if (!a)
 		return;
 	exit_events_stop(a->events);
+	source_close(&a->stat);
 	free(a);
 }
 
 void accounts_tick(struct accounts *a, const struct host *h)
 {
 	struct scan text;
-	int code = host_read(h, h->proc, "stat", &text, NULL);
+
+	if (!a->stat.tree)
+		source_open(&a->stat, h->proc, "stat");
+	int code = source_read(&a->stat, h, &text, NULL);
 	struct now now = h->clock ? h->clock() : h->now;
 
 	a->machine_known =
@@ -105,6 +110,11 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	a->own_seconds = machine_cpu_own_seconds();
 	if (a->events)
 		exit_events_settle(a->events);
+}
+
+uint64_t accounts_births(const struct accounts *a)
+{
+	return a->machine_known ? a->machine.births : 0;
 }
 
 const char *accounts_refusal(const struct accounts *a)
@@ -155,7 +165,8 @@ static bool counts_cpu(const struct cgroup *c)
 	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
 }
 
-static void find_group(struct account *a, const struct host *h, const struct process_tree *tree)
+static void find_group(struct account *a, const struct host *h, const struct process_tree *tree,
+	const struct quota *earlier)
 {
 	struct family family = {h, tree};
 
@@ -165,13 +176,14 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 	a->own = a->group;
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, &family);
 	if (a->has_own)
-		cgroup_files_open(&a->files, &a->own);
+		run_group_open(&a->own_group, &a->own);
 	if (!counts_cpu(&a->own))
 		a->rest = cgroup_rest_open(h,
 			&(struct cgroup_rest_spec){a->root, &a->group, is_member, &family,
 				(double)process_tree_cpu_ns(tree) / 1e9});
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
+	quota_count_from(&a->quota, earlier, &a->own.place[CGROUP_CPU]);
 	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
 	a->shared_kills = group_oom_kills(&a->group, h);
 }
@@ -217,7 +229,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->root = spec->root;
 	missed_cpu_begin(&a->missed, NAN);
 	a->shared_kills = NAN;
-	find_group(a, h, tree);
+	find_group(a, h, tree, spec->quota);
 	begin_events(a, h, spec, tree);
 	a->machine_kills = machine_number(h, "oom_kill");
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
@@ -231,7 +243,7 @@ void account_close(struct account *a)
 		return;
 	if (a->has_events)
 		exit_events_forget(a->shared->events, a->events_run);
-	cgroup_files_close(&a->files);
+	run_group_close(&a->own_group);
 	cgroup_rest_close(a->rest);
 	free(a);
 }
@@ -244,8 +256,8 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree);
-	if (a->has_own)
+		find_group(a, h, tree, NULL);
+	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
 		cgroup_rest_processes(a->rest, h, pids_add, &found);
@@ -295,36 +307,12 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
 }
 
-/* Where each number of a group goes. */
-static const struct {
-	enum cgroup_value from;
-	enum run_metric to;
-} group_rows[] = {
-	{CGROUP_CPU_PRESSURE_SECONDS, RUN_CPU_PRESSURE_SECONDS},
-	{CGROUP_MEMORY_PRESSURE_SECONDS, RUN_MEMORY_PRESSURE_SECONDS},
-	{CGROUP_IO_PRESSURE_SECONDS, RUN_IO_PRESSURE_SECONDS},
-	{CGROUP_MEMORY_BYTES, RUN_MEMORY_CGROUP_BYTES},
-	{CGROUP_MEMORY_PEAK_BYTES, RUN_MEMORY_CGROUP_PEAK_BYTES},
-	{CGROUP_MEMORY_CACHE_BYTES, RUN_MEMORY_CGROUP_CACHE_BYTES},
-	{CGROUP_MEMORY_SHMEM_BYTES, RUN_MEMORY_CGROUP_SHMEM_BYTES},
-	{CGROUP_MEMORY_HUGE_BYTES, RUN_MEMORY_CGROUP_HUGE_BYTES},
-	{CGROUP_MEMORY_HIGH_EVENTS, RUN_MEMORY_HIGH_EVENTS},
-	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
-	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
-	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
-};
-
 /* Returns the system time that the group counted; NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	double v[CGROUP_VALUES];
 
-	cgroup_files_read(&a->files, h, v);
-	/* Of a group that is gone the last reading holds, but for what it has right now. */
-	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
-		if (!isnan(v[group_rows[i].from]) ||
-			run_metrics[group_rows[i].to].fold == FOLD_VALUE)
-			value[group_rows[i].to] = v[group_rows[i].from];
+	run_group_read(&a->own_group, h, value, v);
 	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
 	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
 	return v[CGROUP_CPU_SYSTEM_SECONDS];

@@ -20,6 +20,7 @@
 #include "collectors/base/err.h"
 #include "collectors/cgroup_path.h"
 #include "collectors/process_tree.h"
+#include "collectors/quota.h"
 #include "collectors/runs.h"
 #include "collectors/task_clock.h"
 
@@ -30,6 +31,8 @@ struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* after every account was closed */
 /* Once per tick, before the runs are looked at, and again when one turns out to be empty. */
 void accounts_tick(struct accounts *a, const struct host *h);
+/* Processes and threads that the machine had ever had at the last tick; 0 = unknown. */
+uint64_t accounts_births(const struct accounts *a);
 /* Why exit accounting is not used, for people; "" while it is, or was not needed yet. */
 const char *accounts_refusal(const struct accounts *a);
 
@@ -39,7 +42,9 @@ struct account_spec {
 	pid_t root;
 	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
 	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
-	bool ours;             /* a wrapper waits for its processes: exit accounting adds nothing */
+	const struct quota
+		*quota; /* that holds for it, as it was before it began; NULL = not read */
+	bool ours;      /* a wrapper waits for its processes: exit accounting adds nothing */
 };
 
 /* tree: of the run, just begun. Never fails: what is not there is not used. */

@@ -91,12 +91,11 @@ static const struct row rows[] = {
 	{CPU_THROTTLED_SECONDS, CGROUP_CPU, 1, "cpu.stat", "throttled_time", 1e-9},
 	{MEMORY_USAGE, CGROUP_MEMORY, 2, "memory.current", NULL, 1},
 	{MEMORY_PEAK, CGROUP_MEMORY, 2, "memory.peak", NULL, 1},
+	/* In v1 it is in memory.stat: what memory.memsw counts beyond memory is read at another instant than that. */
 	{SWAP_USAGE, CGROUP_MEMORY, 2, "memory.swap.current", NULL, 1},
 	{OOM_KILLS, CGROUP_MEMORY, 2, "memory.events", "oom_kill", 1},
 	{MEMORY_USAGE, CGROUP_MEMORY, 1, "memory.usage_in_bytes", NULL, 1},
 	{MEMORY_PEAK, CGROUP_MEMORY, 1, "memory.max_usage_in_bytes", NULL, 1},
-	/* Memory and swap together: collect subtracts. */
-	{SWAP_USAGE, CGROUP_MEMORY, 1, "memory.memsw.usage_in_bytes", NULL, 1},
 	{OOM_KILLS, CGROUP_MEMORY, 1, "memory.oom_control", "oom_kill", 1},
 	{TASKS, CGROUP_PIDS, 2, "pids.current", NULL, 1},
 	{TASKS, CGROUP_PIDS, 1, "pids.current", NULL, 1},
@@ -112,6 +111,7 @@ static const struct {
 	{MEMORY_CACHE, CGROUP_MEMORY_CACHE_BYTES, 1},
 	{MEMORY_SHMEM, CGROUP_MEMORY_SHMEM_BYTES, 1},
 	{MEMORY_HUGE, CGROUP_MEMORY_HUGE_BYTES, 1},
+	{SWAP_USAGE, CGROUP_SWAP_BYTES, 1},
 	{MEMORY_HIGH_EVENTS, CGROUP_MEMORY_HIGH_EVENTS, 1},
 	{MEMORY_MAX_EVENTS, CGROUP_MEMORY_MAX_EVENTS, 1},
 	{MEMORY_OOM_EVENTS, CGROUP_MEMORY_OOM_EVENTS, 1},
@@ -161,7 +161,11 @@ static void close_files(struct state *s)
 
 static void open_files(struct state *s)
 {
-	cgroup_files_open(&s->files, &s->group);
+	uint32_t wanted = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(more_rows); i++)
+		wanted |= CGROUP_WANT(more_rows[i].value);
+	cgroup_files_open(&s->files, &s->group, wanted);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct cgroup_place *place = &s->group.place[rows[i].controller];
 		struct file *f = &s->file[i];
@@ -273,10 +277,6 @@ static int cgroup_collect(void *state, const struct host *host, struct block *ou
 	if (code < 0)
 		return code;
 	read_more(s, host, raw, unit);
-	if (s->group.place[CGROUP_MEMORY].version == 1 && raw[SWAP_USAGE] != NUMBER_UNKNOWN)
-		raw[SWAP_USAGE] = raw[SWAP_USAGE] >= raw[MEMORY_USAGE] ?
-					  raw[SWAP_USAGE] - raw[MEMORY_USAGE] :
-					  NUMBER_UNKNOWN; /* also where the usage is unknown */
 	for (unsigned id = 0; id < CGROUP_N_METRICS; id++) {
 		double v = cgroup_metrics[id].type == METRIC_COUNTER ?
 				   counter_follow(&s->counter[id], raw[id]) :

@@ -53,6 +53,7 @@ static const struct row rows[] = {
 	{CGROUP_MEMORY_CACHE_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_cache", 1},
 	{CGROUP_MEMORY_SHMEM_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_shmem", 1},
 	{CGROUP_MEMORY_HUGE_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_rss_huge", 1},
+	{CGROUP_SWAP_BYTES, CGROUP_MEMORY, 1, KEYED, "memory.stat", "total_swap", 1},
 	{CGROUP_TASKS, CGROUP_PIDS, 2, NUMBER, "pids.current", NULL, 1},
 	{CGROUP_TASKS, CGROUP_PIDS, 1, NUMBER, "pids.current", NULL, 1},
 	{CGROUP_IO_READ_BYTES, CGROUP_IO, 2, DEVICES, "io.stat", "rbytes", 1},
@@ -75,7 +76,7 @@ static bool same_file(const struct row *a, const struct row *b)
 	       strcmp(a->file, b->file) == 0;
 }
 
-void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group)
+void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted)
 {
 	size_t next;
 
@@ -83,10 +84,11 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i = next) {
 		const struct cgroup_place *place = &group->place[rows[i].controller];
 		struct cgroup_file *f = &ret->file[ret->n];
+		uint32_t has = 0;
 
-		for (next = i + 1; next < ARRAY_LEN(rows) && same_file(&rows[i], &rows[next]);)
-			next++;
-		if (place->version != rows[i].version)
+		for (next = i; next < ARRAY_LEN(rows) && same_file(&rows[i], &rows[next]); next++)
+			has |= CGROUP_WANT(rows[next].id);
+		if (place->version != rows[i].version || !(has & wanted))
 			continue;
 		f->row = i;
 		f->n_rows = next - i;

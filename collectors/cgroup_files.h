@@ -5,6 +5,8 @@
 #ifndef COLLECTORS_CGROUP_FILES_H
 #define COLLECTORS_CGROUP_FILES_H
 
+#include <stdint.h>
+
 #include "collectors/cgroup_path.h"
 
 /* In base units: seconds, bytes, counts. */
@@ -23,6 +25,7 @@ enum cgroup_value {
 	CGROUP_MEMORY_CACHE_BYTES,
 	CGROUP_MEMORY_SHMEM_BYTES,
 	CGROUP_MEMORY_HUGE_BYTES,
+	CGROUP_SWAP_BYTES, /* v1 only, while swap is accounted: in v2 it has a file of its own */
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaim because of memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that met the limit */
 	CGROUP_MEMORY_OOM_EVENTS,  /* the limit could not be kept by reclaim; v2 only */
@@ -33,6 +36,9 @@ enum cgroup_value {
 	CGROUP_VALUES,
 };
 
+#define CGROUP_WANT(value) (UINT32_C(1) << (value))
+#define CGROUP_WANT_ALL    UINT32_MAX
+
 struct cgroup_file; /* one that is kept open */
 
 struct cgroup_files {
@@ -40,8 +46,11 @@ struct cgroup_files {
 	struct cgroup_file *file;
 };
 
-/* A place with version 0 is left out. Opened files stay readable after the processes are gone. */
-void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group);
+/*
+ * For the values wanted, a CGROUP_WANT of each; the others stay unknown. A place with version 0 is left out. Opened
+ * files stay readable after the processes are gone.
+ */
+void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted);
 void cgroup_files_close(struct cgroup_files *f); /* zeroed: nothing */
 
 /* NaN: not known here, because the controller is not enabled, the kernel too old, or the file not readable. */

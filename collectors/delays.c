@@ -112,13 +112,12 @@ bool delay_reader_counts_all(const struct delay_reader *r)
 /* "NANOSECONDS_RUN NANOSECONDS_WAITED TIMES" (Documentation/scheduler/sched-stats.rst of the kernel). */
 static int add_schedstat(const struct host *host, const char *path, uint64_t *sum)
 {
-	char text[128];
-	ssize_t n = tree_read(host->proc, path, text, sizeof text);
+	ssize_t n = tree_read_records(host->proc, path, host->scratch, host->scratch_size);
 	uint64_t ran, waited;
 
 	if (n < 0)
 		return (int)n;
-	struct scan s = SCAN(text, n);
+	struct scan s = SCAN(host->scratch, n);
 
 	if (!scan_u64(&s, &ran) || !scan_u64(&s, &waited))
 		return -EBADMSG;

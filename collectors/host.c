@@ -3,11 +3,16 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/delays.h"
+
+#define PROCESSES_KEPT_MAX 64
+/* So many times as many descriptors must be allowed. */
+#define DESCRIPTORS_SHARE 8
 
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
 static bool shows_own_namespace(const struct host *h)
@@ -26,6 +31,16 @@ static bool shows_own_namespace(const struct host *h)
 	return false;
 }
 
+/* A small part of the descriptors that we may have: connections want them more. */
+static unsigned may_keep(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur / DESCRIPTORS_SHARE < PROCESSES_KEPT_MAX)
+		return 0;
+	return PROCESSES_KEPT_MAX;
+}
+
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 {
 	struct host h = {.scratch_size = HOST_SCRATCH_SIZE};
@@ -41,6 +56,8 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 		return code;
 	}
 	h.scratch = xmalloc(h.scratch_size);
+	h.processes_kept = xcalloc(1, sizeof *h.processes_kept);
+	h.processes_kept_max = may_keep();
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
 	h.affinity_cpus =
@@ -60,5 +77,6 @@ void host_close(struct host *h)
 	tree_free(h->sys);
 	tree_free(h->root);
 	free(h->scratch);
+	free(h->processes_kept);
 	*h = (struct host){0};
 }

@@ -36,6 +36,11 @@ struct host {
 	struct jobs *jobs;           /* what the jobs collector reports on; NULL = nothing */
 	struct delay_reader *delays; /* how waiting times of runs are read; NULL = they are not */
 	struct host_cloud cloud;     /* filled by whoever found out, between ticks */
+	/*
+	 * Processes whose files are kept open, of all runs together, and the most that may be: each costs three
+	 * descriptors, and the kernel a page for each. NULL = none are.
+	 */
+	unsigned *processes_kept, processes_kept_max;
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 };

@@ -41,12 +41,17 @@ struct run_spec {
 	const struct task_clock
 		*clock;        /* counts for it; borrowed until the run ended; NULL = none */
 	double forked_seconds; /* CPU time of the root before it became the command: not counted */
+	const struct quota
+		*quota; /* as it was before the command; borrowed for the call; NULL = not read */
 };
 
 struct jobs *jobs_new(void);
 void jobs_free(struct jobs *j);
 
-/* -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs. */
+/*
+ * -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs, ended ones, which make room,
+ * not counted.
+ */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
 
@@ -78,8 +83,11 @@ void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 /* Reads all runs; fills s->runs. Called once per tick, before the jobs collector turns them into points. */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 
-/* Forgets ended runs whose last reading was taken; their counters stay in their job's totals. */
-void jobs_drop_ended(struct jobs *j);
+/*
+ * Forgets ended runs whose last reading is in a snapshot of a generation up to seen, or was taken so many seconds ago;
+ * their counters stay in their job's totals.
+ */
+void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 
 extern const struct collector collector_jobs;
 

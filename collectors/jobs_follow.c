@@ -67,48 +67,60 @@ bool jobs_follows(const struct jobs *j, const char *run_id)
 	return find_run(j, run_id) != NULL;
 }
 
-static bool is_active(const struct jobs *j, const struct job *job)
+/* The place of a job for one more: a new one, or that of the job not used for longest; n_jobs = there is none. */
+static size_t place_for_job(struct jobs *j)
 {
-	for (size_t i = 0; i < j->n_runs; i++)
-		if (j->run[i]->job == job)
-			return true;
-	return false;
-}
-
-/* The place of a job for one more: a new one, or that of the job not used for longest. */
-static struct job *place_for_job(struct jobs *j)
-{
-	struct job *oldest = NULL;
+	size_t oldest = j->n_jobs;
 
 	if (j->n_jobs < JOBS_MAX) {
 		GROW(j->job, j->n_jobs, j->jobs_room);
 		j->job[j->n_jobs] = xcalloc(1, sizeof **j->job);
-		return j->job[j->n_jobs++];
+		return j->n_jobs++;
 	}
+	j->uses++;
+	for (size_t i = 0; i < j->n_runs; i++)
+		j->run[i]->job->active_at = j->uses;
 	for (size_t i = 0; i < j->n_jobs; i++)
-		if (!is_active(j, j->job[i]) && (!oldest || j->job[i]->last_use < oldest->last_use))
-			oldest = j->job[i];
+		if (j->job[i]->active_at != j->uses &&
+			(oldest == j->n_jobs || j->job[i]->last_use < j->job[oldest]->last_use))
+			oldest = i;
 	return oldest;
+}
+
+static struct job *find_job(const struct jobs *j, const char *name, uint64_t hash)
+{
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (j->name_hash[i] == hash && strcmp(j->job[i]->name, name) == 0)
+			return j->job[i];
+	return NULL;
+}
+
+static struct job *add_job(struct jobs *j, const char *name, uint64_t hash)
+{
+	size_t at = place_for_job(j);
+
+	if (at == j->n_jobs)
+		return NULL;
+	struct job *job = j->job[at];
+
+	*job = (struct job){.last_end = NAN};
+	text_copy(name, job->name, sizeof job->name);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		job->peak[i] = NAN;
+	j->name_hash[at] = hash;
+	return job;
 }
 
 /* NULL when every job there may be has active runs. */
 static struct job *find_or_add_job(struct jobs *j, const char *name)
 {
-	struct job *job = NULL;
+	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
+	struct job *job = find_job(j, name, hash);
 
-	for (size_t i = 0; i < j->n_jobs && !job; i++)
-		if (strcmp(j->job[i]->name, name) == 0)
-			job = j->job[i];
-	if (!job) {
-		job = place_for_job(j);
-		if (!job)
-			return NULL;
-		*job = (struct job){.last_end = NAN};
-		text_copy(name, job->name, sizeof job->name);
-		for (size_t i = 0; i < RUN_N_METRICS; i++)
-			job->peak[i] = NAN;
-	}
-	job->last_use = ++j->uses;
+	if (!job)
+		job = add_job(j, name, hash);
+	if (job)
+		job->last_use = ++j->uses;
 	return job;
 }
 
@@ -146,6 +158,7 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		.root = spec->pid,
 		.clock = spec->clock,
 		.forked_seconds = spec->forked_seconds,
+		.quota = spec->quota,
 		.ours = spec->awaits_conclusion,
 	};
 
@@ -171,6 +184,8 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 {
 	if (find_run(j, spec->run_id))
 		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
+	if (j->n_runs >= JOBS_RUNS_MAX)
+		jobs_drop_ended(j, host, UINT64_MAX, 0);
 	struct job *job = j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
 
 	if (!job)
@@ -252,12 +267,12 @@ static double duration_of(struct tracked *t, const struct host *h)
 }
 
 /* False: it was seen to be empty just now. */
-static bool walk(struct tracked *t, const struct host *h)
+static bool walk(struct tracked *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
 		return true;
 	account_find_members(t->account, h, &t->tree);
-	t->alive = process_tree_look(&t->tree, h, &t->now);
+	t->alive = process_tree_look(&t->tree, h, births, &t->now);
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
@@ -271,13 +286,13 @@ static void walk_all(struct jobs *j, const struct host *h)
 
 	accounts_tick(j->accounts, h);
 	for (size_t i = 0; i < j->n_runs; i++)
-		any_empty = !walk(j->run[i], h) || any_empty;
+		any_empty = !walk(j->run[i], h, accounts_births(j->accounts)) || any_empty;
 	if (!any_empty)
 		return;
 	accounts_tick(j->accounts, h);
 	for (size_t i = 0; i < j->n_runs; i++)
 		if (j->run[i]->alive == 0)
-			walk(j->run[i], h);
+			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
@@ -298,6 +313,8 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	}
 	if (t->ended) {
+		/* A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
+		ending_done(&t->ending);
 		t->job->last_end = wall_seconds(h->now.wall);
 		for (size_t i = 0; i < RUN_N_METRICS; i++)
 			if (run_metrics[i].fold == FOLD_PEAK)
@@ -315,7 +332,13 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	for (size_t i = 0; i < j->n_runs; i++) {
 		struct tracked *t = j->run[i];
 
+		bool had_ended = t->ended;
+
 		look_at_run(j, t, host);
+		if (t->ended && !had_ended) {
+			t->ended_generation = s->generation;
+			t->ended_at = host->now.mono;
+		}
 		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
 		r[i].started_at = t->started_at;
@@ -361,14 +384,16 @@ int jobs_ending_fd(const struct jobs *j)
 	return j->endings.epoll;
 }
 
-void jobs_drop_ended(struct jobs *j)
+void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->n_runs; i++) {
 		struct tracked *t = j->run[i];
 
-		if (!t->ended) {
+		if (!t->ended ||
+			(t->ended_generation > seen &&
+				mono_seconds_between(t->ended_at, host->now.mono) <= seconds)) {
 			j->run[n++] = t;
 			continue;
 		}

@@ -20,7 +20,7 @@ struct job {
 		uint64_t runs;
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	uint64_t last_use;
+	uint64_t last_use, active_at; /* by jobs.uses */
 };
 
 struct tracked {
@@ -36,6 +36,8 @@ struct tracked {
 	size_t alive;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
+	uint64_t ended_generation; /* of the snapshot that has its last reading */
+	struct mono ended_at;
 	double grace_seconds;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
@@ -47,6 +49,7 @@ struct jobs {
 	struct tracked **run;
 	size_t n_jobs, jobs_room;
 	struct job **job;
+	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
 	uint64_t uses;
 	struct gpus *gpus; /* borrowed; NULL = nothing is known of GPUs */
 	struct accounts *accounts;

@@ -128,15 +128,6 @@ static bool parse_line(struct mounts *m, struct scan *line, struct mount *ret)
 	return true;
 }
 
-static uint64_t fnv1a(const char *s, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)s[i]) * 0x100000001b3;
-	return hash;
-}
-
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e)
 {
 	m->n = 0;
@@ -144,7 +135,7 @@ int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct er
 
 	if (len < 0)
 		return (int)len;
-	m->hash = fnv1a(m->text, (size_t)len);
+	m->hash = hash_bytes(m->text, (size_t)len);
 
 	struct scan text = SCAN(m->text, (size_t)len), line;
 

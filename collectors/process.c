@@ -92,17 +92,21 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
+/* One without memory, such as one that is ending, has no line of it, and so has 0 of each kind. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
 		if (slice_is(key, status_rows[i].key))
 			*(uint64_t *)(void *)((char *)p + status_rows[i].at) = kib(line);
-	p->kinds_known = p->kinds_known || slice_is(key, "RssAnon");
+	if (slice_is(key, "VmHWM"))
+		p->kinds_known = false;
+	else if (slice_is(key, "RssAnon"))
+		p->kinds_known = true;
 }
 
 bool process_status_parse(struct scan s, struct process_status *ret)
 {
-	struct process_status p = {0};
+	struct process_status p = {.kinds_known = true};
 	struct scan line;
 	bool any = false;
 
@@ -178,44 +182,60 @@ static void process_path(char out[PATH_SIZE], pid_t pid, const char *file)
 	snprintf(out, PATH_SIZE, "%d/%s", (int)pid, file);
 }
 
+static bool is_kept(const struct kept *k)
+{
+	return k && k->fd >= 0;
+}
+
 /* The text of a file of a process in host->scratch. */
-static int read_file(const struct host *h, pid_t pid, const char *file, struct scan *ret)
+static int read_file(const struct host *h, pid_t pid, const char *file, struct kept *k,
+	struct scan *ret)
 {
 	char path[PATH_SIZE];
+	ssize_t n;
 
-	process_path(path, pid, file);
-	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
-
+	if (is_kept(k)) {
+		n = kept_read(k, h->proc, file, h->scratch, h->scratch_size);
+	} else {
+		process_path(path, pid, file);
+		n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
+	}
 	if (n < 0)
 		return (int)n;
 	*ret = SCAN(h->scratch, n);
 	return 0;
 }
 
-int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
+int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
+	struct process_stat *ret)
 {
 	struct scan text;
-	int code = read_file(h, pid, "stat", &text);
+	int code = read_file(h, pid, "stat", k, &text);
 
 	if (code)
 		return code;
 	return process_stat_parse(text, ret) ? 0 : -EBADMSG;
 }
 
+int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
+{
+	return process_read_stat_kept(h, pid, NULL, ret);
+}
+
 int process_read_status(const struct host *h, pid_t pid, struct process_status *ret)
 {
 	struct scan text;
-	int code = read_file(h, pid, "status", &text);
+	int code = read_file(h, pid, "status", NULL, &text);
 
 	if (code)
 		return code;
 	return process_status_parse(text, ret) ? 0 : -EBADMSG;
 }
 
-int process_read_io(const struct host *h, pid_t pid, struct process_io *ret)
+int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct process_io *ret)
 {
 	struct scan text;
-	int code = read_file(h, pid, "io", &text);
+	int code = read_file(h, pid, "io", k, &text);
 
 	if (code)
 		return code;
@@ -225,7 +245,7 @@ int process_read_io(const struct host *h, pid_t pid, struct process_io *ret)
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret)
 {
 	struct scan text;
-	int code = read_file(h, pid, "smaps_rollup", &text);
+	int code = read_file(h, pid, "smaps_rollup", NULL, &text);
 
 	if (code)
 		return code;
@@ -290,23 +310,30 @@ struct children_context {
 	void *context;
 };
 
-static int children_of(void *context, const char *thread)
+static int tell_children(const struct children_context *c, ssize_t n)
 {
-	const struct children_context *c = context;
-	char path[PATH_SIZE * 2];
+	struct scan s = SCAN(c->host->scratch, n > 0 ? n : 0);
 	uint64_t child;
-
-	snprintf(path, sizeof path, "%d/task/%.20s/children", (int)c->pid, thread);
-	ssize_t n = tree_read(c->host->proc, path, c->host->scratch, c->host->scratch_size);
-
-	if (n < 0)
-		return (int)n;
-	struct scan s = SCAN(c->host->scratch, n);
 
 	while (scan_u64(&s, &child))
 		if (child > 0 && child <= INT32_MAX)
 			c->each(c->context, (pid_t)child);
-	return 0;
+	return n < 0 ? (int)n : 0;
+}
+
+static void children_path(char out[PATH_SIZE], pid_t pid, const char *thread)
+{
+	snprintf(out, PATH_SIZE, "%d/task/%.20s/children", (int)pid, thread);
+}
+
+static int children_of(void *context, const char *thread)
+{
+	const struct children_context *c = context;
+	const struct host *h = c->host;
+	char path[PATH_SIZE];
+
+	children_path(path, c->pid, thread);
+	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
 }
 
 /* As an entry of task/: a thread that ended meanwhile is no failure. */
@@ -317,18 +344,37 @@ static int children_of_listed(void *context, const char *thread)
 	return process_gone(code) ? 0 : code;
 }
 
-int process_children(const struct host *h, pid_t pid, uint64_t threads,
+int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context)
 {
 	struct children_context c = {h, pid, each, context};
 	char path[PATH_SIZE];
 
+	if (threads == 1 && is_kept(k))
+		return tell_children(&c, kept_read(k, h->proc, "", h->scratch, h->scratch_size));
 	if (threads == 1) {
 		snprintf(path, sizeof path, "%d", (int)pid);
 		return children_of(&c, path);
 	}
 	process_path(path, pid, "task");
 	return tree_list(h->proc, path, children_of_listed, &c);
+}
+
+struct kept process_keep(const struct host *h, pid_t pid, const char *file)
+{
+	char path[PATH_SIZE];
+
+	process_path(path, pid, file);
+	return tree_keep(h->proc, path);
+}
+
+struct kept process_keep_children(const struct host *h, pid_t pid)
+{
+	char path[PATH_SIZE], thread[16];
+
+	snprintf(thread, sizeof thread, "%d", (int)pid);
+	children_path(path, pid, thread);
+	return tree_keep(h->proc, path);
 }
 
 struct list_context {

@@ -57,13 +57,16 @@ bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_r
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
- * belongs to somebody else, -EBADMSG when the text makes no sense. All go through host->scratch.
+ * belongs to somebody else, -EBADMSG when the text makes no sense. All go through host->scratch. A kept descriptor of
+ * the file spares opening it; NULL, or one with nothing kept, is opened anew.
  */
 bool process_gone(int code);
 bool process_refused(int code);
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
+int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
+	struct process_stat *ret);
 int process_read_status(const struct host *h, pid_t pid, struct process_status *ret);
-int process_read_io(const struct host *h, pid_t pid, struct process_io *ret);
+int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct process_io *ret);
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
@@ -79,10 +82,14 @@ uint64_t process_thread_clock(void);
 
 /*
  * Calls each with the pids of the children that any thread of pid made. each must not read through host: the
- * text is still in its scratch. -ENOENT: gone, or a kernel without CONFIG_PROC_CHILDREN.
+ * text is still in its scratch. k: of the first thread's file, used when it is the only one. -ENOENT: gone, or a kernel without CONFIG_PROC_CHILDREN.
  */
-int process_children(const struct host *h, pid_t pid, uint64_t threads,
+int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
+
+/* Keeps a file of a process open. */
+struct kept process_keep(const struct host *h, pid_t pid, const char *file);
+struct kept process_keep_children(const struct host *h, pid_t pid);
 
 /* Calls each with every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);

@@ -87,7 +87,7 @@ void process_book_again(struct process_book *b)
 static uint64_t last_pid(const struct host *h)
 {
 	ssize_t n = h->own_pid_namespace ?
-			    tree_read(h->proc, "loadavg", h->scratch, h->scratch_size) :
+			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
 			    -1;
 	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
 	struct scan s = SCAN(blank ? blank : "", blank ? h->scratch + n - blank : 0);
@@ -121,7 +121,7 @@ static bool is_thread(const struct host *h, pid_t pid)
 	uint64_t group;
 
 	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
+	ssize_t n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
 	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
 
 	while (scan_line(&s, &line))

@@ -2,9 +2,42 @@
 #include "collectors/process_member.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/delays.h"
+
+/* ---- files ---- */
+
+/* As many as may be kept for all runs together. */
+static void keep_files(struct member *m, const struct host *h)
+{
+	if (m->files || !h->processes_kept || *h->processes_kept >= h->processes_kept_max)
+		return;
+	++*h->processes_kept;
+	m->files = xmalloc(sizeof *m->files);
+	*m->files = (struct member_files){
+		.stat = process_keep(h, m->pid, "stat"),
+		.io = process_keep(h, m->pid, "io"),
+		.children = process_keep_children(h, m->pid),
+		.count = h->processes_kept,
+	};
+}
+
+void member_done(struct member *m)
+{
+	if (!m->files)
+		return;
+	--*m->files->count;
+	kept_done(&m->files->stat);
+	kept_done(&m->files->io);
+	kept_done(&m->files->children);
+	free(m->files);
+	m->files = NULL;
+}
+
+/* ---- reading ---- */
 
 static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 {
@@ -95,7 +128,8 @@ static void note_refusal(struct member *m, const struct host *h, int code, bool 
 static void read_io(struct member *m, const struct host *h)
 {
 	struct process_io io;
-	int code = m->io_refused ? -EACCES : process_read_io(h, m->pid, &io);
+	int code = m->io_refused ? -EACCES :
+				   process_read_io(h, m->pid, m->files ? &m->files->io : NULL, &io);
 
 	note_refusal(m, h, code, &m->io_refused);
 	if (code < 0)
@@ -112,7 +146,8 @@ static void read_fds(struct member *m, const struct host *h)
 	int code = m->fds_refused ? -EACCES : process_read_open_fds(h, m->pid, &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	m->fds_known = code == 0;
+	/* Of one that is ending the last count holds, until it is a zombie. */
+	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
 /* Only whoever runs waits, and nothing is lost by reading late, so it is not read at every look. */
@@ -135,7 +170,7 @@ static void read_waits(struct member *m, const struct host *h)
 bool member_read(struct member *m, const struct host *h, bool full)
 {
 	struct process_stat s;
-	int code = process_read_stat(h, m->pid, &s);
+	int code = process_read_stat_kept(h, m->pid, m->files ? &m->files->stat : NULL, &s);
 
 	if (process_gone(code) || (code == 0 && s.start_ticks != m->start_ticks))
 		return false;
@@ -160,7 +195,7 @@ bool member_look(struct member *m, const struct host *h)
 {
 	uint64_t clock = process_cpu_clock(h, m->pid);
 	bool asleep = clock != 0 && clock == m->clock_ns;
-	bool full = ++m->looks >= STALE_LOOKS;
+	bool full = ++m->looks >= STALE_LOOKS, ran_before = m->ran;
 
 	m->last_rss_bytes = m->rss_bytes;
 	m->peak_rose = false;
@@ -169,6 +204,10 @@ bool member_look(struct member *m, const struct host *h)
 		return true;
 	if (full)
 		m->looks = 0;
+	if (asleep)
+		member_done(m);
+	else if (ran_before)
+		keep_files(m, h);
 	m->clock_ns = clock;
 	return member_read(m, h, full);
 }
@@ -222,6 +261,7 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 	if (code == 0) {
 		m->pss_bytes = p.pss_bytes;
 		m->pss_rss_bytes = p.rss_bytes;
+		m->pss_stat_bytes = m->rss_bytes;
 		m->huge_bytes = p.huge_bytes;
 		m->pss_cost_ns = spent;
 		m->pss_at = h->now.mono;

@@ -35,8 +35,15 @@ enum tree_counter {
 	TREE_COUNTERS,
 };
 
+/* Files of a process that ran at two looks in a row: it will be read again. */
+struct member_files {
+	struct kept stat, io, children;
+	unsigned *count; /* of all that are kept */
+};
+
 struct member {
 	pid_t pid, ppid;
+	struct member_files *files; /* kept open; NULL: none are */
 	uint64_t start_ticks;
 	uint64_t threads;
 	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = not readable */
@@ -51,11 +58,12 @@ struct member {
 	uint64_t
 		inherited_bytes; /* RSS of the parent that it was forked from; 0 = executed something since */
 	uint64_t own_faults; /* minor ones of its own: each gave it a page of its own at most */
-	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS at that time; 0 = never read */
-	unsigned pss_generation;           /* of the tree's members, when it was read */
-	uint64_t pss_cost_ns;              /* of the last reading */
-	struct mono pss_at;                /* when that was */
-	uint64_t huge_bytes;               /* at that time */
+	uint64_t pss_bytes, pss_rss_bytes; /* last PSS, and the RSS with it; 0 = never read */
+	uint64_t pss_stat_bytes; /* rss_bytes then: the kernel counts that roughly, by the CPU */
+	unsigned pss_generation; /* of the tree's members, when it was read */
+	uint64_t pss_cost_ns;    /* of the last reading */
+	struct mono pss_at;      /* when that was */
+	uint64_t huge_bytes;     /* at that time */
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
 	unsigned wait_pause,
@@ -84,6 +92,8 @@ static inline void member_credit(struct member *m)
 
 /* The first reading; pid, start_ticks and reaper are set. All three: false when the process is gone. */
 bool member_begin(struct member *m, const struct host *h);
+/* Lets go of what it keeps open; it stays what it is. */
+void member_done(struct member *m);
 /* Reads what may have changed since the last look. */
 bool member_look(struct member *m, const struct host *h);
 /* Reads it now; full asks again for what was refused. */

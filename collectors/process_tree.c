@@ -88,6 +88,10 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
+	/* A child that the reaper had before. */
+	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
+		s.start_ticks < t->start_ticks)
+		return;
 	if (parent != PROCESS_TREE_NONE && s.stack_start &&
 		t->member[parent].stack_start == s.stack_start)
 		m.inherited_bytes = t->member[parent].rss_bytes;
@@ -99,10 +103,13 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 static void find_children_of(struct process_tree *t, const struct host *h, size_t i,
 	struct found *f)
 {
-	pid_t pid = t->member[i].pid;
+	const struct member *m = &t->member[i];
+	pid_t pid = m->pid;
+	/* The kernel gives orphans to the first thread of a reaper (find_new_reaper() in kernel/exit.c). */
+	uint64_t threads = m->reaper ? 1 : m->threads;
 
 	f->n = 0;
-	process_children(h, pid, t->member[i].threads, found_add, f);
+	process_children(h, pid, threads, m->files ? &m->files->children : NULL, found_add, f);
 	for (size_t k = 0; k < f->n; k++)
 		adopt(t, h, f->pid[k], pid);
 }
@@ -219,7 +226,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		return -ESRCH;
 	t->start_ticks = root.start_ticks;
 	t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
-	t->no_children_file = process_children(h, pid, 1, ignore_child, NULL) == -ENOENT;
+	t->no_children_file = process_children(h, pid, 1, NULL, ignore_child, NULL) == -ENOENT;
 	if (reaper_pid && process_read_stat(h, reaper_pid, &s) == 0) {
 		reaper.start_ticks = s.start_ticks;
 		if (member_begin(&reaper, h)) {
@@ -252,11 +259,15 @@ bool process_tree_has(const struct process_tree *t, pid_t pid)
 	return i != PROCESS_TREE_NONE && !t->member[i].reaper;
 }
 
-size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now)
+size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
+	struct tree_now *now)
 {
+	bool none_born = births && births == t->births;
+
+	t->births = births;
 	look_at_known(t, h);
 	t->looks++;
-	if (t->n)
+	if (t->n && (!none_born || t->looks % SCAN_LOOKS == 0))
 		look_for_new(t, h);
 	process_tree_sum(t, h, now);
 	return now->processes;
@@ -264,6 +275,8 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, struct tr
 
 void process_tree_done(struct process_tree *t)
 {
+	for (size_t i = 0; i < t->n; i++)
+		member_done(&t->member[i]);
 	free(t->member);
 	free(t->slot);
 	*t = (struct process_tree){0};

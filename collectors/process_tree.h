@@ -36,6 +36,7 @@ struct process_tree {
 	uint64_t start_ticks; /* of the root: nothing older belongs to the run */
 	bool alone;           /* one live process: nobody to share memory with */
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
+	uint64_t births;       /* of the machine, before the last look; 0 = unknown */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 
@@ -59,10 +60,12 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
 
 /*
- * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. Returns
- * the number of live processes: 0 = the run is over.
+ * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. births: how many
+ * processes and threads the machine has ever had, read before, 0 = unknown; when there were none since the last look
+ * nobody is searched for. Returns the number of live processes: 0 = the run is over.
  */
-size_t process_tree_look(struct process_tree *t, const struct host *h, struct tree_now *now);
+size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
+	struct tree_now *now);
 
 /* Takes in a process that somebody else knows to be of the run, unless it is in, or gone. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);

@@ -204,9 +204,12 @@ static void remove_vanished(struct process_tree *t)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->member[i].vanished)
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->member[i].vanished)
+			member_done(&t->member[i]);
+		else
 			t->member[n++] = t->member[i];
+	}
 	t->n = n;
 	t->generation++;
 	process_tree_reindex(t);

@@ -94,15 +94,18 @@ static uint64_t pss_cost(const struct member *m)
 	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
 }
 
-/* Missing, or stale since RSS moved by 10 % or processes came or went. */
+/*
+ * Missing, or stale since RSS moved by 10 % or processes came or went. Moved since: the stat file's RSS is that of
+ * smaps_rollup but for what the CPUs have not added up yet, and of a small process that is more than a tenth.
+ */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
-	uint64_t moved = m->rss_bytes > m->pss_rss_bytes ? m->rss_bytes - m->pss_rss_bytes :
-							   m->pss_rss_bytes - m->rss_bytes;
+	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
+							    m->pss_stat_bytes - m->rss_bytes;
 
 	return is_live(m) && !m->pss_refused &&
 	       (!m->pss_bytes || m->pss_generation != t->generation ||
-		       moved > m->pss_rss_bytes / 10);
+		       moved > m->pss_stat_bytes / 10);
 }
 
 /*

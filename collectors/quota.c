@@ -29,16 +29,19 @@ static bool has_quota(const struct cgroup_place *p, const struct host *h)
 
 struct quota quota_read(const struct cgroup_place *p, const struct host *h)
 {
+	struct quota q = {*p, NAN, NAN, NAN};
+	char path[CGROUP_FILE_MAX];
+	struct scan text;
 	bool v1 = p->version == 1;
 
-	return (struct quota){
-		.place = *p,
-		.periods = group_number(p, h, "cpu.stat", "nr_periods"),
-		.throttled_periods = group_number(p, h, "cpu.stat", "nr_throttled"),
-		.throttled_seconds =
-			group_number(p, h, "cpu.stat", v1 ? "throttled_time" : "throttled_usec") /
-			(v1 ? 1e9 : 1e6),
-	};
+	if (!p->version || host_read(h, p->tree, cgroup_file(p, "cpu.stat", path), &text, NULL) < 0)
+		return q;
+	q.periods = number_value(number_find(text, "nr_periods"));
+	q.throttled_periods = number_value(number_find(text, "nr_throttled"));
+	q.throttled_seconds =
+		number_value(number_find(text, v1 ? "throttled_time" : "throttled_usec")) /
+		(v1 ? 1e9 : 1e6);
+	return q;
 }
 
 double group_oom_kills(const struct cgroup *c, const struct host *h)
@@ -60,4 +63,18 @@ struct quota quota_find(const struct cgroup *c, const struct host *h)
 			return quota_read(&p, h);
 	while (cgroup_parent(&p));
 	return (struct quota){0};
+}
+
+static bool same_group(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return a->version && a->version == b->version && a->tree == b->tree &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+void quota_count_from(struct quota *q, const struct quota *earlier, const struct cgroup_place *own)
+{
+	if (same_group(&q->place, own))
+		q->periods = q->throttled_periods = q->throttled_seconds = 0;
+	else if (earlier && same_group(&q->place, &earlier->place))
+		*q = *earlier;
 }

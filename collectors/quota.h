@@ -23,5 +23,10 @@ double group_oom_kills(const struct cgroup *c, const struct host *h);
 struct quota quota_find(const struct cgroup *c, const struct host *h);
 /* The counts of one group now, whether it has a quota or not. */
 struct quota quota_read(const struct cgroup_place *p, const struct host *h);
+/*
+ * What a quota has counted for a run: since before it began where earlier is of the same group (NULL = not read); all
+ * that it ever counted where the group is the run's own; else since now.
+ */
+void quota_count_from(struct quota *q, const struct quota *earlier, const struct cgroup_place *own);
 
 #endif

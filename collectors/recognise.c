@@ -56,6 +56,10 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return without_replica(s);
 	case TRIM_BRACKETS:
 		return steady_name(up_to(s, "[("));
+	case TRIM_MAPPED:
+		return steady_name(up_to(s, "[-"));
+	case TRIM_TRAINING:
+		return without_training(s);
 	case TRIM_COLON:
 		return steady_name(up_to(s, ":"));
 	case TRIM_EXECUTOR:
@@ -102,6 +106,7 @@ static void take_word(const struct word *word, struct slice value, struct recogn
 
 	if (word->is & WORD_NAME) {
 		clean(trimmed(value, word->trim), text, sizeof text);
+		drop_dates_inside(text);
 		add_to_name(name, size, text);
 	} else {
 		clean(value, text, sizeof text);

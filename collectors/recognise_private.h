@@ -33,7 +33,6 @@ X(CI_JOB_NAME) \
 X(CI_JOB_STAGE) \
 X(CI_PIPELINE_ID) \
 X(CI_PROJECT_PATH) \
-X(DAGSTER_RUN_ID) \
 X(DAGSTER_RUN_JOB_NAME) \
 X(DAGSTER_RUN_STEP_KEY) \
 X(FLYTE_ATTEMPT_NUMBER) \
@@ -128,6 +127,8 @@ enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
 	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
+	TRIM_MAPPED,   /* from the first "[" or "-" on: "load[3]", which is "load-3" as a label */
+	TRIM_TRAINING, /* what SageMaker adds to the name of a training job */
 	TRIM_REPLICA,  /* what replica sets, jobs and the like add to a prefix */
 	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
 	TRIM_EXECUTOR, /* without "exec-" in front */

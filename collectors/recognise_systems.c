@@ -103,12 +103,14 @@ const struct job_system job_systems[] = {
 	}},
 	/*
 	 * apache/airflow 084adf0: airflow/utils/operator_helpers.py, and task-sdk/src/airflow/sdk/execution_time/context.py of
-	 * version 3; the command and the title are those of version 2; labels and annotations of providers/cncf/kubernetes.
+	 * version 3; the command and the title are those of version 2. In providers/cncf/kubernetes/src/airflow/providers/cncf/
+	 * kubernetes: annotations of pod_generator.py (0b3d3e9), and labels of the same names of operators/pod.py.
 	 */
 	{"airflow", 0, {
 		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT("tasks run", 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
 		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT("tasks run", 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT("tasks run", 3), TITLE("airflow task runner: ", 2), POD("run_id")}, 0},
+		{NULL, WORD_TASK, {OPTION("--map-index"), POD("map_index")}, 0},
 		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
 	/*
@@ -132,11 +134,14 @@ const struct job_system job_systems[] = {
 		{NULL, WORD_RUN, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, 0},
 		{NULL, WORD_TASK, {ENV(ARGO_NODE_ID)}, 0},
 	}},
-	/* dagster-io/dagster: python_modules/libraries/dagster-k8s/dagster_k8s/{launcher,executor,job}.py, and -docker, -aws. */
+	/*
+	 * dagster-io/dagster 00b877e: python_modules/libraries/dagster-k8s/dagster_k8s/executor.py; names of ops are letters,
+	 * digits and underscores. The run's id is in labels alone, the attempt in neither.
+	 */
 	{"dagster", 0, {
 		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME), POD("dagster/job")}, 0},
-		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_BRACKETS},
-		{NULL, WORD_RUN, {ENV(DAGSTER_RUN_ID), POD("dagster/run-id")}, 0},
+		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_MAPPED},
+		{NULL, WORD_RUN, {POD("dagster/run-id")}, 0},
 		{NULL, WORD_TASK, {ENV(DAGSTER_RUN_STEP_KEY)}, 0},
 	}},
 	/*
@@ -156,10 +161,14 @@ const struct job_system job_systems[] = {
 		{"process", MUST, {FILE_LINE("### name: '"), FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
 		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR), POD("nextflow.io/taskName")}, 0},
 	}},
-	/* snakemake/snakemake ead894b: src/snakemake/cli.py, --target-jobs and the default of --jobname. */
+	/*
+	 * snakemake/snakemake ead894b: src/snakemake/cli.py, --target-jobs and the default of --jobname; --attempt of
+	 * snakemake/snakemake-interface-executor-plugins 1579dc6: executors/real.py.
+	 */
 	{"snakemake", 0, {
 		{NULL, WORD_NAME, {TEXT("snakemake")}, 0},
 		{"rule", MUST, {OPTION("--target-jobs"), MIDDLE("snakejob.")}, TRIM_COLON},
+		{NULL, WORD_ATTEMPT, {OPTION("--attempt")}, 0},
 	}},
 	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles of python/ray/_raylet.pyx. */
 	{"ray", 0, {
@@ -194,9 +203,12 @@ const struct job_system job_systems[] = {
 		{NULL, WORD_ATTEMPT, {ENV(AWS_BATCH_JOB_ATTEMPT)}, 0},
 		{"compute_environment", 0, {ENV(AWS_BATCH_CE_NAME)}, 0},
 	}},
-	/* aws/sagemaker-training-toolkit 3383937: src/sagemaker_training/{environment,params}.py. */
+	/*
+	 * aws/sagemaker-training-toolkit 3383937: src/sagemaker_training/{environment,params}.py; names of training jobs:
+	 * issue 6299 of aws/sagemaker-python-sdk, and base_name of src/sagemaker/utils.py there.
+	 */
 	{"sagemaker", 0, {
-		{"training_job", MUST, {ENV(TRAINING_JOB_NAME)}, 0},
+		{"training_job", MUST, {ENV(TRAINING_JOB_NAME)}, TRIM_TRAINING},
 		{NULL, SIGN, {ENV(TRAINING_JOB_ARN), ENV(SM_CURRENT_HOST)}, 0},
 		{NULL, WORD_RUN, {ENV(TRAINING_JOB_NAME)}, 0},
 	}},
@@ -221,15 +233,16 @@ const struct job_system job_systems[] = {
 	/* buildkite/agent 5c21980: agent/json_job_logger.go; https://buildkite.com/docs/pipelines/environment_variables */
 	{"buildkite", BETWEEN_STEPS_SECONDS, {
 		{"pipeline", MUST, {ENV(BUILDKITE_PIPELINE_SLUG)}, 0},
-		{"step", WORD_NAME, {ENV(BUILDKITE_STEP_KEY), ENV(BUILDKITE_LABEL)}, 0},
+		{"step", WORD_NAME, {ENV(BUILDKITE_STEP_KEY), ENV(BUILDKITE_LABEL)}, TRIM_OF_TOTAL},
 		{"organization", 0, {ENV(BUILDKITE_ORGANIZATION_SLUG)}, 0},
 		{NULL, WORD_RUN, {ENV(BUILDKITE_BUILD_ID)}, 0},
 		{NULL, WORD_TASK | WORD_NEEDED, {ENV(BUILDKITE_JOB_ID)}, 0},
 		{NULL, WORD_RETRY, {ENV(BUILDKITE_RETRY_COUNT)}, 0},
 	}},
 	/*
-	 * jenkinsci/jenkins: core/src/main/java/hudson/model/{Job,Run}.java, getCharacteristicEnvVars; STAGE_NAME of the
-	 * stages of pipelines, jenkinsci/pipeline-stage-step-plugin.
+	 * jenkinsci/jenkins 20dbd5b: core/src/main/java/hudson/model/{Job,Run}.java, getCharacteristicEnvVars; STAGE_NAME of
+	 * jenkinsci/pipeline-stage-step-plugin 90181c4: src/main/java/org/jenkinsci/plugins/workflow/support/steps/
+	 * StageStepExecution.java.
 	 */
 	{"jenkins", BETWEEN_STEPS_SECONDS, {
 		{"job", MUST, {ENV(JOB_NAME)}, 0},

@@ -107,15 +107,15 @@ static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 
 static void read_cpu_model(const struct host *host, char out[LABEL_VALUE_MAX])
 {
-	struct scan text;
-	int code = host_read(host, host->proc, "cpuinfo", &text, NULL);
+	ssize_t n = tree_read(host->proc, "cpuinfo", host->scratch, host->scratch_size);
 
-	if (code == 0)
-		parse_cpu_model(text, out);
-	if (code != -EFBIG)
+	if (n >= 0)
+		parse_cpu_model(SCAN(host->scratch, (size_t)n), out);
+	if (n != -EFBIG)
 		return;
 	AUTO(freep) char *large = xmalloc(CPUINFO_MAX);
-	ssize_t n = tree_read(host->proc, "cpuinfo", large, CPUINFO_MAX);
+
+	n = tree_read(host->proc, "cpuinfo", large, CPUINFO_MAX);
 
 	if (n > 0)
 		parse_cpu_model(SCAN(large, (size_t)n), out);

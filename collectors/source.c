@@ -44,7 +44,7 @@ int source_read(struct source *s, const struct host *host, struct scan *ret, str
 int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
 	struct err *e)
 {
-	ssize_t n = tree_read(tree, path, host->scratch, host->scratch_size);
+	ssize_t n = tree_read_records(tree, path, host->scratch, host->scratch_size);
 
 	return result(host, tree, path, n, ret, e);
 }

@@ -30,7 +30,7 @@ void source_close(struct source *s); /* zeroed memory: nothing */
  */
 int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e);
 
-/* The same for a file that is read now and then. */
+/* The same for a file that is read now and then. Neither is for files with records longer than TREE_RECORD_MAX. */
 int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
 	struct err *e);
 

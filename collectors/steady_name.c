@@ -88,6 +88,8 @@ static const struct {
 	{"dddddddddd", is_unix_time},
 };
 
+#define LONGEST_TAIL 36 /* of these */
+
 static struct slice without_joint(struct slice name)
 {
 	while (name.len && strchr("-_.@ /:", name.data[name.len - 1]))
@@ -155,4 +157,91 @@ struct slice without_replica(struct slice name)
 	rest = without_suffix(rest, GENERATED_LETTERS, 8, 10);
 	rest = without_suffix(rest, "0123456789", 1, 10);
 	return steady_name(rest);
+}
+
+/* ---- SageMaker ---- */
+
+static bool is_letter_or_digit(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool are_letters_or_digits(const char *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!is_letter_or_digit(at[i]))
+			return false;
+	return true;
+}
+
+/* "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh": an execution and what makes the name unique, around the step. */
+static struct slice pipeline_step(struct slice name)
+{
+	static const char before[] = "pipelines-";
+	const size_t execution = sizeof before - 1, step = execution + 12 + 1, after = 1 + 10;
+
+	if (name.len <= step + after || strncmp(name.data, before, execution) != 0 ||
+		!are_letters_or_digits(name.data + execution, 12) || name.data[step - 1] != '-' ||
+		name.data[name.len - after] != '-' ||
+		!are_letters_or_digits(name.data + name.len - after + 1, after - 1))
+		return name;
+	return (struct slice){name.data + step, name.len - step - after};
+}
+
+/* Two digits each of year, month, day, hour and minute. */
+static bool is_short_time(struct slice text)
+{
+	unsigned month = digits(text.data + 3, 2), day = digits(text.data + 5, 2);
+
+	return month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+	       digits(text.data + 8, 2) < 24 && digits(text.data + 10, 2) < 60;
+}
+
+struct slice without_training(struct slice name)
+{
+	struct slice rest = pipeline_step(name);
+	size_t n = tail_of(rest, "-ddd-xxxxxxxx");
+
+	if (n < rest.len)
+		rest.len -= n;
+	n = tail_of(rest, "-dddddd-dddd");
+	if (n && n < rest.len && is_short_time((struct slice){rest.data + rest.len - n, n}))
+		rest.len -= n;
+	return steady_name(rest);
+}
+
+/* ---- before the end ---- */
+
+/* The length of a date, a time or a UUID that begins here and is followed by something else; 0: there is none. */
+static size_t date_here(const char *at)
+{
+	size_t longest = 0;
+
+	for (size_t n = 1; at[n - 1] && n <= LONGEST_TAIL; n++) {
+		if (at[n] && is_letter_or_digit(at[n]))
+			continue;
+		for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
+			if (tails[i].means != is_unix_time &&
+				tail_of((struct slice){at, n}, tails[i].pattern) == n &&
+				tails[i].means((struct slice){at, n}))
+				longest = n;
+	}
+	return longest;
+}
+
+void drop_dates_inside(char *name)
+{
+	char *to = name, *from = name;
+
+	while (*from) {
+		bool begins = from == name || !is_letter_or_digit(from[-1]);
+		size_t n = begins && is_letter_or_digit(*from) ? date_here(from) : 0;
+
+		/* One at the end, or alone, is not for us; the joint behind it goes along. */
+		if (n && from[n] && from[n + 1])
+			from += n + 1;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
 }

@@ -15,6 +15,12 @@ struct slice steady_name(struct slice name);
 /* As Kubernetes makes names out of a prefix (generateName): also without "-" and 5 of its letters, or a number. */
 struct slice without_generated(struct slice name);
 
+/* As SageMaker names the training jobs of its pipelines, of tuning jobs and of its SDK: the part that was chosen. */
+struct slice without_training(struct slice name);
+
+/* Without dates, times and UUIDs that stand by themselves before the end: "2026-11-21-load-eu". In place. */
+void drop_dates_inside(char *name);
+
 /* Of a pod: without what its ReplicaSet, Job, CronJob, StatefulSet or indexed Job added. */
 struct slice without_replica(struct slice name);
 

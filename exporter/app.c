@@ -42,7 +42,6 @@ static struct shelf *make_shelf(struct app *app)
 	machine_now(app, &m);
 	return shelf_new(&(struct shelf_config){
 		.path = o->catalogue_path,
-		.rates = words_of(&o->catalogue_rates),
 		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
@@ -51,6 +50,7 @@ static struct shelf *make_shelf(struct app *app)
 								     catalogue_home(m.vendor_id,
 									     m.region, app->home),
 				    .benchmarks = words_of(&o->catalogue_benchmarks)},
+			.rates = words_of(&o->catalogue_rates),
 			.refresh_seconds = o->catalogue_refresh_interval,
 			.say = say},
 	});

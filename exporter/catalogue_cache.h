@@ -20,12 +20,15 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
+#define CATALOGUE_ASKED_MAX 512
+
 /* Where a saved catalogue came from. */
 struct cache_origin {
 	char source[256]; /* URL or path */
 	char hash[128];   /* of the Keeper's database, "" = not known */
-	char asked[512];  /* for which regions and benchmarks, "" = for none in particular */
-	struct wall at;   /* when it was fetched, or last found unchanged */
+	char asked
+		[CATALOGUE_ASKED_MAX]; /* for which regions and benchmarks, "" = for none in particular */
+	struct wall at;                /* when it was fetched, or last found unchanged */
 };
 
 /* Puts a catalogue in the place of the one before, at once or not at all. */

@@ -10,6 +10,7 @@
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
+#define ASKED_MAX       (4u << 20) /* more than a command line can hold */
 
 struct network {
 	struct download *download;
@@ -58,11 +59,9 @@ static bool is_of(const char *source, const char *url)
 	return length_without_slashes(source) == n && strncmp(source, url, n) == 0;
 }
 
-/* The regions and benchmarks as one text. */
-static void asked_of(const struct catalogue_source *s,
-	char ret[sizeof((struct cache_origin *)0)->asked])
+void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_MAX])
 {
-	struct buf b = BUF_MAX(sizeof((struct cache_origin *)0)->asked - 1);
+	struct buf b = BUF_MAX(ASKED_MAX);
 
 	for (size_t i = 0; i < s->regions.n; i++)
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->regions.text[i]);
@@ -70,7 +69,7 @@ static void asked_of(const struct catalogue_source *s,
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->home);
 	for (size_t i = 0; i < s->benchmarks.n; i++)
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->benchmarks.text[i]);
-	utf8_clean(buf_text(&b), b.len, ret, sizeof((struct cache_origin *)0)->asked);
+	utf8_clean(buf_text(&b), b.len, ret, CATALOGUE_ASKED_MAX);
 	buf_done(&b);
 }
 
@@ -78,7 +77,7 @@ bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_ori
 {
 	struct cache_origin own;
 
-	asked_of(s, own.asked);
+	catalogue_asked(s, own.asked);
 	return is_of(o->source, s->url) && strcmp(own.asked, o->asked) == 0;
 }
 
@@ -119,7 +118,7 @@ static int save(const struct catalogue_source *s, struct catalogue_cache *cache,
 
 	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
-	asked_of(s, origin.asked);
+	catalogue_asked(s, origin.asked);
 	return c ? catalogue_cache_save(cache, c, &origin, e) :
 		   catalogue_cache_confirm(cache, origin.at, e);
 }

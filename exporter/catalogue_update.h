@@ -31,6 +31,9 @@ int catalogue_update(const struct catalogue_source *s, struct pause *pause, stru
 /* Is that the source of a catalogue that was fetched? */
 bool catalogue_is_url(const char *source);
 
+/* The regions and benchmarks as one text; a long one is cut, and ends in a hash of all of it (utf8_clean). */
+void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_MAX]);
+
 /* Is that what s would fetch? */
 bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o);
 

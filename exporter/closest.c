@@ -41,6 +41,14 @@ static size_t distance(const char *a, const char *b)
 	return row[nb];
 }
 
+/* A part of the other, or every second letter is right. */
+static bool is_like(const char *word, const char *name)
+{
+	if (strlen(word) > 2 && (strcasestr(name, word) || (*name && strcasestr(word, name))))
+		return true;
+	return *word && distance(word, name) <= 1 + strnlen(word, COMPARED) / 2;
+}
+
 static size_t unlikeness(const char *word, const char *name)
 {
 	bool inside = *word && (strcasestr(name, word) || strcasestr(word, name));
@@ -53,6 +61,8 @@ void closest(const char *word, const char *const *names, size_t n, const char *r
 	size_t found = 0, score[CLOSEST_MAX];
 
 	for (size_t i = 0; i < n; i++) {
+		if (!is_like(word, names[i]))
+			continue;
 		size_t u = unlikeness(word, names[i]), at = found;
 
 		while (at > 0 && u < score[at - 1])

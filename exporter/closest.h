@@ -9,9 +9,9 @@
 #define CLOSEST_MAX 5
 
 /*
- * Puts the CLOSEST_MAX names most like word in ret, or all n when they are fewer, and NULL after
- * them. Upper and lower case are the same; a name that contains the word, or the other way round,
- * comes before any that does not.
+ * Puts the names that are like word in ret, at most CLOSEST_MAX of them, the most alike first, and NULL after
+ * them: a name that contains the word, or the other way round, comes before one of which at most every second
+ * letter is another. Upper and lower case are the same.
  */
 void closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);

@@ -51,16 +51,6 @@ struct costs {
 	pthread_t thread;
 };
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *run_id)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (; *run_id; run_id++)
-		h = (h ^ (unsigned char)*run_id) * 1099511628211u;
-	return h;
-}
-
 struct costs *costs_new(struct app *app)
 {
 	struct costs *c = xcalloc(1, sizeof *c);
@@ -117,7 +107,7 @@ static struct counted count_run(const struct counted *before, const struct run_u
 		     !(r->duration_seconds > before->seconds && found->usd > before->usd);
 
 	return (struct counted){
-		hash_of(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
+		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
 /* Adds the runs that are new, and what one lasted longer that was taken for interrupted; the total never falls. */
@@ -127,7 +117,7 @@ static void count(struct job *j, const struct job_cost *found)
 
 	for (size_t i = 0; i < found->n_runs; i++) {
 		const struct counted *before =
-			counted_before(j, hash_of(found->run[i].run->run_id));
+			counted_before(j, hash_text(found->run[i].run->run_id));
 
 		now[i] = count_run(before, &found->run[i]);
 		if (!isnan(now[i].usd))

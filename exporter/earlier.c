@@ -89,8 +89,22 @@ const struct earlier_run *earlier_find(const struct earlier *a, const char *job_
 	uint64_t start_ticks)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (a->run[i].root.pid == pid && a->run[i].root.start_ticks == start_ticks &&
+		if (!a->run[i].continued && a->run[i].root.pid == pid &&
+			a->run[i].root.start_ticks == start_ticks &&
 			strcmp(a->run[i].job_name, job_name) == 0)
 			return &a->run[i];
 	return NULL;
+}
+
+const struct earlier_run *earlier_of_id(const struct earlier *a, const char *run_id)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (!a->run[i].continued && strcmp(a->run[i].run_id, run_id) == 0)
+			return &a->run[i];
+	return NULL;
+}
+
+void earlier_continue(struct earlier *a, const struct earlier_run *r)
+{
+	a->run[r - a->run].continued = true;
 }

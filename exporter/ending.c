@@ -169,9 +169,15 @@ void ending_linger(struct app *app, const sigset_t *signals)
 		;
 }
 
+struct closing {
+	const struct identity *self;
+	bool more; /* a step closes a few runs */
+};
+
 static int close_runs(struct history *h, void *context, struct err *e)
 {
-	const struct identity *self = context;
+	struct closing *c = context;
+	const struct identity *self = c->self;
 	const struct orphan_rule rule = {
 		.now = wall_seconds(now_read().wall),
 		.stale_seconds = INFINITY,
@@ -181,17 +187,24 @@ static int close_runs(struct history *h, void *context, struct err *e)
 		.leaving_start_ticks = self->start_ticks,
 	};
 
-	return history_close_orphans(h, &rule, e);
+	int code = history_close_orphans(h, &rule, e);
+
+	c->more = code > 0;
+	return code;
 }
 
 void ending_close_runs(struct app *app, const struct identity *self)
 {
-	struct identity copy = *self;
+	struct closing c = {.self = self};
 	struct err e = {0};
+	int code;
 
 	if (!ends_with_pod(app) || !app->historian ||
 		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
 		return;
-	if (historian_do(app->historian, close_runs, &copy, &e))
+	do
+		code = historian_do(app->historian, close_runs, &c, &e);
+	while (code == 0 && c.more);
+	if (code)
 		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter/catalogue_rates.h"
+
 #define FIRST_DELAY   300.0 /* seconds after a failure; doubles with each one after it */
 #define LONGEST_DELAY 21600.0
 
@@ -41,6 +43,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	pthread_mutex_unlock(&f->lock);
 	if (!take)
 		return;
+	/* From here on others may hold it. Wrong rates are refused where the next catalogue is loaded. */
+	catalogue_set_rates(take, &f->options->rates, NULL);
 	latest_set(&f->uncached, cached ? NULL : &take->shared);
 	if (cached)
 		catalogue_free(take);

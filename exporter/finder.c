@@ -135,6 +135,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
 	n->open = code == 0;
+	if (n->open && n->earlier)
+		earlier_continue(f->earlier, n->earlier);
 	found_count(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
 	return code;
 }

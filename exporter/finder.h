@@ -59,7 +59,10 @@ struct announced {
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced *ret, struct err *e);
 
-/* A run that is found here is over, and this is how it ended. -ENOENT: none of that id is open here. */
+/*
+ * A run that is found here is over, and this is how it ended; also one that the exporter before us left open. -ENOENT:
+ * none of that id is open here.
+ */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code);
 

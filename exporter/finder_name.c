@@ -13,11 +13,7 @@
 
 static uint64_t fingerprint(struct slice s)
 {
-	uint64_t hash = 14695981039346656037U;
-
-	for (size_t i = 0; i < s.len; i++)
-		hash = (hash ^ (unsigned char)s.data[i]) * 1099511628211U;
-	return hash | 1;
+	return hash_bytes(s.data, s.len) | 1;
 }
 
 /* Once: which right would let us see what we cannot. */

@@ -63,22 +63,51 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	return 0;
 }
 
+static struct named *open_of_id(const struct finder *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->run_id, run_id) == 0)
+			return f->named[i];
+	return NULL;
+}
+
+/* A run that was announced to the exporter before us, and to us not yet. */
+static struct named *take_up(struct finder *f, const struct host *host, const char *run_id)
+{
+	const struct earlier_run *r = earlier_of_id(f->earlier, run_id);
+	struct process_stat stat;
+
+	if (!r || r->recorded_elsewhere || process_read_stat(host, r->root.pid, &stat) < 0 ||
+		stat.start_ticks != r->root.start_ticks)
+		return NULL;
+	struct announcement a = {
+		.pid = r->root.pid,
+		.job_name = r->job_name,
+		.cpu_cores = NAN,
+		.memory_bytes = NAN,
+		.input_bytes = NAN,
+		.attempt = NAN,
+	};
+	struct named *n = named_by(&a);
+
+	f->host = host;
+	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;
+}
+
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code)
 {
 	double unknown[RUN_N_METRICS];
+	struct named *n = open_of_id(f, run_id);
 
+	if (!n)
+		n = take_up(f, host, run_id);
+	if (!n)
+		return -ENOENT;
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		unknown[i] = NAN;
-	for (size_t i = 0; i < f->n; i++) {
-		struct named *n = f->named[i];
-
-		if (!n->open || strcmp(n->run_id, run_id) != 0)
-			continue;
-		n->told_outcome = outcome;
-		n->told_exit_code = exit_code;
-		jobs_conclude(host->jobs, run_id, unknown, FINAL_AT_LEAST);
-		return 0;
-	}
-	return -ENOENT;
+	n->told_outcome = outcome;
+	n->told_exit_code = exit_code;
+	jobs_conclude(host->jobs, run_id, unknown, FINAL_AT_LEAST);
+	return 0;
 }

@@ -10,6 +10,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
+#define JUST_NOW_SECONDS                                                                           \
+	0.1 /* ago: what the system did since the snapshot counts for the whole interval */
 
 struct recorded {
 	char run_id[RUN_ID_MAX];
@@ -83,7 +85,15 @@ static void read_system(struct fold *f, const struct snapshot *s)
 	}
 }
 
-void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
+static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (strcmp(s->runs[i].run_id, run_id) == 0)
+			return &s->runs[i];
+	return NULL;
+}
+
+static struct recorded *begin(struct fold *f, const char *run_id, const struct snapshot *s)
 {
 	GROW(f->recorded, f->n, f->room);
 	struct recorded *r = &f->recorded[f->n++];
@@ -91,28 +101,33 @@ void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
 	*r = (struct recorded){.at = s->at.mono};
 	text_copy(run_id, r->run_id, sizeof r->run_id);
 	r->last = xcalloc(f->columns->n, sizeof *r->last);
+	return r;
+}
+
+void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
+{
+	struct recorded *r = begin(f, run_id, s);
+	const struct run_reading *reading = reading_of(s, run_id);
+	double age = reading ? reading->value[RUN_DURATION_SECONDS] : 0;
+	bool started_just_now = !(age > JUST_NOW_SECONDS);
+
+	if (age > 0)
+		r->at.ns -= (int64_t)(age * 1e9);
 	read_system(f, s);
 	for (size_t i = 0; i < f->columns->n; i++)
-		r->last[i] = f->source[i].run_metric >= 0 ? 0 : f->system[i];
+		r->last[i] = f->source[i].run_metric >= 0 ? 0 :
+			     started_just_now             ? f->system[i] :
+							    NAN;
 }
 
 void fold_continue(struct fold *f, const char *run_id, const struct snapshot *s, const double *base,
 	double seconds)
 {
-	fold_begin(f, run_id, s);
-	struct recorded *r = &f->recorded[f->n - 1];
+	struct recorded *r = begin(f, run_id, s);
 
 	r->at.ns -= (int64_t)(seconds * 1e9);
 	for (size_t i = 0; i < f->columns->n; i++)
 		r->last[i] = f->source[i].run_metric >= 0 ? base[f->source[i].run_metric] : NAN;
-}
-
-static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
-{
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (strcmp(s->runs[i].run_id, run_id) == 0)
-			return &s->runs[i];
-	return NULL;
 }
 
 static double folded(enum metric_fold how, double last, double now)

@@ -15,7 +15,8 @@ void fold_free(struct fold *f);
 
 /*
  * The run is recorded from this snapshot on: its own counters start from 0, those of the system from here.
- * s need not hold the run yet.
+ * s need not hold the run yet. When it does, the first row covers the run from its start, as its counters do;
+ * what the system did meanwhile is not known when that is long ago.
  */
 void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s);
 

@@ -43,13 +43,15 @@ static struct followed *find(struct follower *f, const char *run_id)
 	return NULL;
 }
 
+/* What a dead exporter left open is not of another's: the finder goes on with it, or upkeep closes it. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;
 
 	return r->owner_pid != f->self->pid && r->root.pid_namespace &&
 	       r->root.pid_namespace == here->pid_namespace &&
-	       strcmp(r->root.boot_id, here->boot_id) == 0;
+	       strcmp(r->root.boot_id, here->boot_id) == 0 &&
+	       process_alive(NULL, r->owner_pid, r->owner_start_ticks);
 }
 
 static void follow(struct follower *f, const struct open_run *r)

@@ -18,6 +18,7 @@
 #include "exporter/json.h"
 #include "exporter/log.h"
 #include "exporter/run_message.h"
+#include "exporter/setbacks.h"
 #include "exporter/token.h"
 #include "exporter/version.h"
 
@@ -40,9 +41,11 @@ struct forwarder {
 	struct download *download; /* from the first run on: libcurl costs five megabytes */
 	struct answer answer;
 	struct history *history;
-	int64_t version; /* of the history when nothing was left to do */
-	unsigned failures;
+	int64_t version;   /* of the history when nothing was left to do */
+	unsigned failures; /* in a row, that say nothing about one run */
 	struct complaint complaint;
+	struct setbacks setbacks;
+	double longest_delay; /* of runs that were set aside */
 
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards stop */
@@ -53,7 +56,7 @@ struct forwarder {
 
 static struct {
 	atomic_bool active;
-	atomic_ullong delivered, refused, failures, waiting;
+	atomic_ullong delivered, refused, failures, waiting, stuck;
 } counts;
 
 struct forward_counts forward_counts(void)
@@ -64,6 +67,7 @@ struct forward_counts forward_counts(void)
 		.refused = atomic_load(&counts.refused),
 		.failures = atomic_load(&counts.failures),
 		.waiting = atomic_load(&counts.waiting),
+		.stuck = atomic_load(&counts.stuck),
 	};
 }
 
@@ -92,7 +96,6 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 	const char *path = f->options.token_file;
 	int code = 0;
 
-	answer_clear(&f->answer);
 	if (path)
 		code = token_read(path, token, e);
 
@@ -175,6 +178,8 @@ static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
 	struct runs runs = {0};
+
+	answer_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
 	/* Gone meanwhile: the history has limits. */
@@ -183,23 +188,125 @@ static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *
 	return hand_on_run(f, &runs.run[0], e);
 }
 
+static void note_calm(struct forwarder *f)
+{
+	f->failures = 0;
+	if (complaint_over(&f->complaint))
+		log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
+}
+
+static void note_success(struct forwarder *f, const char *run_id)
+{
+	setbacks_remove(&f->setbacks, run_id);
+	note_calm(f);
+}
+
+/* The other exporter is there and could not take this one. */
+static bool is_about_the_run(int code, const struct answer *a)
+{
+	return code == -EIO && a->status == 500;
+}
+
+static void note_failure(struct forwarder *f, const char *run_id, bool by_itself,
+	const struct err *e)
+{
+	unsigned failures = setbacks_failures(&f->setbacks, run_id) + 1;
+	struct setbacks_wait wait = {now_read().mono, forward_delay(failures, random_share())};
+
+	atomic_fetch_add(&counts.failures, 1);
+	if (setbacks_add(&f->setbacks, run_id, by_itself, wait))
+		log_line(LOG_LEVEL_WARN,
+			"a run cannot be handed on; it waits in the history, and others go first",
+			"run_id", run_id, "err", e->text, NULL);
+}
+
+struct waiting {
+	const char **run_id;
+	size_t n;
+	bool all;
+};
+
+/* Those that are not set aside. Two in a row that fail by themselves: it is rather the other exporter. */
+static int hand_on_fresh(struct forwarder *f, const struct waiting *w, struct arena *arena,
+	struct err *e)
+{
+	unsigned failed = 0;
+
+	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+		if (setbacks_is_aside(&f->setbacks, w->run_id[i]))
+			continue;
+		int code = hand_on_by_id(f, w->run_id[i], arena, e);
+		bool by_itself = is_about_the_run(code, &f->answer);
+
+		if (is_aborted(f))
+			return code;
+		if (code == 0)
+			note_success(f, w->run_id[i]);
+		else
+			note_failure(f, w->run_id[i], by_itself, e);
+		failed = code ? failed + 1 : 0;
+		if (code && (!by_itself || failed > 1))
+			return code;
+	}
+	return 0;
+}
+
+/* Those that were set aside and have waited long enough, up to the first that fails again. */
+static void hand_on_stuck(struct forwarder *f, const struct waiting *w, struct arena *arena)
+{
+	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+		const char *run_id = w->run_id[i];
+		struct err e = {0};
+
+		if (!setbacks_is_aside(&f->setbacks, run_id) ||
+			!setbacks_is_due(&f->setbacks, run_id, now_read().mono, f->longest_delay))
+			continue;
+		int code = hand_on_by_id(f, run_id, arena, &e);
+
+		if (code && !is_aborted(f))
+			note_failure(f, run_id, true, &e);
+		if (code)
+			return;
+		note_success(f, run_id);
+	}
+}
+
+/* Those that wait: all that are set aside, and some others. */
+static int look(struct forwarder *f, struct arena *arena, struct waiting *ret, struct err *e)
+{
+	size_t limit = RUNS_AT_ONCE + setbacks_count(&f->setbacks);
+	int code = history_unforwarded(f->history, limit, arena, &ret->run_id, &ret->n, e);
+
+	if (code)
+		return code;
+	ret->all = ret->n < limit;
+	if (ret->all)
+		setbacks_keep(&f->setbacks, ret->run_id, ret->n);
+	return 0;
+}
+
+static void count_waiting(struct forwarder *f)
+{
+	uint64_t waiting = 0;
+
+	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
+		atomic_store(&counts.waiting, waiting);
+	atomic_store(&counts.stuck, setbacks_aside(&f->setbacks));
+}
+
 /* Some of those that wait; 1: there may be more. */
 static int hand_on_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	const char **run_id;
-	uint64_t waiting = 0;
-	size_t n = 0;
-	int code = history_unforwarded(f->history, RUNS_AT_ONCE, &arena, &run_id, &n, e);
+	struct waiting w = {0};
+	int code = look(f, &arena, &w, e);
 
-	for (size_t i = 0; i < n && code == 0 && !is_aborted(f); i++) {
-		code = hand_on_by_id(f, run_id[i], &arena, e);
-		if (code == 0)
-			f->failures = 0;
-	}
-	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
-		atomic_store(&counts.waiting, waiting);
-	return code ? code : n == RUNS_AT_ONCE;
+	if (code == 0)
+		code = hand_on_fresh(f, &w, &arena, e);
+	if (code == 0 && w.all)
+		hand_on_stuck(f, &w, &arena);
+	count_waiting(f);
+	return code ? code : !w.all;
 }
 
 static int hand_on_all(struct forwarder *f, struct err *e)
@@ -213,7 +320,8 @@ static int hand_on_all(struct forwarder *f, struct err *e)
 		return code == -ENOENT ? 0 : code;
 	int64_t seen = history_version(f->history);
 
-	if (seen >= 0 && seen == f->version)
+	if (seen >= 0 && seen == f->version &&
+		!setbacks_any_due(&f->setbacks, now_read().mono, f->longest_delay))
 		return 0;
 	f->version = -1;
 	while ((code = hand_on_some(f, e)) > 0 && !is_aborted(f))
@@ -229,19 +337,16 @@ static double attempt(struct forwarder *f, bool *settled)
 	struct err e = {0};
 	int code = hand_on_all(f, &e);
 
-	*settled = code == 0;
-	if (code == 0) {
-		f->failures = 0;
-		if (complaint_over(&f->complaint))
-			log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
+	*settled = code == 0 && !setbacks_aside(&f->setbacks);
+	if (*settled)
+		note_calm(f);
+	if (code == 0)
 		return POLL_SECONDS;
-	}
 	history_close(TAKE(f->history));
 	f->version = -1;
 	if (is_aborted(f))
 		return 0;
 	f->failures++;
-	atomic_fetch_add(&counts.failures, 1);
 	if (complaint_due(&f->complaint))
 		log_line(LOG_LEVEL_WARN, "runs cannot be handed on; they wait in the history",
 			"err", e.text, NULL);
@@ -270,6 +375,7 @@ static void *forwarder_loop(void *context)
 		bool settled, stopping = f->stop;
 
 		pthread_mutex_unlock(&f->lock);
+		f->longest_delay = stopping ? LONGEST_DELAY_AT_STOP : LONGEST_DELAY;
 		double wait = attempt(f, &settled);
 
 		pthread_mutex_lock(&f->lock);
@@ -288,6 +394,7 @@ static void forwarder_free(struct forwarder *f)
 	history_close(f->history);
 	download_close(f->download);
 	buf_done(&f->answer.body);
+	setbacks_done(&f->setbacks);
 	pthread_cond_destroy(&f->changed);
 	pthread_mutex_destroy(&f->lock);
 	free(f->url);

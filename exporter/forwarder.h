@@ -5,7 +5,8 @@
  * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
  *
  * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
- * (400, 413, 422) is not sent again.
+ * (400, 413, 422) is not sent again. A run that the receiver answers with 500, or that fails again and again for
+ * whatever reason, waits by itself and no longer holds up the others (exporter/setbacks.h).
  */
 #ifndef EXPORTER_FORWARDER_H
 #define EXPORTER_FORWARDER_H
@@ -40,7 +41,7 @@ void forwarder_stop(struct forwarder *f, double timeout_seconds);
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* failures: of attempts, which are repeated */
-	uint64_t waiting;                      /* runs, as of the last look */
+	uint64_t waiting, stuck;               /* runs, as of the last look; stuck: set aside */
 };
 struct forward_counts forward_counts(void);
 

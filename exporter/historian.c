@@ -23,6 +23,9 @@
 /* A program that ends waits this long at most for the last upkeep. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
+/* A deadline that never comes, as writer_clock() counts: some thirty years after the boot. */
+#define LATEST 1e9
+
 /* What another thread wants done; lives on its stack. */
 struct call {
 	struct call *next;
@@ -56,6 +59,7 @@ struct historian {
 
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
 {
+	deadline = fmin(deadline, LATEST);
 	struct timespec t = {.tv_sec = (time_t)deadline};
 
 	t.tv_nsec = (long)((deadline - (double)t.tv_sec) * 1e9);
@@ -161,6 +165,7 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 		h->health.last_commit_seconds = work->written.seconds;
 	h->health.bytes_on_disk = work->bytes;
 	h->health.errors += failed;
+	h->health.jobs_forgotten = h->writer.jobs_forgotten;
 	h->samples_at_hand = 0;
 	ring_put_back(&h->ring, &work->batch);
 	h->pause = next_pause(h, failed && !at_once);
@@ -238,6 +243,7 @@ static void init(struct historian *h, const struct historian_config *c)
 	h->ring.max_samples = HISTORIAN_RING_SAMPLES;
 	h->ring.max_runs = HISTORIAN_RING_RUNS;
 	h->health.last_commit_seconds = NAN;
+	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
 	writer_init(&h->writer, &h->config);
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_condattr_init(&attributes);
@@ -337,6 +343,14 @@ int historian_do(struct historian *h,
 		pthread_cond_wait(&h->progress, &h->lock);
 	pthread_mutex_unlock(&h->lock);
 	return c.code;
+}
+
+void historian_upkeep(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->upkeep_at = 0;
+	pthread_cond_signal(&h->wake);
+	pthread_mutex_unlock(&h->lock);
 }
 
 void historian_suspect(struct historian *h)

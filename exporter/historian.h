@@ -38,6 +38,7 @@ struct historian_config {
 	struct run_root here; /* this machine: boot id and PID namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
+	bool upkeep_waits; /* the first upkeep, for historian_upkeep */
 };
 
 /* Opens the file before it starts the thread, so that a bad path is an error now. */
@@ -63,11 +64,18 @@ int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
+/*
+ * The runs that were left open and go on were handed over: those of which that is not true may be closed. Without it a
+ * run that ends while a server starts would be taken for interrupted until the server has written how it ended.
+ */
+void historian_upkeep(struct historian *h);
+
 /* A reader met -EBADMSG: checks the file, and sets it aside when it is corrupt. Any thread. */
 void historian_suspect(struct historian *h);
 
 struct historian_health {
-	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
+	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk,
+		jobs_forgotten; /* whole, because the history was full */
 	size_t samples_waiting;
 	double last_commit_seconds; /* how long the last commit took; NaN before the first */
 };

@@ -176,19 +176,24 @@ int history_close_orphans(struct history *h, const struct orphan_rule *rule, str
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job, oldest first */
 	double retention_seconds; /* ended runs, by their end */
-	uint64_t max_bytes;       /* of the file: samples of the oldest runs go first, then runs */
+	uint64_t max_bytes;       /* of the file, whatever the names: below */
 	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
 };
 
 /*
- * Enforces the limits. Never touches an open run (but thins its samples), never removes the newest
- * ended run of a job: max_bytes may take its samples in the end, not its summary. An open run also
- * has at most its newest 100,000 samples at full rate.
+ * Enforces the limits. Never touches an open run (but thins its samples); the newest ended run of a job
+ * goes only for max_bytes, and last: samples of the oldest runs go first, then the runs, then samples of the
+ * newest runs and of open ones, and at last the newest runs, those of all jobs that began first. A job that has
+ * no run any more is forgotten, with its counts. An open run also has at most its newest 100,000 samples at
+ * full rate.
  *
  * Does one bounded step in transactions of its own (the caller has none): 1 = there may be more to
  * do.
  */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
+
+/* Jobs that this handle forgot since it was opened. */
+uint64_t history_jobs_forgotten(const struct history *h);
 
 /* ---- reading; results live in the caller's arena ---- */
 struct run_query {

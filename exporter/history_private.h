@@ -35,6 +35,9 @@ struct history_column { /* of the file */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
+/* What the runs of a row of job_outcome add to history_activity. */
+#define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
+
 #define HISTORY_STATEMENTS(X) \
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
@@ -82,7 +85,7 @@ X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_sec
   " LEFT JOIN run_stat n ON n.run = r.id AND n.\"column\" = 'network_sent_bytes'" \
   " LEFT JOIN run_stat d ON d.run = r.id AND d.\"column\" = 'disk_grown_bytes' ORDER BY j.id, r.started_at DESC, r.id DESC") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
-  " + (SELECT total(CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END) FROM job_outcome)") \
+  " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
@@ -92,6 +95,12 @@ X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running'
 X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
   " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
   " ORDER BY r.started_at, r.id LIMIT 1") \
+X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
+X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELECT runs FROM job WHERE id = ?1)" \
+  " + coalesce((SELECT sum(" OUTCOME_ACTIVITY ") FROM job_outcome WHERE job = ?1), 0)" \
+  " WHERE NOT EXISTS(SELECT 1 FROM run WHERE job = ?1) AND EXISTS(SELECT 1 FROM job WHERE id = ?1)") \
+X(DROP_OUTCOMES, "DELETE FROM job_outcome WHERE job = ?") \
+X(DROP_JOB, "DELETE FROM job WHERE id = ?") \
 X(THINNABLE_TO_MINUTES, "SELECT id, interval_seconds, minutes_until, (id << 32) | 4294967295, outcome = 'running' FROM run" \
   " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until < (id << 32) | 4294967295") \
 X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, outcome = 'running' FROM run" \
@@ -117,6 +126,7 @@ struct history {
 	size_t n_columns;              /* of the file */
 	struct history_column *column;
 	struct arena names;
+	uint64_t jobs_forgotten;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
 };

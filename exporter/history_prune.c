@@ -19,6 +19,7 @@
 struct doomed {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
+	int64_t job[RUNS_AT_ONCE]; /* 0 = it stays */
 };
 
 static int run_with_id(struct history *h, enum history_statement id, int64_t run, struct err *e)
@@ -86,20 +87,46 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
+/* A job without a run is counted one last time: history_activity does not fall. */
+static int forget_job(struct history *h, int64_t job, uint64_t *forgotten, struct err *e)
+{
+	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
+	int code = run_with_id(h, STATEMENT_FORGET_JOB, job, e);
+
+	if (code || sqlite3_changes64(h->db) == 0)
+		return code;
+	++*forgotten;
+	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
+		code = run_with_id(h, drop[i], job, e);
+	return code;
+}
+
+/* In one transaction; a job that has no run left is forgotten when it is named. */
+static int drop_doomed(struct history *h, const struct doomed *doomed, struct err *e)
+{
+	int64_t left = SAMPLES_AT_ONCE;
+	uint64_t forgotten = 0;
+	int code = history_transaction(h, e);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < doomed->n && left > 0 && code == 0; i++) {
+		code = drop_run(h, doomed->run[i], &left, e);
+		if (code == 0 && left > 0 && doomed->job[i])
+			code = forget_job(h, doomed->job[i], &forgotten, e);
+	}
+	code = finish_step(h, code, e);
+	if (code > 0)
+		h->jobs_forgotten += forgotten;
+	return code;
+}
+
 static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
 {
 	struct doomed doomed = {0};
-	int64_t left = SAMPLES_AT_ONCE;
 	int code = find_excess(h, l, now, &doomed, e);
 
-	if (code || doomed.n == 0)
-		return code;
-	code = history_transaction(h, e);
-	if (code)
-		return code;
-	for (size_t i = 0; i < doomed.n && left > 0 && code == 0; i++)
-		code = drop_run(h, doomed.run[i], &left, e);
-	return finish_step(h, code, e);
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, e);
 }
 
 /* ---- size ---- */
@@ -167,6 +194,35 @@ static int drop_oldest_run(struct history *h, struct err *e)
 	return code ? code : finish_step(h, drop_run(h, run, &left, e), e);
 }
 
+static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OLDEST_ENDED, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, RUNS_AT_ONCE);
+	while ((code = sql_row(&q, e)) > 0) {
+		ret->run[ret->n] = sql_int(&q);
+		ret->job[ret->n++] = sql_int(&q);
+	}
+	return code;
+}
+
+/* Jobs whose names are never used again would fill any file with their newest runs. */
+static int drop_oldest_jobs(struct history *h, struct err *e)
+{
+	struct doomed doomed = {0};
+	int code = find_oldest_ended(h, &doomed, e);
+
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, e);
+}
+
+uint64_t history_jobs_forgotten(const struct history *h)
+{
+	return h->jobs_forgotten;
+}
+
 /* What is missed least goes first. */
 static int make_room(struct history *h, struct err *e)
 {
@@ -178,7 +234,7 @@ static int make_room(struct history *h, struct err *e)
 		code = drop_oldest_samples(h, true, e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
-	return code;
+	return code ? code : drop_oldest_jobs(h, e);
 }
 
 /* Gives free pages at the end of the file back, by moving others there. */

@@ -68,6 +68,9 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
 	/* Which processors of its architecture a run needs. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
+	/* Jobs of which nothing is left, not even their counts, because the file was full. */
+	"CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
+	"INSERT INTO forgotten VALUES(0, 0);",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -53,6 +53,7 @@ struct server {
 	struct MHD_Daemon *daemon;
 	struct http *http;
 	struct crowd crowd;
+	bool given; /* the socket is somebody else's */
 	char address[LISTEN_TEXT_MAX];
 };
 
@@ -234,15 +235,38 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
-static enum MHD_Result refuse_ambiguous(struct MHD_Connection *connection)
+static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *code,
+	const char *message)
 {
 	struct answer a;
 
-	site_refusal(&a, 400, "bad_request",
-		"Content-Length, Transfer-Encoding (chunked) and Host may be there once, "
-		"and only one of the first two");
+	site_refusal(&a, status, code, message);
 	a.is_last = true;
 	return http_send(connection, &a, NULL);
+}
+
+/* What is clear without a body. */
+static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
+	bool *refused)
+{
+	struct request r = exchange_request(x, method);
+
+	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
+	*refused = true;
+	if (exchange_is_ambiguous(x))
+		return refuse(x->connection, 400, "bad_request",
+			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
+			"and "
+			"Content-Type may be there once, only one of the first two, and no other "
+			"host "
+			"in the request line");
+	x->keeps_body = site_takes_body(h->site, &r);
+	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)
+		return refuse(x->connection, 413, "too_large",
+			"a body may have at most 262144 bytes");
+	*refused = false;
+	return MHD_YES;
 }
 
 /*
@@ -263,17 +287,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	if (!x)
 		return MHD_NO;
 	x->headers_seen = true;
-	if (first)
-		MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
-	if (first && exchange_is_ambiguous(x))
-		return refuse_ambiguous(connection);
 	if (first) {
-		struct request r = exchange_request(x, method);
+		bool refused;
+		enum MHD_Result ret = on_headers(h, x, method, &refused);
 
-		x->keeps_body = site_takes_body(h->site, &r);
+		if (refused || x->reads_body)
+			return ret;
 	}
-	if (first && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || x->keeps_body))
-		return MHD_YES;
 	if (*body_len) {
 		x->received += *body_len;
 		if (x->keeps_body)
@@ -374,6 +394,7 @@ static int serve_given(struct http *h, struct err *e)
 		char *bound = h->server[h->n].address;
 
 		code = listen_adopt(fd, bound, e);
+		h->server[h->n].given = true;
 		if (code == 0)
 			code = serve(h, fd, bound,
 				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
@@ -419,6 +440,19 @@ const char *http_address(const struct http *h, size_t i)
 	return i < h->n ? h->server[i].address : NULL;
 }
 
+static void server_stop(struct server *s)
+{
+	/*
+	 * libmicrohttpd shuts its socket down, and with it the one that systemd holds for who comes after us: nobody could
+	 * listen at it again. One that is taken out of its hands is left alone.
+	 */
+	int given = s->given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
+
+	MHD_stop_daemon(s->daemon);
+	closep(&given);
+	crowd_done(&s->crowd);
+}
+
 void http_stop(struct http *h)
 {
 	if (!h)
@@ -429,10 +463,8 @@ void http_stop(struct http *h)
 		web_stop(h->web);
 	if (h->desk)
 		desk_stop(h->desk);
-	for (size_t i = 0; i < h->n; i++) {
-		MHD_stop_daemon(h->server[i].daemon);
-		crowd_done(&h->server[i].crowd);
-	}
+	for (size_t i = 0; i < h->n; i++)
+		server_stop(&h->server[i]);
 	if (h->unix_socket)
 		unlink(h->unix_socket);
 	web_close(h->web);

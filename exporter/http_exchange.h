@@ -27,7 +27,7 @@ struct exchange {
 	bool decided;             /* entry holds; nobody is to be asked again */
 	enum web_entry entry;
 	uint64_t scraped;
-	bool keeps_body;
+	bool reads_body, keeps_body;
 	struct buf body;
 	uint64_t received; /* bytes of a body */
 	/* Of an answer that takes long: the desk that it was taken to, and what came of it, which is still to be sent. */
@@ -49,10 +49,13 @@ void exchange_free(struct exchange *x);
 struct request exchange_request(const struct exchange *x, const char *method);
 
 /*
- * Do the headers leave open where the request ends, or whom it is for? A proxy before us may have read them otherwise,
+ * Do the headers leave open where the request ends, whom it is for, or who asks? A proxy before us may have read them otherwise,
  * and take what is a body to it for the next request of somebody else.
  */
 bool exchange_is_ambiguous(const struct exchange *x);
+
+/* What Content-Length says; 0 = nothing. */
+uint64_t exchange_length(const struct exchange *x);
 
 /*
  * Sets the connection aside and has the request answered at the desk; then x->answered holds, and libmicrohttpd calls

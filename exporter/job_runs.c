@@ -33,7 +33,7 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 	struct arena *arena, struct err *e)
 {
 	const char *near[CLOSEST_MAX + 1];
-	char message[JOB_NAME_MAX + 64];
+	char message[JOB_NAME_MAX + 128];
 	struct job_row *jobs;
 	size_t n;
 	int code = history_jobs(h, arena, &jobs, &n, e);
@@ -45,8 +45,16 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 	for (size_t i = 0; i < n; i++)
 		names[i] = jobs[i].job_name;
 	closest(job_name, names, n, near);
-	snprintf(message, sizeof message, "no job \"%s\" is known%s", job_name,
-		n ? "" : ", nor any other yet");
+	if (near[0])
+		snprintf(message, sizeof message, "no job \"%s\" is known", job_name);
+	else if (n)
+		snprintf(message, sizeof message,
+			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
+			"lists all %zu",
+			job_name, n);
+	else
+		snprintf(message, sizeof message, "no job \"%s\" is known, nor any other yet",
+			job_name);
 	return reply_error(reply, 404, "unknown_job", message, "did_you_mean", near);
 }
 

@@ -65,6 +65,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 			.full_rate_seconds = o->history_full_rate},
 		.here = self->here,
 		.alive = process_alive,
+		.upkeep_waits = app->self != NULL,
 	};
 	int code = make_folder_of(app->history_path, e);
 
@@ -99,6 +100,20 @@ static void stop_forwarder(struct forwarder *f, struct app *app)
 
 /* ---- serve ---- */
 
+static void only_look(struct finder *f, const struct host *host, void *context)
+{
+	(void)f;
+	(void)host;
+	(void)context;
+}
+
+/* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
+static void begin_upkeep(struct app *app)
+{
+	sampler_find(app->sampler, only_look, NULL);
+	historian_upkeep(app->historian);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
 	struct err *e)
 {
@@ -118,6 +133,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = sampler_start(&app->sampler, app, e);
 	if (code == 0)
 		code = rules_use(app, e);
+	if (code == 0)
+		begin_upkeep(app);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, e);
 	if (code == 0)
@@ -146,6 +163,12 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
+static void warn_of_variable(const char *variable, const char *meant)
+{
+	log_line(LOG_LEVEL_WARN, "a variable is that of no option, and nothing comes of it",
+		"variable", variable, "meant", meant, NULL);
+}
+
 static int serve_main(int argc, char **argv)
 {
 	struct options o;
@@ -163,6 +186,7 @@ static int serve_main(int argc, char **argv)
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
+	options_check_environment(COMMAND_SERVE, warn_of_variable);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);

@@ -202,16 +202,26 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 	return set(o, row, value, e);
 }
 
+#define VARIABLE_PREFIX "RIGHTSIZE_"
+#define VARIABLE_MAX    64
+
 /* RIGHTSIZE_SAMPLE_INTERVAL for sample.interval. */
+static void variable_of(const char *name, char out[VARIABLE_MAX])
+{
+	size_t n = strlen(VARIABLE_PREFIX);
+
+	text_copy(VARIABLE_PREFIX, out, VARIABLE_MAX);
+	for (; *name && n < VARIABLE_MAX - 1; name++)
+		out[n++] =
+			(char)(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_');
+	out[n] = '\0';
+}
+
 static const char *from_environment(const char *name)
 {
-	char variable[64] = "RIGHTSIZE_";
-	size_t n = strlen(variable);
+	char variable[VARIABLE_MAX];
 
-	for (; *name && n < sizeof variable - 1; name++)
-		variable[n++] =
-			(char)(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_');
-	variable[n] = '\0';
+	variable_of(name, variable);
 	return getenv(variable);
 }
 
@@ -227,6 +237,46 @@ static int set_defaults(struct options *o, enum command_bits command, struct err
 			return err_wrap(e, "environment"), code;
 	}
 	return 0;
+}
+
+/* Is this variable that of an option, of whatever command, or one that names the job of a process? */
+static bool is_known_variable(const char *variable)
+{
+	static const char *const of_jobs[] = {"job_name", "run_id", "attempt", "input_bytes"};
+	char known[VARIABLE_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(rows) + ARRAY_LEN(of_jobs); i++) {
+		variable_of(i < ARRAY_LEN(rows) ? rows[i].name : of_jobs[i - ARRAY_LEN(rows)],
+			known);
+		if (strcmp(known, variable) == 0)
+			return true;
+	}
+	return false;
+}
+
+void options_check_environment(enum command_bits command,
+	void (*say)(const char *variable, const char *meant))
+{
+	const size_t prefix = strlen(VARIABLE_PREFIX);
+	char variable[ARRAY_LEN(rows)][VARIABLE_MAX], given[VARIABLE_MAX];
+	const char *names[ARRAY_LEN(rows)], *slip;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (!(rows[i].commands & command))
+			continue;
+		variable_of(rows[i].name, variable[n]);
+		names[n] = variable[n] + prefix;
+		n++;
+	}
+	for (char **entry = environ; *entry; entry++) {
+		slice_copy((struct slice){*entry, strcspn(*entry, "=")}, given, sizeof given);
+		if (strncmp(given, VARIABLE_PREFIX, prefix) != 0 || is_known_variable(given))
+			continue;
+		slip = closest_slip(given + prefix, names, n);
+		if (slip)
+			say(given, slip - prefix);
+	}
 }
 
 static const struct option_row *row_named(const char *name, size_t len)

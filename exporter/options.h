@@ -53,7 +53,7 @@ X(COUNT, history_runs_per_job, "history.runs-per-job", "50", 1, 100000, COMMAND_
 X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which ended runs go; the newest run of a job always stays") \
 X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATCH, "BYTES", \
-  "Largest size of the history; the samples of the oldest runs go first, then the runs") \
+  "Largest size of the history; the samples of the oldest runs go first, then the runs, at last the newest run of jobs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
 X(TEXT, forward_url, "forward.url", NULL, 0, 0, COMMAND_WATCH, "URL", \
@@ -169,6 +169,13 @@ struct options {
 
 extern const char *const log_level_names[], *const log_format_names[],
 						    *const server_allocation_names[];
+
+/*
+ * Says of each variable that begins with RIGHTSIZE_ and is no option, but much like that of one, which one is meant.
+ * What is like none is left alone: Kubernetes sets variables for each of its services.
+ */
+void options_check_environment(enum command_bits command,
+	void (*say)(const char *variable, const char *meant));
 
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and

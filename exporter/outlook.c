@@ -62,12 +62,15 @@ struct outlooks {
 	bool stop;
 	size_t n, room;
 	struct entry *entry;
+	uint64_t id_hash[OUTLOOKS_MAX]; /* of entry[].run_id */
 };
 
 static struct entry *find(struct outlooks *o, const char *run_id)
 {
+	uint64_t hash = hash_text(run_id);
+
 	for (size_t i = 0; i < o->n; i++)
-		if (strcmp(o->entry[i].run_id, run_id) == 0)
+		if (o->id_hash[i] == hash && strcmp(o->entry[i].run_id, run_id) == 0)
 			return &o->entry[i];
 	return NULL;
 }
@@ -201,6 +204,7 @@ static struct entry *entry_of(struct outlooks *o, const struct run_reading *r)
 	if (e || o->n == OUTLOOKS_MAX)
 		return e;
 	GROW(o->entry, o->n, o->room);
+	o->id_hash[o->n] = hash_text(r->run_id);
 	e = &o->entry[o->n++];
 	*e = (struct entry){.requested_cpu_cores = NAN, .requested_memory_bytes = NAN};
 	text_copy(r->run_id, e->run_id, sizeof e->run_id);
@@ -277,35 +281,49 @@ static void add_points(struct block *out, const char *job_name, const struct run
 	POINT(out, OVERPROVISIONED, r->overprovisioned_cpu, job_name, "cpu");
 }
 
-static bool is_first_of_job(const struct snapshot *s, size_t i)
+/* By job, and of each job as they were read. */
+static int compare_jobs(const void *a, const void *b)
 {
-	for (size_t k = 0; k < i; k++)
-		if (!s->runs[k].ended && strcmp(s->runs[k].job_name, s->runs[i].job_name) == 0)
-			return false;
-	return true;
+	const struct run_reading *one = *(const struct run_reading *const *)a;
+	const struct run_reading *other = *(const struct run_reading *const *)b;
+	int order = strcmp(one->job_name, other->job_name);
+
+	return order ? order : (one > other) - (one < other);
 }
 
-static void add_jobs(struct outlooks *o, const struct snapshot *s, struct block *out)
+static size_t active_by_job(struct snapshot *s, const struct run_reading ***ret)
 {
-	for (size_t i = 0; i < s->n_runs; i++) {
+	const struct run_reading **run = arena_alloc(&s->arena, (s->n_runs + 1) * sizeof *run);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (!s->runs[i].ended)
+			run[n++] = &s->runs[i];
+	qsort(run, n, sizeof *run, compare_jobs);
+	*ret = run;
+	return n;
+}
+
+static void add_jobs(struct outlooks *o, struct snapshot *s, struct block *out)
+{
+	const struct run_reading **run;
+	size_t n = active_by_job(s, &run);
+
+	for (size_t i = 0; i < n;) {
+		const char *job_name = run[i]->job_name;
 		struct running sum = {NAN, NAN, NAN, NAN, NAN, NAN};
 
-		if (s->runs[i].ended || !is_first_of_job(s, i))
-			continue;
-		for (size_t k = i; k < s->n_runs; k++) {
-			const struct run_reading *r = &s->runs[k];
-			struct entry *e = NULL;
+		for (; i < n && strcmp(run[i]->job_name, job_name) == 0; i++) {
+			struct entry *e = entry_of(o, run[i]);
 
-			if (!r->ended && strcmp(r->job_name, s->runs[i].job_name) == 0)
-				e = entry_of(o, r);
 			if (!e)
 				continue;
-			struct running one = outlook_of(e, r);
+			struct running one = outlook_of(e, run[i]);
 
 			e->seen = true;
 			add_to(&sum, &one);
 		}
-		add_points(out, s->runs[i].job_name, &sum);
+		add_points(out, job_name, &sum);
 	}
 }
 
@@ -315,6 +333,7 @@ static void drop_unseen(struct outlooks *o)
 
 	for (size_t i = 0; i < o->n; i++)
 		if (o->entry[i].seen) {
+			o->id_hash[kept] = o->id_hash[i];
 			o->entry[kept] = o->entry[i];
 			o->entry[kept++].seen = false;
 		}

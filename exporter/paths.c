@@ -59,6 +59,17 @@ int cache_default_path(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
+/* A folder of root's inside another's would shut him out of what is in it. */
+static void give_to_parents_owner(const char *folder)
+{
+	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (geteuid() == 0 && fd >= 0 && fstatat(fd, "..", &st, 0) == 0 && st.st_uid &&
+		fchown(fd, st.st_uid, st.st_gid) < 0)
+		return; /* it is root's then, which is said when somebody else wants in */
+}
+
 int make_folder_of(const char *path, struct err *e)
 {
 	AUTO(freep) char *folder = xstrdup(path);
@@ -67,7 +78,9 @@ int make_folder_of(const char *path, struct err *e)
 		return 0;
 	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		if (mkdir(folder, 0700) == 0)
+			give_to_parents_owner(folder);
+		else if (errno != EEXIST)
 			return err_system(e, -errno, "make folder %s", folder);
 		*slash = '/';
 	}

@@ -14,7 +14,10 @@ int history_default_path(char **ret, const char *given, struct err *e);
 /* The cache of the catalogue, likewise: catalogue.db in $CACHE_DIRECTORY, /var/cache, $XDG_CACHE_HOME or ~/.cache. */
 int cache_default_path(char **ret, const char *given, struct err *e);
 
-/* Makes the folder of a file with mode 0700, and those above it. ":memory:" needs none. */
+/*
+ * Makes the folder of a file with mode 0700, and those above it; what root makes belongs to whom the folder above it
+ * does. ":memory:" needs none.
+ */
 int make_folder_of(const char *path, struct err *e);
 
 /*

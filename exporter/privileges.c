@@ -40,6 +40,8 @@ static const struct {
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
 	/* a history, socket or cache beside the files of another user, such as who runs the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
+	/* what is made there is given to him: SQLite does so with -wal and -shm, and would shut his wrappers out */
+	{CAP_CHOWN, NEED_FILES_OF_OTHERS, "chown"},
 };
 /* clang-format on */
 
@@ -51,24 +53,23 @@ static void complain(const char *what, int code)
 	log_line(LOG_LEVEL_WARN, "a right is not given up", "err", e.text, NULL);
 }
 
-static bool is_of_others(const char *path)
+/* Of a file, and its folder, where its journal stands; in place of what is not there yet the folder that it is made in. */
+static bool place_is_of_others(const char *path)
 {
 	struct stat s;
 
-	return stat(path, &s) == 0 && s.st_uid != geteuid();
-}
-
-/* The file or, as its journal stands beside it, its folder. */
-static bool place_is_of_others(const char *path)
-{
 	if (!path)
 		return false;
+	if (stat(path, &s) == 0 && s.st_uid != geteuid())
+		return true;
 	AUTO(freep) char *folder = xstrdup(path);
-	char *slash = strrchr(folder, '/');
 
-	if (slash)
-		*slash = '\0';
-	return is_of_others(path) || is_of_others(slash ? (slash == folder ? "/" : folder) : ".");
+	for (char *slash; (slash = strrchr(folder, '/')) != NULL;) {
+		slash[slash == folder] = '\0';
+		if (stat(folder, &s) == 0 || slash == folder)
+			return s.st_uid != geteuid();
+	}
+	return stat(".", &s) == 0 && s.st_uid != geteuid();
 }
 
 static int keep(uint64_t wanted, uint64_t *ret)

@@ -45,9 +45,6 @@ struct sampler {
 	struct mono next_row;
 	uint64_t samples_missed;
 	struct rights rights;
-	size_t n_ended;            /* runs that linger */
-	uint64_t ended_generation; /* of the snapshot in which the last of them ended */
-	struct mono ended_at;
 
 	int wake; /* eventfd: something below changed */
 	pthread_t thread;
@@ -75,29 +72,11 @@ static void publish(struct sampler *s, struct snapshot *snapshot)
 /* Ended runs go when somebody has seen them, or after a while. */
 static void drop_ended(struct sampler *s)
 {
-	if (!s->n_ended)
-		return;
 	pthread_mutex_lock(&s->lock);
-	bool seen = s->scraped_generation >= s->ended_generation;
+	uint64_t seen = s->scraped_generation;
 
 	pthread_mutex_unlock(&s->lock);
-	if (seen || mono_seconds_between(s->ended_at, s->host.now.mono) > LINGER_SECONDS) {
-		jobs_drop_ended(s->host.jobs);
-		s->n_ended = 0;
-	}
-}
-
-static void note_ended(struct sampler *s, const struct snapshot *snapshot)
-{
-	size_t ended = 0;
-
-	for (size_t i = 0; i < snapshot->n_runs; i++)
-		ended += snapshot->runs[i].ended;
-	if (ended <= s->n_ended)
-		return;
-	s->n_ended = ended;
-	s->ended_generation = snapshot->generation;
-	s->ended_at = snapshot->at.mono;
+	jobs_drop_ended(s->host.jobs, &s->host, seen, LINGER_SECONDS);
 }
 
 /* A snapshot of now, which stays valid until the next tick. */
@@ -113,7 +92,6 @@ static const struct snapshot *tick(struct sampler *s)
 	jobs_read(s->host.jobs, &s->host, snapshot);
 	active_collect(s->active, &s->host, snapshot);
 	outlooks_add(s->app->outlooks, snapshot);
-	note_ended(s, snapshot);
 	rights_note(&s->rights, snapshot);
 	if (s->finder)
 		finder_settle(s->finder, &s->host, snapshot);

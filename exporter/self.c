@@ -10,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/source.h"
 #include "exporter/found_count.h"
 #include "exporter/forwarder.h"
 #include "exporter/historian.h"
@@ -34,6 +35,8 @@ X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
   .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
 X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
   .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
+X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
+  .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
@@ -48,6 +51,9 @@ X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
   .help = "Samples of runs that wait to be written to the history", .type = METRIC_GAUGE) \
 X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
   .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
+  .type = METRIC_COUNTER) \
+X(JOBS_FORGOTTEN, .name = "rightsize_history_jobs_forgotten", \
+  .help = "Jobs that the history forgot since the start, because it was at --history.max-size with the newest run of each", \
   .type = METRIC_COUNTER) \
 X(HISTORY_BYTES, .name = "rightsize_history_size_bytes", .unit = "bytes", \
   .help = "Size of the history's files", .type = METRIC_GAUGE) \
@@ -75,6 +81,7 @@ enum { SELF_METRICS(METRIC_ID) };
 static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
 
 struct self {
+	struct source statm, stat;
 	double start_time; /* NaN: unknown */
 	struct self_sources sources;
 };
@@ -124,13 +131,19 @@ static int self_start(void **ret, const struct host *host, struct err *e)
 	if (n > 0 && host->ticks_per_second > 0)
 		self->start_time = boot_time(host->scratch, (size_t)n) +
 				   ticks / (double)host->ticks_per_second;
+	source_open(&self->statm, host->proc, "self/statm");
+	source_open(&self->stat, host->proc, "self/stat");
 	*ret = self;
 	return 0;
 }
 
 static void self_stop(void *state)
 {
-	free(state);
+	struct self *self = state;
+
+	source_close(&self->statm);
+	source_close(&self->stat);
+	free(self);
 }
 
 void self_watch(void *state, const struct self_sources *sources)
@@ -174,13 +187,13 @@ static double open_fds(struct tree *proc)
 	return tree_list(proc, "self/fd", count_name, &n) == 0 ? (double)n : NAN;
 }
 
-static void add_memory(const struct host *host, struct block *out)
+static void add_memory(struct self *self, const struct host *host, struct block *out)
 {
-	ssize_t n = tree_read(host->proc, "self/statm", host->scratch, host->scratch_size);
-	struct scan s = SCAN(host->scratch, n > 0 ? (size_t)n : 0);
+	struct scan s;
 	uint64_t pages, resident;
 
-	if (!scan_u64(&s, &pages) || !scan_u64(&s, &resident))
+	if (source_read(&self->statm, host, &s, NULL) < 0 || !scan_u64(&s, &pages) ||
+		!scan_u64(&s, &resident))
 		return;
 	POINT(out, RESIDENT, (double)resident * (double)host->page_size);
 	POINT(out, VIRTUAL, (double)pages * (double)host->page_size);
@@ -205,6 +218,7 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
 	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
+	POINT(out, JOBS_FORGOTTEN, (double)h.jobs_forgotten);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
 }
@@ -219,11 +233,12 @@ static void add_forward(struct block *out)
 	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
 	POINT(out, FORWARD_FAILURES, (double)c.failures);
 	POINT(out, FORWARD_WAITING, (double)c.waiting);
+	POINT(out, FORWARD_STUCK, (double)c.stuck);
 }
 
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
-	const struct self *self = state;
+	struct self *self = state;
 	struct rusage used;
 
 	(void)e;
@@ -238,12 +253,13 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
 	add_history(&self->sources, out);
-	add_memory(host, out);
+	add_memory(self, host, out);
 	add_limits(out);
 	POINT(out, OPEN_FDS, open_fds(host->proc));
-	ssize_t n = tree_read(host->proc, "self/stat", host->scratch, host->scratch_size);
+	struct scan stat;
+	bool known = source_read(&self->stat, host, &stat, NULL) == 0;
 
-	POINT(out, THREADS, n > 0 ? stat_field(host->scratch, (size_t)n, 20) : NAN);
+	POINT(out, THREADS, known ? stat_field(stat.at, (size_t)(stat.end - stat.at), 20) : NAN);
 	POINT(out, START_TIME, self->start_time);
 	return 0;
 }

@@ -210,6 +210,9 @@ static void refuse(struct reply *r, const char *parameter, const char *word,
 		return;
 	}
 	closest(word, all, n, near);
+	if (!near[0])
+		snprintf(message + strlen(message), sizeof message - strlen(message),
+			", nor is any of its %zu like it", n);
 	reply_error(r, 400, "bad_parameter", message, "did_you_mean", near);
 }
 

@@ -11,12 +11,12 @@
 #include "collectors/base/scan.h"
 #include "exporter/catalogue_cache.h"
 #include "exporter/catalogue_file.h"
+#include "exporter/catalogue_rates.h"
 
 #define DAY 86400.0
 /* Prices are changed every few weeks; what is fetched is stale when refreshing failed for a while. */
-#define STALE_SECONDS     (30 * DAY)
-#define STALE_REFRESHES   3.0
-#define CURRENCY_CODE_LEN 3
+#define STALE_SECONDS   (30 * DAY)
+#define STALE_REFRESHES 3.0
 
 /* By which a change of a file shows. */
 struct stamp {
@@ -71,34 +71,14 @@ void shelf_free(struct shelf *s)
 	free(s);
 }
 
-static int set_rate(struct catalogue *c, const char *text, struct err *e)
-{
-	size_t len = strcspn(text, "=");
-	struct scan s = SCAN(text + len, strlen(text + len));
-	char code[CURRENCY_CODE_LEN + 1] = "";
-	double usd;
-
-	if (len != CURRENCY_CODE_LEN || !scan_char(&s, '=') || !scan_double(&s, &usd) ||
-		!scan_end(&s) || !(usd > 0 && usd < 1e9))
-		return err_set(e, -EINVAL,
-			"--catalogue.rate=%.40s: accepted is a currency and the US dollars for one "
-			"unit of it, such as EUR=1.16",
-			text);
-	memcpy(code, text, len);
-	catalogue_set_usd(c, code, usd);
-	return 0;
-}
-
 /* Puts a catalogue that nobody else has yet in the place of the one before. */
 static int put(struct shelf *s, struct catalogue *take, struct err *e)
 {
-	for (size_t i = 0; i < s->config.rates.n; i++) {
-		int code = set_rate(take, s->config.rates.text[i], e);
+	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
 
-		if (code) {
-			catalogue_free(take);
-			return code;
-		}
+	if (code) {
+		catalogue_free(take);
+		return code;
 	}
 	catalogue_free(s->catalogue);
 	s->catalogue = take;
@@ -190,7 +170,6 @@ static bool take_fetched(struct shelf *s)
 		return true;
 	}
 	fetcher_state(s->fetcher, &state);
-	/* Others hold it already: its rates stay as they are. */
 	catalogue_free(s->catalogue);
 	s->catalogue = c;
 	s->origin = (struct cache_origin){.at = state.fetched_at};

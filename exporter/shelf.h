@@ -18,10 +18,9 @@ struct shelf;
 
 struct shelf_config {
 	const char *path; /* NULL = the cache or the built-in one */
-	/* US dollars for one unit of a currency, "EUR=1.16"; they win over the catalogue's. */
-	struct words rates;
 	bool refresh;
-	struct fetcher_options fetcher; /* with the cache's path, NULL = there is none */
+	struct fetcher_options
+		fetcher; /* with the cache's path, NULL = there is none, and the rates of all */
 };
 
 /* What an answer says of the catalogue beside what stands in it. */

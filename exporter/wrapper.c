@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,13 +14,12 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/cgroup_path.h"
-#include "collectors/run_cgroup.h"
-#include "collectors/task_clock.h"
 #include "exporter/historian.h"
+#include "exporter/inherited.h"
 #include "exporter/log.h"
 #include "exporter/privileges.h"
 #include "exporter/query.h"
+#include "exporter/run_accounts.h"
 #include "exporter/sampler.h"
 #include "exporter/summary.h"
 
@@ -35,6 +33,7 @@ static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, S
 	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
 
 static sigset_t original_mask;
+static struct inherited inherited;
 
 /*
  * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
@@ -57,6 +56,7 @@ void wrapper_block_signals(void)
 {
 	sigset_t set;
 
+	inherited_read(&inherited);
 	fill_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++) {
@@ -84,13 +84,13 @@ struct job {
 	/* What the child had and used as our copy, before it became the command: see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
+	/* What was waited for before: a shell that became this program leaves us the times of its children. */
+	struct rusage waited_before;
 	bool peak_seen; /* the sampler saw the job's memory itself */
 	bool killed;    /* a process of it ended by SIGKILL */
 	char run_id[RUN_ID_MAX];
 	bool followed;
-	/* What counts for it; none when that is not permitted, or not wanted. */
-	struct run_cgroup cgroup;
-	struct task_clock clock;
+	struct run_accounts accounts;
 };
 
 static double max_rss(const struct rusage *used)
@@ -137,6 +137,9 @@ static int not_started(const char *what, int failure)
 
 int wrapper_become(char *const command[])
 {
+	/* It outlives execve(2), and the command does not expect orphans. */
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }
 
@@ -150,13 +153,14 @@ struct report {
 /* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
 static _Noreturn void report_and_become(const struct job *job, char *const command[], int fd)
 {
-	struct report r = {.in_cgroup = run_cgroup_enter(&job->cgroup)};
+	struct report r = {.in_cgroup = run_cgroup_enter(&job->accounts.cgroup)};
 	struct rusage used = {0};
 
 	/* Last, so that it counts what all of this took. */
 	getrusage(RUSAGE_SELF, &used);
 	r.rss = max_rss(&used);
 	r.cpu = cpu_times(&used);
+	inherited_keep_only(&inherited);
 	bool told = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
@@ -172,6 +176,7 @@ static int start(struct job *job, char *const command[])
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return not_started("pipe", errno);
+	getrusage(RUSAGE_CHILDREN, &job->waited_before);
 	job->started = now_read();
 	job->pid = fork();
 	if (job->pid == 0)
@@ -186,11 +191,7 @@ static int start(struct job *job, char *const command[])
 		job->forked_rss = r.rss;
 		job->forked = r.cpu;
 	}
-	/* One exact account is enough, and the clock costs the job a little at each context switch. */
-	if (r.in_cgroup)
-		task_clock_close(&job->clock);
-	else
-		run_cgroup_remove(&job->cgroup);
+	run_accounts_started(&job->accounts, r.in_cgroup);
 	/* The pipe ends without a reason when the command was executed. */
 	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
@@ -220,7 +221,8 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
 		.awaits_conclusion = true,
-		.clock = job->clock.fd >= 0 ? &job->clock : NULL,
+		.clock = job->accounts.clock.fd >= 0 ? &job->accounts.clock : NULL,
+		.quota = &job->accounts.quota,
 		.forked_seconds = job->forked.user + job->forked.system,
 	};
 	struct run_begin begin = {
@@ -248,12 +250,27 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
 }
 
+/* As wait4(-1, ..., WNOHANG), but for children from before the job: what we wait for counts as the job's. */
+static pid_t wait_for_one(int *status, struct rusage *used)
+{
+	AUTO(freep) pid_t *child = NULL;
+	size_t n = inherited.n_children ? children_of_thread(&child) : 0;
+
+	if (!inherited.n_children)
+		return wait4(-1, status, WNOHANG, used);
+	for (size_t i = 0; i < n; i++)
+		if (!inherited_child(&inherited, child[i]) &&
+			wait4(child[i], status, WNOHANG, used) > 0)
+			return child[i];
+	return 0;
+}
+
 /* Reaps one zombie; true when there was one. */
 static bool reap(struct job *job)
 {
 	struct rusage used;
 	int status;
-	pid_t pid = wait4(-1, &status, WNOHANG, &used);
+	pid_t pid = wait_for_one(&status, &used);
 
 	if (pid <= 0)
 		return false;
@@ -288,14 +305,35 @@ static void on_child(struct app *app, struct job *job)
 		;
 }
 
+/*
+ * A terminal tells all of its foreground group, and so the job too; but that it was hung up, it tells the leader of the
+ * session alone (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
+ */
+static bool reaches_job(const siginfo_t *info)
+{
+	bool hangup = info->si_signo == SIGHUP || info->si_signo == SIGCONT;
+
+	return info->si_code > 0 && !(hangup && getsid(0) == getpid());
+}
+
+/* As it would stop any other program: not where it is ignored, nor in a group that nobody would wake. */
+static void stop_as_asked(void)
+{
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
+}
+
 static void forward(struct job *job, const siginfo_t *info)
 {
-	bool from_terminal = info->si_code > 0;
-
-	if (!from_terminal)
+	if (!reaches_job(info))
 		kill(job->pid, info->si_signo);
 	if (info->si_signo == SIGTSTP)
-		raise(SIGSTOP);
+		stop_as_asked();
 }
 
 static void wait_for_end(struct app *app, struct job *job)
@@ -336,15 +374,16 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 		final[i] = NAN;
 	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
 		return;
-	struct cpu_times all = cpu_times(&used);
-	double user = fmax(all.user - job->forked.user, 0);
-	double system = fmax(all.system - job->forked.system, 0);
+	const struct rusage *first = &job->waited_before;
+	struct cpu_times all = cpu_times(&used), before = cpu_times(first);
+	double user = fmax(all.user - before.user - job->forked.user, 0);
+	double system = fmax(all.system - before.system - job->forked.system, 0);
 
 	final[RUN_CPU_SECONDS] = user + system;
 	final[RUN_CPU_USER_SECONDS] = user;
 	final[RUN_CPU_SYSTEM_SECONDS] = system;
-	final[RUN_MINOR_FAULTS] = (double)used.ru_minflt;
-	final[RUN_MAJOR_FAULTS] = (double)used.ru_majflt;
+	final[RUN_MINOR_FAULTS] = (double)(used.ru_minflt - first->ru_minflt);
+	final[RUN_MAJOR_FAULTS] = (double)(used.ru_majflt - first->ru_majflt);
 	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 
@@ -391,74 +430,6 @@ static void conclude(struct app *app, const struct job *job)
 		write_report(app, job);
 }
 
-/* ---- accounts that count the command from its start ---- */
-
-struct division {
-	const struct options *options;
-	struct run_cgroup *ret;
-};
-
-/* Do other controllers use this v1 hierarchy too? */
-static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
-{
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		const struct cgroup_place *other = &c->place[i];
-
-		if (other != p && other->version == 1 && other->top == p->top &&
-			strncmp(other->path, p->path, p->top) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The directory of the group that we are in, where it may be divided: run_cgroup.h says where that is. */
-static bool own_directory(const struct host *h, const struct options *o, char *out, size_t size,
-	int *ret_version)
-{
-	struct cgroup c;
-
-	if (!h->own_pid_namespace || cgroup_find(&c, h, "self", NULL) < 0)
-		return false;
-	bool v2 = c.place[CGROUP_CPU].version == 2;
-	const struct cgroup_place *p = &c.place[v2 ? CGROUP_CPU : CGROUP_CPUACCT];
-	const char *root = p->tree == h->sys ? o->sysfs : o->rootfs;
-	int n = snprintf(out, size, "%s/%s", root, p->path);
-
-	*ret_version = p->version;
-	return p->version && (v2 || !is_shared(&c, p)) && n > 0 && (size_t)n < size &&
-	       run_cgroup_allowed(out, strlen(root) + 1 + p->top,
-		       access("/run/systemd/system", F_OK) == 0);
-}
-
-static void divide(const struct host *h, void *context)
-{
-	const struct division *d = context;
-	char directory[PATH_MAX];
-	struct err e = {0};
-	int version;
-
-	if (own_directory(h, d->options, directory, sizeof directory, &version) &&
-		run_cgroup_make(d->ret, directory, version, &e) < 0)
-		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
-}
-
-static void open_accounts(struct app *app, struct job *job)
-{
-	struct division d = {app->options, &job->cgroup};
-
-	job->cgroup = RUN_CGROUP_NONE;
-	job->clock = TASK_CLOCK_NONE;
-	if (app->options->run_cgroup)
-		sampler_call(app->sampler, divide, &d);
-	task_clock_open(&job->clock);
-}
-
-static void close_accounts(struct job *job)
-{
-	run_cgroup_remove(&job->cgroup);
-	task_clock_close(&job->clock);
-}
-
 static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
 {
 	int code = start(job, command);
@@ -479,9 +450,9 @@ int wrapper_run(struct app *app, const struct identity *self, char *const comman
 {
 	struct job job = {0};
 
-	open_accounts(app, &job);
+	run_accounts_open(&job.accounts, app);
 	int code = run(app, self, &job, command);
 
-	close_accounts(&job);
+	run_accounts_close(&job.accounts);
 	return code;
 }

@@ -3,8 +3,8 @@
  * when signal n ended it; 127 when there is no such command, 126 when it cannot be executed.
  *
  * The job comes first: when the history or the web address cannot be had, the log says so and the job runs
- * all the same. Standard streams, environment, working directory, process group and ignored signals are
- * passed on untouched. Signals sent to the wrapper are sent on; those of the terminal reach the job by
+ * all the same. Standard streams, other descriptors, environment, working directory, process group and ignored signals
+ * are passed on untouched, and nothing of ours is. Signals sent to the wrapper are sent on; those of the terminal reach the job by
  * themselves. The run ends when the command does, whatever it left in the background.
  */
 #ifndef EXPORTER_WRAPPER_H
@@ -16,7 +16,7 @@
 /* app->sampler and app->historian run. Returns the exit code of the program. */
 int wrapper_run(struct app *app, const struct identity *self, char *const command[]);
 
-/* Blocks the signals that wrapper_run waits for; before any thread starts. */
+/* Blocks the signals that wrapper_run waits for, and notes what is to be given on; before any thread starts. */
 void wrapper_block_signals(void);
 
 /* Becomes the command, unwatched; returns only when that failed, with the exit code to give back. */

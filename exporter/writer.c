@@ -246,6 +246,21 @@ static int close_orphans(struct writer *w, double now, struct err *e)
 	return failed ? failed : code;
 }
 
+static int keep_within_limits(struct writer *w, double now, struct err *e)
+{
+	uint64_t before = history_jobs_forgotten(w->history);
+	int code = history_prune(w->history, &w->config->limits, now, e);
+	uint64_t forgotten = history_jobs_forgotten(w->history) - before;
+
+	w->jobs_forgotten += forgotten;
+	if (forgotten && complaint_due(&w->forgetting))
+		log_line(LOG_LEVEL_WARN,
+			"history is full: the oldest jobs are forgotten; there are more names than "
+			"--history.max-size has room for",
+			NULL);
+	return code;
+}
+
 int writer_upkeep(struct writer *w, struct err *e)
 {
 	double now = age_clock_read(&w->clock, now_read());
@@ -260,7 +275,7 @@ int writer_upkeep(struct writer *w, struct err *e)
 			w->upkeep = UPKEEP_LIMITS;
 		break;
 	case UPKEEP_LIMITS:
-		code = history_prune(w->history, &w->config->limits, now, e);
+		code = keep_within_limits(w, now, e);
 		if (code == 0)
 			w->upkeep = UPKEEP_NONE;
 		break;

@@ -370,6 +370,15 @@ void auto_allocations(void *state, double input, double ret[RISK_COUNT])
 		ret[level] = allocation_at(s, input, level);
 }
 
+/*
+ * The estimate of a chance that never came true in n runs (Jeffreys): what the experts make of the spread of a few
+ * peaks is too sure of itself. On traces of real jobs 0.2 % were stated of allocations of which 1 % were too small.
+ */
+static double risk_told_by(size_t n)
+{
+	return 0.5 / ((double)n + 1);
+}
+
 void auto_outlook(void *state, double input, double allocation, struct outlook *ret)
 {
 	struct sizer *s = state;
@@ -383,6 +392,9 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 	size_t below = pool_below(&chance, allocation);
 
 	o.too_small = fmax(0, 1 - chance.weight_below[below] / pool_weight(&chance));
+	o.told_by_number = o.too_small < risk_told_by(o.runs);
+	if (o.told_by_number)
+		o.too_small = risk_told_by(o.runs);
 
 	struct pool cost = pool_experts(s, s->level, FOR_COST);
 

@@ -29,7 +29,8 @@ void auto_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* What is thought of an allocation for the next run. */
 struct outlook {
-	double too_small;      /* probability */
+	double too_small;      /* probability; no less than the number of runs can tell */
+	bool told_by_number;   /* the experts think it is less */
 	double expected_waste; /* share of the run's expected peak, failed attempts included */
 	enum expert leading;   /* the expert that weighs most */
 	double leading_weight;

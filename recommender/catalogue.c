@@ -1,6 +1,7 @@
 /* The catalogue itself: looking things up, and letting go. */
 #include "recommender/catalogue.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,42 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 	return NULL;
 }
 
-void catalogue_set_usd(struct catalogue *c, const char *currency, double usd)
+static bool is_capital(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+/* Answers can be asked for in it, though the catalogue has no price in it. */
+static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
+{
+	if (strlen(code) != 3 || !is_capital(code[0]) || !is_capital(code[1]) ||
+		!is_capital(code[2]))
+		return err_set(e, -EINVAL,
+			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
+	if (c->n_currencies > UINT8_MAX)
+		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
+
+	struct currency *all = arena_alloc(&c->memory, (c->n_currencies + 1) * sizeof *all);
+
+	memcpy(all, c->currency, c->n_currencies * sizeof *all);
+	all[c->n_currencies] = (struct currency){arena_text(&c->memory, code, strlen(code)), usd};
+	c->currency = all;
+	c->n_currencies++;
+	return 0;
+}
+
+int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e)
 {
 	struct currency *all = (struct currency *)(uintptr_t)c->currency;
 
-	/* [0] is USD itself. */
-	for (size_t i = 1; i < c->n_currencies; i++)
-		if (strcasecmp(all[i].code, currency) == 0)
-			all[i].usd = usd;
+	for (size_t i = 0; i < c->n_currencies; i++)
+		if (strcasecmp(all[i].code, currency) == 0) {
+			/* [0] is USD itself. */
+			if (i > 0)
+				all[i].usd = usd;
+			return 0;
+		}
+	return add_currency(c, currency, usd, e);
 }
 
 double currency_rate(const struct currency *from, const struct currency *to)

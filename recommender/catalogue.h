@@ -155,10 +155,10 @@ const struct benchmark *catalogue_benchmark(const struct catalogue *c, const cha
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
 /*
- * US dollars for one unit of a currency, in place of what the catalogue says; a currency that it has no price in does
- * nothing. Only while nobody else holds it.
+ * US dollars for one unit of a currency, in place of what the catalogue says; one that it has no price in is added, to
+ * answer in. -EINVAL: no code of three capitals. Only while nobody else holds it.
  */
-void catalogue_set_usd(struct catalogue *c, const char *currency, double usd);
+int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
 
 /* Units of currency to for one of currency from; NaN when that is not known. */
 double currency_rate(const struct currency *from, const struct currency *to);

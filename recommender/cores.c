@@ -6,16 +6,20 @@
 #include "recommender/parallel.h"
 #include "recommender/prices.h"
 #include "recommender/strategy.h"
+#include "recommender/waits.h"
 
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* runs after which a run counts half */
-#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
+#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer than it could is not slowed down */
 
 struct parallelism {
 	size_t n;
 	struct parallel run[RUNS_FOR_CPU]; /* newest first */
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
-	double mean, widest;               /* cores in use on average, and at any time */
+	double fastest[RUNS_FOR_CPU];      /* its stretch with all cores that it wanted */
+	double mean, most;                 /* cores in use on average, and at any time */
+	double widest;                     /* cores that could have been in use */
+	bool waited;                       /* for a CPU, so that these are more */
 };
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
@@ -28,7 +32,14 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 
 		if (!d || !parallel_of(d, &p->run[p->n]))
 			continue;
-		p->widest = fmax(p->widest, p->run[p->n].cores[PARALLEL_POINTS - 1]);
+		struct parallel *run = &p->run[p->n];
+
+		run->wanted = run_cpu_wanted(&used->run[i]);
+		p->fastest[p->n] = parallel_stretch(run, INFINITY);
+		p->waited |= run->wanted > 1;
+		p->most = fmax(p->most, run->cores[PARALLEL_POINTS - 1]);
+		p->widest = fmax(p->widest,
+			run->cores[PARALLEL_POINTS - 1] * fmin(run->wanted, PARALLEL_ROOM));
 		p->weight[p->n] = exp2(-(double)p->n / FADING);
 		sum += p->weight[p->n++];
 	}
@@ -49,12 +60,13 @@ static double mean_stretch(const struct parallelism *p, double cores)
 	return sum;
 }
 
+/* Against as many cores as it may want. */
 static double worst_stretch(const struct parallelism *p, double cores)
 {
 	double worst = 1;
 
 	for (size_t i = 0; i < p->n; i++)
-		worst = fmax(worst, parallel_stretch(&p->run[i], cores));
+		worst = fmax(worst, parallel_stretch(&p->run[i], cores) / p->fastest[i]);
 	return worst;
 }
 
@@ -135,7 +147,7 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 
 static void size_by_cost(struct sizing *s, const struct parallelism *p, struct arena *arena)
 {
-	double waiting = 0;
+	double waiting = 0, speed = cores_for_speed(p);
 	char n[WORDS_MAX];
 
 	if (s->demand.memory_bytes > 0)
@@ -147,9 +159,13 @@ static void size_by_cost(struct sizing *s, const struct parallelism *p, struct a
 	sizing_explain(s, arena,
 		"cpu %llu: %s kept %.2f cores busy on average, %.2f at most; with %g a run costs "
 		"least and "
-		"takes %.2f times as long as with %g, which do not slow it down",
-		(unsigned long long)s->resources.cpu, words_runs(n, p->n), p->mean, p->widest,
-		s->demand.cpu_cores, mean_stretch(p, s->demand.cpu_cores), cores_for_speed(p));
+		"takes %.2f times as long as with %g, %s",
+		(unsigned long long)s->resources.cpu, words_runs(n, p->n), p->mean, p->most,
+		s->demand.cpu_cores,
+		mean_stretch(p, s->demand.cpu_cores) / (p->waited ? mean_stretch(p, speed) : 1),
+		speed,
+		p->waited ? "the most that is known to help runs that had to wait for a CPU" :
+			    "which do not slow it down");
 }
 
 static void size_by_share(struct sizing *s, const struct method *m, const struct parallelism *p,

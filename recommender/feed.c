@@ -48,6 +48,52 @@ static void feed_kill(struct fed *f, const struct rule *rule, const struct run *
 		f->after_oom = fmax(f->after_oom, 2 * limit);
 }
 
+/* The largest peak of a success among the newest so many runs, for each number of them. */
+static double *newest_peaks(const struct runs *runs, size_t n)
+{
+	double *largest = xcalloc(n + 1, sizeof *largest);
+
+	for (size_t i = 0; i < n; i++) {
+		bool succeeded = runs->run[i].outcome == OUTCOME_SUCCEEDED;
+
+		largest[i + 1] =
+			fmax(largest[i], succeeded ? run_memory_peak(&runs->run[i]) : (double)NAN);
+	}
+	return largest;
+}
+
+/* The kills before a success, when no run from then on needed as much as they were given. */
+static void learn_kills(struct fed *f, const struct rule *rule, const struct run *killed,
+	const struct run *success, bool announced, enum feeding how)
+{
+	double need = after_kill(f->killed_at);
+	struct observation o =
+		observation_of(need, input_of(killed, announced), success->duration_seconds);
+
+	if (how == FEED_SCORED)
+		rule_score(rule, f->state, &o, &f->record);
+	if (rule->successes_only)
+		return;
+	rule->learn(f->state, &o);
+	f->kills++;
+	f->kills_at = fmax(f->kills_at, f->killed_at);
+	f->kills_need = fmax(f->kills_need, need);
+}
+
+static void learn_success(struct fed *f, const struct rule *rule, const struct run *r, double peak,
+	bool announced, enum feeding how)
+{
+	struct observation o = observation_of(peak, input_of(r, announced), r->duration_seconds);
+
+	if (!(peak > 0))
+		return;
+	if (how == FEED_SCORED)
+		rule_replay(rule, f->state, &o, &f->record);
+	else
+		rule->learn(f->state, &o);
+	f->learnt++;
+}
+
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
 	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
 	enum feeding how)
@@ -56,27 +102,26 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 	bool announced = any_announced(used);
 	size_t oldest = 0, seen = 0;
 	unsigned kills = 0;
+	const struct run *killed = NULL;
 
 	rule->start(f.state, options);
 	while (oldest < runs->n && (seen < used->n || !used->n))
 		seen += runs->run[oldest++].outcome == OUTCOME_SUCCEEDED;
+	AUTO(freep) double *later = newest_peaks(runs, oldest);
+
 	for (size_t i = oldest; i-- > 0;) {
 		const struct run *r = &runs->run[i];
-		struct observation o;
 
-		if (r->outcome == OUTCOME_OOM_KILLED)
+		if (r->outcome == OUTCOME_OOM_KILLED) {
 			feed_kill(&f, rule, r, ++kills);
+			killed = r;
+		}
 		if (r->outcome != OUTCOME_SUCCEEDED)
 			continue;
+		if (f.killed_at > 0 && peak == run_memory_peak && later[i + 1] < f.killed_at)
+			learn_kills(&f, rule, killed, r, announced, how);
 		f.after_oom = f.killed_at = kills = 0;
-		if (!(peak(r) > 0))
-			continue;
-		o = observation_of(peak(r), input_of(r, announced), r->duration_seconds);
-		if (how == FEED_SCORED)
-			rule_replay(rule, f.state, &o, &f.record);
-		else
-			rule->learn(f.state, &o);
-		f.learnt++;
+		learn_success(&f, rule, r, peak(r), announced, how);
 	}
 	*ret = f;
 }

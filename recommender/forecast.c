@@ -67,6 +67,14 @@ static double gpu_speed(const struct catalogue *c, const struct profile *p, cons
 	return (double)b->score[s - c->server] / (double)b->score[r - c->server];
 }
 
+/* Where speeds are not known: fewer CPUs than it kept busy still take longer. */
+static double stretch_by_cpus(const struct profile *p, const struct server *s)
+{
+	double f = profile_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
+
+	return isnan(f) ? 1 : 1 - f + f * few;
+}
+
 /* By how much a run is longer on s; NaN = one of the speeds that matter is not known. */
 static double stretch(const struct catalogue *c, const struct profile *p, const struct server *s)
 {
@@ -101,7 +109,7 @@ struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
 	longer = stretch(c, p, s);
 	f.basis = isnan(longer) ? FORECAST_ASSUMED : FORECAST_MEASURED;
 	if (isnan(longer))
-		return f;
+		longer = stretch_by_cpus(p, s);
 	f.low *= longer;
 	f.seconds *= longer;
 	f.high *= longer;

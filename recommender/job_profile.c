@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recommender/auto.h"
 #include "recommender/strategy.h"
 
 /* Below, a job has one busy thread: what is above 1 are its side threads and the granularity of the readings. */
@@ -64,23 +65,30 @@ static bool counts(const struct runs *runs, const struct run *r)
 			       newest->vendor_id ? newest->vendor_id : "") == 0);
 }
 
-/* Known values of the newest successful runs, sorted. */
+/* The newest successful runs that count, newest first. */
+static struct runs counted(const struct runs *runs, struct run ret[PROFILE_RUNS])
+{
+	struct runs used = {0, ret};
+
+	for (size_t i = 0; i < runs->n && used.n < PROFILE_RUNS; i++)
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED && counts(runs, &runs->run[i]))
+			ret[used.n++] = runs->run[i];
+	return used;
+}
+
+/* Known values of these runs, sorted. */
 struct values {
 	size_t n;
 	double value[PROFILE_RUNS];
 };
 
-static struct values values_of(const struct runs *runs, double (*get)(const struct run *))
+static struct values values_of(const struct runs *used, double (*get)(const struct run *))
 {
 	struct values v = {0};
-	size_t used = 0;
 
-	for (size_t i = 0; i < runs->n && used < PROFILE_RUNS; i++) {
-		if (runs->run[i].outcome != OUTCOME_SUCCEEDED || !counts(runs, &runs->run[i]))
-			continue;
-		double value = get(&runs->run[i]);
+	for (size_t i = 0; i < used->n; i++) {
+		double value = get(&used->run[i]);
 
-		used++;
 		if (!isnan(value))
 			v.value[v.n++] = value;
 	}
@@ -96,34 +104,59 @@ static double percentile(const struct values *v, double share)
 	return v->n ? v->value[rank ? rank - 1 : 0] : (double)NAN;
 }
 
-static double median(const struct runs *runs, double (*get)(const struct run *))
+static double median(const struct runs *used, double (*get)(const struct run *))
 {
-	struct values v = values_of(runs, get);
+	struct values v = values_of(used, get);
 
 	return percentile(&v, 0.5);
 }
 
-static double cores_of_job(const struct runs *runs)
+static double cores_of_job(const struct runs *used)
 {
-	double cores = median(runs, cores_at_once);
+	double cores = median(used, cores_at_once);
 
 	return cores < TWO_CORES ? 1 : cores;
 }
 
+static struct profile medians_of(const struct runs *used)
+{
+	return (struct profile){
+		.duration_seconds = median(used, duration),
+		.duration_low = NAN,
+		.duration_high = NAN,
+		.cpu_seconds = median(used, cpu_seconds),
+		.gpu_seconds = median(used, gpu_seconds),
+		.cores = cores_of_job(used),
+		.gpus = median(used, run_gpus),
+		.sent_bytes = median(used, sent_bytes),
+	};
+}
+
+/* What the next run may take: few runs say little, so the band is that of the sizing, and holds the median. */
+static void band_of(const struct runs *used, struct profile *p)
+{
+	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	struct fed f;
+
+	feed(&f, rule, &rule->defaults, used, used, run_duration_as_bytes, FEED_UNSCORED);
+	if (f.learnt) {
+		double low = auto_quantile(f.state, NAN, 0.1) / SECOND_IN_BYTES;
+		double high = auto_quantile(f.state, NAN, 0.9) / SECOND_IN_BYTES;
+
+		p->duration_low = fmin(low, p->duration_seconds);
+		p->duration_high = fmax(high, p->duration_seconds);
+	}
+	fed_done(&f);
+}
+
 struct profile profile_of_job(const struct runs *runs)
 {
-	struct values took = values_of(runs, duration);
+	struct run run[PROFILE_RUNS];
+	struct runs used = counted(runs, run);
+	struct profile p = medians_of(&used);
 
-	return (struct profile){
-		.duration_seconds = percentile(&took, 0.5),
-		.duration_low = percentile(&took, 0.1),
-		.duration_high = percentile(&took, 0.9),
-		.cpu_seconds = median(runs, cpu_seconds),
-		.gpu_seconds = median(runs, gpu_seconds),
-		.cores = cores_of_job(runs),
-		.gpus = median(runs, run_gpus),
-		.sent_bytes = median(runs, sent_bytes),
-	};
+	band_of(&used, &p);
+	return p;
 }
 
 /* In lower case, as programs are; R, the one exception, stays. */
@@ -148,14 +181,16 @@ static struct words words_of_name(const char *name, struct arena *arena)
 
 struct habits habits_of_job(const struct runs *runs, struct arena *arena)
 {
-	struct profile p = profile_of_job(runs);
+	struct run run[PROFILE_RUNS];
+	struct runs used = counted(runs, run);
+	struct profile p = medians_of(&used);
 
 	return (struct habits){
 		.cpu_share = profile_cpu_share(&p),
 		.cores = p.cores,
 		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
-		.memory_bytes = median(runs, run_memory_peak),
-		.network_bytes_per_second = median(runs, network_rate),
+		.memory_bytes = median(&used, run_memory_peak),
+		.network_bytes_per_second = median(&used, network_rate),
 		.programs =
 			runs->n ? words_of_name(runs->run[0].job_name, arena) : (struct words){0},
 	};

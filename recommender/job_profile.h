@@ -10,7 +10,10 @@
 
 #define PROFILE_RUNS 20 /* newest successful runs that are looked at */
 
-/* Medians over the newest successful runs on the kind of server where the newest ran; reference is left unknown. All unknown without such a run. */
+/*
+ * Medians over the newest successful runs on the kind of server where the newest ran, and the band that four of
+ * five next runs are expected in; reference is left unknown. All unknown without such a run.
+ */
 struct profile profile_of_job(const struct runs *runs);
 
 /*

@@ -1,5 +1,6 @@
 /* Memory of the next run, how good the number is, and why. */
 #include <math.h>
+#include <stdio.h>
 
 #include "recommender/auto.h"
 #include "recommender/strategy.h"
@@ -49,11 +50,15 @@ void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const str
 	if (judge->learnt) {
 		auto_outlook(judge->state, input, s->demand.memory_bytes, &o);
 		s->memory_too_small = o.too_small;
+		s->memory_judged_by = o.told_by_number ? o.runs : 0;
 		s->memory_expected_waste = o.expected_waste;
 		s->memory_low = auto_quantile(judge->state, input, 0.1);
 		s->memory_high = auto_quantile(judge->state, input, 0.9);
 		auto_allocations(judge->state, input, s->memory_at_risk);
 	}
+	s->memory_kills = judge->kills;
+	if (judge->kills && s->confidence > CONFIDENCE_LOW)
+		s->confidence = CONFIDENCE_LOW;
 	fed_done(&other);
 }
 
@@ -68,15 +73,31 @@ static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double
 		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
 		"least "
 		"when a first attempt that fails is priced as %g runs (risk %s)",
-		(unsigned long long)s->resources.memory, words_runs(runs, o.runs),
-		experts[o.leading].words, 100 * o.leading_weight,
-		words_bytes(leading, o.leading_value), words_bytes(asked, s->demand.memory_bytes),
-		risk_price[risk], risk_name(risk));
+		(unsigned long long)s->resources.memory,
+		words_runs(runs, o.runs < f->learnt ? o.runs : f->learnt), experts[o.leading].words,
+		100 * o.leading_weight, words_bytes(leading, o.leading_value),
+		words_bytes(asked, s->demand.memory_bytes), risk_price[risk], risk_name(risk));
 	if (o.forgotten)
 		sizing_explain(s, arena,
 			"memory: %zu run(s) before a lasting change of the peak are no longer "
 			"counted",
 			o.forgotten);
+}
+
+/* What killed runs count as, when nothing later showed what they needed. */
+static void explain_kills(struct sizing *s, const struct fed *f, struct arena *arena)
+{
+	char limit[WORDS_MAX], need[WORDS_MAX], times[WORDS_MAX] = "once";
+
+	if (!f->kills)
+		return;
+	if (f->kills > 1)
+		snprintf(times, sizeof times, "%zu times", f->kills);
+	sizing_explain(s, arena,
+		"memory: %s a run was killed for memory, at %s%s, and no later run needed as much: "
+		"%s as a run that needed more, here up to %s",
+		times, words_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
+		f->kills == 1 ? "that counts" : "each counts", words_bytes(need, f->kills_need));
 }
 
 /* auto does not know of the kill, so it has no opinion on what is asked for after it. */
@@ -120,6 +141,10 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 			"lost",
 			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
 			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
+	if (s->memory_judged_by)
+		sizing_explain(s, arena, "memory: %s cannot tell of a chance below %s",
+			words_runs(runs, s->memory_judged_by),
+			words_share(share, s->memory_too_small));
 	if (own->runs)
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "
@@ -127,7 +152,7 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 			"%zu first attempt%s too small; the largest of five peaks + 20 %%, rounded "
 			"up: "
 			"%.0f %%, with %zu",
-			words_runs(runs, own->runs), 100 * own->waste, own->failures,
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
 			own->failures == 1 ? "" : "s", 100 * seeds->waste, seeds->failures);
 }
 
@@ -198,6 +223,7 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
 			(unsigned long long)s->resources.memory, m->because, words_runs(n, peaks.n),
 			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
+	explain_kills(s, &f, arena);
 	explain_memory_source(s, used, arena);
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);

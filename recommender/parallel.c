@@ -52,6 +52,8 @@ bool parallel_of(const struct distribution *d, struct parallel *ret)
 	upper = fmin(fmax(upper, p50), p95);
 	lower = fmin(fmax((d->mean - tail - 0.45 * upper) / 0.5, min), p50);
 
+	ret->wanted = 1;
+
 	double lower_bend = bend_for(lower, min, p50), upper_bend = bend_for(upper, p50, p95);
 
 	for (int i = 0; i < PARALLEL_POINTS; i++) {
@@ -69,16 +71,27 @@ bool parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
+/* What is left of a stretch of time that kept so many cores busy once nothing waits for a CPU. */
+static double without_waiting(double busy, double wanted)
+{
+	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
+	       rest = 1 - busy * (wanted - 1);
+
+	return rest > least ? rest : least;
+}
+
 double parallel_stretch(const struct parallel *p, double cores)
 {
+	double sum;
 	int i = 0;
 
-	while (i < PARALLEL_POINTS && p->cores[i] <= cores)
+	while (p->wanted == 1 && i < PARALLEL_POINTS && p->cores[i] <= cores)
 		i++;
+	for (sum = i; i < PARALLEL_POINTS; i++) {
+		double least = without_waiting(p->cores[i], p->wanted),
+		       longer = p->cores[i] / cores;
 
-	double sum = i;
-
-	for (; i < PARALLEL_POINTS; i++)
-		sum += p->cores[i] / cores > 1 ? p->cores[i] / cores : 1;
+		sum += longer > least ? longer : least;
+	}
 	return sum / PARALLEL_POINTS;
 }

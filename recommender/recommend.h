@@ -69,6 +69,7 @@ struct sizing {
 
 	/* Memory: how good the allocation in demand is thought to be. NaN = unknown. */
 	double memory_too_small; /* probability that the next run needs more */
+	size_t memory_judged_by; /* so few runs that they can tell of no smaller one; 0 = it is not their number */
 	double memory_expected_waste; /* left over or lost, as a share of what the run is expected to use */
 	double memory_low,
 		memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
@@ -77,7 +78,8 @@ struct sizing {
 	const char
 		*memory_source; /* what measured the peaks: "vmhwm", ...; "mixed", NULL = unknown */
 	double memory_killed_at; /* the limit that the newest run met, when that decided; else NaN */
-	bool split_label;        /* the name seems to cover different jobs; a sentence says which */
+	size_t memory_kills; /* kills for memory that count as runs of their own; then confidence is low */
+	bool split_label; /* the name seems to cover different jobs; a sentence says which */
 
 	const char *summary; /* the one sentence: what, how sure, how good so far; in the arena */
 	size_t n_explain;

@@ -57,7 +57,7 @@ bool past_has_changed(const struct past *p)
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
 
-double rule_replay(const struct rule *rule, void *state, const struct observation *o,
+double rule_score(const struct rule *rule, void *state, const struct observation *o,
 	struct record *r)
 {
 	double first = rule->allocate(state, o->input),
@@ -79,6 +79,14 @@ double rule_replay(const struct rule *rule, void *state, const struct observatio
 		r->used += o->peak * duration;
 		r->wasted += (wasted + fmax(0, allocation - o->peak)) * duration;
 	}
+	return first;
+}
+
+double rule_replay(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r)
+{
+	double first = rule_score(rule, state, o, r);
+
 	rule->learn(state, o);
 	return first;
 }

@@ -46,6 +46,7 @@ struct rule_options {
 struct rule {
 	size_t state_size;
 	struct rule_options defaults; /* 0 = the rule does not use it */
+	bool successes_only; /* its definition knows no killed runs: they are scored, but not learnt */
 	void (*start)(void *state, const struct rule_options *o);
 	/* For the next run, input NaN when unknown. NaN before the first run was learnt. */
 	double (*allocate)(void *state, double input);
@@ -77,5 +78,7 @@ struct record {
  */
 double rule_replay(const struct rule *rule, void *state, const struct observation *o,
 	struct record *r);
+double rule_score(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r); /* the same, but nothing is learnt */
 
 #endif

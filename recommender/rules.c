@@ -53,6 +53,7 @@ static double baseline_allocate(void *state, double input)
 const struct rule baseline_rule = {
 	.state_size = sizeof(struct simple),
 	.defaults = {.window = SIZING_RUNS, .margin = 0.2},
+	.successes_only = true,
 	.start = simple_start,
 	.allocate = baseline_allocate,
 	.retry = retry_double,

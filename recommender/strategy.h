@@ -57,6 +57,8 @@ const char *words_share(char out[WORDS_MAX], double share); /* of a probability:
 
 /* The words of a sentence about so many runs: "5 successful runs", "1 successful run". */
 const char *words_runs(char out[WORDS_MAX], size_t n);
+/* The same of runs that were sized in hindsight: killed ones may be among them. */
+const char *words_sized_runs(char out[WORDS_MAX], const struct sizing *s, size_t n);
 
 /* GPUs that a run used at the same time, and the largest amount of GPU memory; NaN when unknown. */
 double run_gpus(const struct run *r);
@@ -120,10 +122,16 @@ struct fed {
 	struct record record; /* what it would have done, when it was scored */
 	double after_oom; /* what to ask for after the newest runs were killed; 0 = they were not */
 	double killed_at; /* the largest limit of those */
+	size_t kills; /* earlier ones that no later run explains, counted as runs that needed this much at most: */
+	double kills_at, kills_need; /* the largest of their limits, and what it counts as */
 };
 /* Scoring sizes every run before it is learnt: twice the work, but some rules learn from the attempts; auto's do not. */
 enum feeding { FEED_UNSCORED, FEED_SCORED };
-/* The newest used->n successful runs, and those killed for memory among them, oldest first. */
+/*
+ * The newest used->n successful runs, and those killed for memory among them, oldest first. A kill tells that a run needed
+ * more than its limit. Where a later success needed that much too, it says how much; else the kill counts, for memory,
+ * as a run that needed what the VPA would ask for after it; a row of kills as one.
+ */
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
 	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
 	enum feeding how);

@@ -28,16 +28,21 @@ static void add_what(struct buf *b, const struct sizing *s)
 /* Nothing when nothing can be said. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
-	char words[WORDS_MAX];
+	char words[WORDS_MAX], runs[WORDS_MAX];
 
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, ": the newest run was killed for memory at %s",
 			words_bytes(words, s->memory_killed_at));
 	else if (attempt > 1)
 		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
-	else if (!isnan(s->memory_too_small))
-		buf_addf(b, ": %s of runs are expected to need more memory",
+	else if (!isnan(s->memory_too_small)) {
+		buf_adds(b, ": ");
+		if (s->memory_judged_by)
+			buf_addf(b, "as far as %s can tell, ",
+				words_runs(runs, s->memory_judged_by));
+		buf_addf(b, "%s of runs are expected to need more memory",
 			words_share(words, s->memory_too_small));
+	}
 }
 
 void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)
@@ -57,7 +62,7 @@ void size_summary(struct sizing *s, const struct sizing_options *options, struct
 			"; on the last %s it would have wasted %.0f %% of what they used and been "
 			"too small "
 			"for %zu, the largest of five peaks + 20 %%: %.0f %% and %zu",
-			words_runs(runs, own->runs), 100 * own->waste, own->failures,
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
 			100 * seeds->waste, seeds->failures);
 	else if (s->runs == 1)
 		buf_adds(&b, "; one run says little, so expect this to change");

@@ -71,6 +71,16 @@ static enum wait_verdict verdict_of(const struct waits *w)
 	return isnan(w->cpu_share) ? WAITED_UNKNOWN : WAITED_LITTLE;
 }
 
+double run_cpu_wanted(const struct run *r)
+{
+	double ran = run_total(r, "cpu_seconds");
+	double for_cpu = waited(r, "cpu_wait_seconds", "cpu_pressure_seconds");
+
+	if (!(ran > 0 && for_cpu > CPU_SECONDS_MUCH && for_cpu / (ran + for_cpu) > CPU_SHARE_MUCH))
+		return 1;
+	return (ran + for_cpu) / ran;
+}
+
 struct waits waits_of(const struct run *const *runs, size_t n)
 {
 	struct ratio cpu = {0}, memory = {0}, storage = {0}, idle = {0}, throttled = {0};

@@ -43,6 +43,14 @@ const char *words_share(char out[WORDS_MAX], double share)
 	return out;
 }
 
+const char *words_sized_runs(char out[WORDS_MAX], const struct sizing *s, size_t n)
+{
+	if (!s->memory_kills)
+		return words_runs(out, n);
+	snprintf(out, WORDS_MAX, "%zu run%s", n, n == 1 ? "" : "s");
+	return out;
+}
+
 const char *words_runs(char out[WORDS_MAX], size_t n)
 {
 	snprintf(out, WORDS_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");

@@ -42,8 +42,9 @@ def read(build):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for document in (d for part in pool.map(lambda part: gcov(build, part), parts) for d in part):
             for entry in document["files"]:
-                path = pathlib.Path(os.path.normpath(build / entry["file"]))
-                if path.is_relative_to(ROOT) and not path.is_relative_to(build):
+                # The compiler was told to name files from the root of the sources on (Flags.cmake).
+                path = pathlib.Path(os.path.normpath(ROOT / entry["file"]))
+                if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
                     lines = files[str(path.relative_to(ROOT))]
                     for line in entry["lines"]:
                         number = line["line_number"]
@@ -61,6 +62,8 @@ def main():
         print(f"{name}: {ranges(sorted(n for n, ran in files[name].items() if not ran))}")
     if sys.argv[2:]:
         return 0
+    if not files:
+        sys.exit(f"{sys.argv[1]}: no counters of files below {ROOT}")
     status = 0
     rows = sorted((percent(sum(lines.values()), len(lines)), name) for name, lines in files.items())
     for folder, bound in BOUNDS.items():

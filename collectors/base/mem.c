@@ -132,3 +132,18 @@ void arena_done(struct arena *a)
 	}
 	*a = (struct arena){0};
 }
+
+uint64_t hash_bytes(const void *data, size_t len)
+{
+	const unsigned char *byte = data;
+	uint64_t hash = 14695981039346656037U;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ byte[i]) * 1099511628211U;
+	return hash;
+}
+
+uint64_t hash_text(const char *s)
+{
+	return hash_bytes(s, strlen(s));
+}

@@ -8,6 +8,7 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 void *xmalloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
@@ -30,6 +31,10 @@ void closep(const int *fd); /* closes when >= 0 */
 		*take_from_ = NULL;                                                                \
 		taken_;                                                                            \
 	})
+
+/* FNV-1a, 64 bits: to tell texts apart at once, not against somebody who looks for two that are alike. */
+uint64_t hash_bytes(const void *data, size_t len);
+uint64_t hash_text(const char *s);
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -29,12 +29,14 @@ static int open_below(struct tree *t, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The smallest page of any machine: how much of a list of records the kernel gives at least. */
+#define PAGE_MIN 4096
+
 /*
- * Reads from the start until end of file. A full buffer is tried for one more byte only when it is
- * really full, so a fitting /proc file costs two reads, or one when the kernel gave less than asked
- * and said end by the second.
+ * Reads from the start until end of file. record: its longest, so that a first answer after which one more would have
+ * fitted, and into buf too, is known to be the end; 0 = unknown, and the kernel is asked until it says so.
  */
-static ssize_t read_all(int fd, char *buf, size_t size)
+static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;
 
@@ -50,17 +52,30 @@ static ssize_t read_all(int fd, char *buf, size_t size)
 		if (got == 0)
 			break;
 		n += (size_t)got;
+		if (record && n == (size_t)got && n + record <= PAGE_MIN && n + record <= size)
+			break;
 	}
 	buf[n] = '\0';
 	return (ssize_t)n;
 }
 
-static ssize_t directory_read(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t open_and_read(struct tree *t, const char *path, char *buf, size_t size,
+	size_t record)
 {
 	/* O_NONBLOCK: a FIFO in a hostile fixture must not stop us. */
 	AUTO(closep) int fd = open_below(t, path, O_RDONLY | O_NONBLOCK);
 
-	return fd < 0 ? fd : read_all(fd, buf, size);
+	return fd < 0 ? fd : read_all(fd, buf, size, record);
+}
+
+static ssize_t directory_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return open_and_read(t, path, buf, size, 0);
+}
+
+static ssize_t directory_read_records(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return open_and_read(t, path, buf, size, TREE_RECORD_MAX);
 }
 
 static ssize_t directory_head(struct tree *t, const char *path, char *buf, size_t size)
@@ -171,6 +186,7 @@ static void directory_free(struct tree *t)
 
 static const struct tree_ops directory_ops = {
 	.read = directory_read,
+	.read_records = directory_read_records,
 	.head = directory_head,
 	.list = directory_list,
 	.link = directory_link,
@@ -204,6 +220,12 @@ void tree_free(struct tree *t)
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size)
 {
 	return t->ops->read(t, path, buf, size);
+}
+
+ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size)
+{
+	return t->ops->read_records ? t->ops->read_records(t, path, buf, size) :
+				      t->ops->read(t, path, buf, size);
 }
 
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size)
@@ -246,7 +268,8 @@ struct kept tree_keep(struct tree *t, const char *path)
 
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size)
 {
-	return k->fd < 0 ? tree_read(t, path, buf, size) : read_all(k->fd, buf, size);
+	return k->fd < 0 ? tree_read_records(t, path, buf, size) :
+			   read_all(k->fd, buf, size, TREE_RECORD_MAX);
 }
 
 void kept_done(struct kept *k)

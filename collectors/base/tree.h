@@ -25,6 +25,8 @@ struct tree_space { /* of the file system that holds a path; bytes and inodes */
 struct tree_ops {
 	/* Each has the contract of the function of the same name below. */
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
+	ssize_t (*read_records)(struct tree *, const char *path, char *buf,
+		size_t size); /* NULL: as read */
 	ssize_t (*head)(struct tree *, const char *path, char *buf, size_t size);
 	int (*list)(struct tree *, const char *path, int (*each)(void *context, const char *name),
 		void *context);
@@ -49,6 +51,15 @@ void tree_free(struct tree *t); /* NULL does nothing */
  * fit is -EFBIG, never cut.
  */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
+
+/*
+ * The same in fewer system calls, for a file none of whose records is longer than TREE_RECORD_MAX. The kernel writes
+ * whole records, one after the other, into a page (fs/seq_file.c), so what leaves room for one more was all: nothing
+ * is asked to say so. A record is what the kernel's code prints at once: most files of /proc and of control groups
+ * are one of any length; of lists it is a line. The mount table may have longer lines.
+ */
+#define TREE_RECORD_MAX 1024
+ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
 /* The first bytes of a file, at most size of them and without a NUL; returns how many. */
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
@@ -81,7 +92,7 @@ struct kept {
 #define KEPT_NONE ((struct kept){-1})
 
 struct kept tree_keep(struct tree *t, const char *path);
-/* As tree_read, through the kept descriptor when there is one. */
+/* As tree_read_records, through the kept descriptor when there is one. */
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
 void kept_done(struct kept *k);
 

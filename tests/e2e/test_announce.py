@@ -76,6 +76,23 @@ class Announce(Case):
         self.assertEqual(server.job_value("rightsize_job_active_runs", "self"), 0)
         self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "failed"}).status, 404)
 
+    def test_announced_run_survives_a_restart_of_the_server(self):
+        job = self.job()
+        for end in ("stop", "kill"):
+            with self.subTest(end=end):
+                server = self.serve_unix()
+                first = self.post("/jobs", {"pid": job.pid, "job_name": end}).json["run_id"]
+                wait_until(lambda: self.only_run(end), "the run in the history")
+                getattr(server, end)()
+                server = self.serve_unix()
+                self.assertEqual(self.post(f"/runs/{first}/finish", {"outcome": "succeeded"}).status, 200)
+                following = self.post("/jobs", {"pid": job.pid, "job_name": end})
+                self.assertEqual(following.status, 201, following.text)
+                self.assertNotEqual(following.json["run_id"], first)
+                wait_until(lambda: {run["run_id"]: run["outcome"] for run in self.runs(end)} ==
+                           {first: "succeeded", following.json["run_id"]: "running"}, "both runs")
+                server.stop()
+
     def test_nothing_is_announced_over_tcp_unless_it_is_allowed(self):
         body = json.dumps({"pid": os.getpid(), "job_name": "tcp"})
         server = self.serve()

@@ -83,6 +83,10 @@ class Smuggled(Case):
         b"Transfer-Encoding : chunked\r\nContent-Length: " + N + b"\r\n\r\n" + HIDDEN,
         b"Content-Length\t: " + N + b"\r\n\r\n" + HIDDEN,
         b"Host: rebound.example\r\n\r\n" + HIDDEN,
+        b"Origin: http://localhost\r\nOrigin: http://rebound.example\r\n\r\n" + HIDDEN,
+        b"Authorization: Basic YTpi\r\nAuthorization: Bearer x\r\n\r\n" + HIDDEN,
+        b"Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}" + HIDDEN,
+        b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n" + HIDDEN,
     ]
 
     @staticmethod
@@ -107,6 +111,25 @@ class Smuggled(Case):
                     # What does not even parse may be complained of twice; nothing is answered.
                     self.assertEqual(set(statuses), {b"400"}, reply)
                     self.assertNotIn(b"/hidden", reply)
+
+
+    def test_the_host_of_the_request_line_is_the_host(self):
+        server = self.serve()
+        for target, status in ((b"http://localhost/-/ready", b"200"), (b"HTTP://LocalHost/-/ready", b"200"),
+                               (b"http://rebound.example/-/ready", b"400"), (b"http://localhost@rebound.example/-/ready", b"400"),
+                               (b"http://localhost:80/-/ready", b"400"), (b"http:///-/ready", b"400")):
+            with self.subTest(target=target):
+                reply = self.raw(server, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                self.assertEqual(re.findall(rb"HTTP/1\.1 (\d+)", reply), [status], reply)
+
+    def test_a_body_that_is_announced_too_long_is_not_waited_for(self):
+        server = self.serve("--web.allow-changes")
+        for length, status in ((b"10737418240", b"413"), (b"1048577", b"413")):
+            for method in (b"POST", b"GET", b"HEAD"):
+                with self.subTest(length=length, method=method):
+                    reply = self.raw(server, method + b" /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                     b"Content-Length: " + length + b"\r\n\r\n{")
+                    self.assertEqual(re.findall(rb"HTTP/1\.1 (\d+)", reply), [status], reply)
 
 
 class LongAnswers(Case):

@@ -163,6 +163,24 @@ class Catalogue(support.Case):
         self.assertEqual((found["source"], found["stale"]), (double.url, True))
         self.assertGreater(found["age_seconds"], 31000000)
 
+    def test_own_rates_hold_for_what_is_only_in_memory(self):
+        self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
+        self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = "/proc/no-cache-here/catalogue.db"
+        with Double() as double:
+            server = self.serve(f"--catalogue.url={double.url}", "--catalogue.rate=EUR=2")
+            wait_until(lambda: self.told(server)["source"] == double.url, "the fetched catalogue")
+            # Everything the Keeper sells is priced in dollars.
+            dollars, euros = (server.get(f"/servers?limit=1&currency={c}").json["servers"][0] for c in ("USD", "EUR"))
+            self.assertEqual((euros["server_id"], euros["currency"]), (dollars["server_id"], "EUR"))
+            self.assertAlmostEqual(euros["price"] * 2, dollars["price"])
+
+    def test_a_currency_without_prices_or_rate_is_refused(self):
+        path = self.own()
+        command = ["servers", f"--catalogue.path={path}", "--currency=CHF"]
+        self.assertIn("CHF", self.run_it(*command, code=1)[1])
+        answer = json.loads(self.run_it(*command, "--catalogue.rate=CHF=0.5")[0])
+        self.assertEqual([s["price"] for s in answer["servers"]], [0.04, 0.4])
+
     def test_who_never_asks_fetches_nothing(self):
         self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
         server = self.serve("--catalogue.url=http://127.0.0.1:9")

@@ -17,11 +17,14 @@ class Central:
     """Takes POST /runs as the other exporter does: by id, so that what comes twice counts once.
 
     answers: what to do with the next ones, before all others are taken: a status, "drop" (take it, but close the
-    connection without a word), "hold" (do not answer before release() is called, then close).
+    connection without a word), "hold" (do not answer before release() is called, then close), "break" (close it
+    without taking the run).
+    always: for a job's name, what to do with each of its runs.
     """
 
-    def __init__(self, answers=(), port=0):
+    def __init__(self, answers=(), port=0, always=None):
         self.answers = list(answers)
+        self.always = dict(always or {})
         self.posts, self.runs, self.headers = [], {}, []
         self.lock = threading.Lock()
         self.held = threading.Event()
@@ -34,15 +37,16 @@ class Central:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 with central.lock:
-                    do = central.answers.pop(0) if central.answers else 200
                     central.posts.append((self.path, json.loads(body)))
+                    do = central.always.get(central.posts[-1][1]["job_name"]) or (
+                        central.answers.pop(0) if central.answers else 200)
                     central.headers.append(self.headers)
                     if do in (200, "drop", "hold"):
                         central.runs[central.posts[-1][1]["run_id"]] = central.posts[-1][1]
                 if do == "hold":
                     central.held.set()
                     central.released.wait(support.DEADLINE)
-                if do in ("drop", "hold"):
+                if do in ("drop", "hold", "break"):
                     self.close_connection = True
                     with contextlib.suppress(OSError):
                         self.connection.shutdown(socket.SHUT_RDWR)
@@ -93,8 +97,8 @@ QUICK = python_job("pass")
 
 
 class Forward(support.Case):
-    def central(self, *answers, port=0):
-        central = Central(answers, port)
+    def central(self, *answers, port=0, always=None):
+        central = Central(answers, port, always)
         self.addCleanup(central.stop)
         return central
 
@@ -161,12 +165,52 @@ class Forward(support.Case):
         self.assertEqual(central.sent(), [refused] * 3 + [taken])
         self.assertTrue(server.said("answers 503: .*as told"))
         self.assertTrue(server.said(f"refused by the other exporter.*{refused}"))
-        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0}
+        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0, "stuck": 0}
         wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
         server.stop()
         again = self.central()
         self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
         self.assertEqual(again.ids(), self.ids(), "what was handed on or refused is not sent again")
+
+    def test_a_run_that_always_fails_holds_up_no_other(self):
+        for do, said in ((500, "answers 500: .*as told"), ("break", "a run cannot be handed on")):
+            with self.subTest(do=do):
+                bad, good = f"bad/{do}", f"good/{do}"
+                central = self.central(always={bad: do})
+                self.run_job(QUICK, job_name=bad)
+                for _ in range(3):
+                    self.run_job(QUICK, job_name=good)
+                server = self.serve(f"--forward.url={central.url}")
+                wait_until(lambda: central.ids() == self.ids(good), "those behind it at the other exporter")
+                self.assertTrue(server.said(f"others go first.*{self.ids(bad)[0]}.*{said}|{said}.*{self.ids(bad)[0]}"))
+                self.run_job(QUICK, job_name=good)
+                wait_until(lambda: central.ids() == self.ids(good), "one that came later")
+                own = {"delivered": 4, "refused": 0, "waiting": 1, "stuck": 1}
+                wait_until(lambda: own.items() <= self.own_counts(server).items(), f"{own} in its own metrics")
+                central.always.clear()
+                wait_until(lambda: central.ids() == sorted(self.ids(good) + self.ids(bad)), "it is tried again")
+                own = {"delivered": 5, "refused": 0, "waiting": 0, "stuck": 0}
+                wait_until(lambda: own.items() <= self.own_counts(server).items(), f"{own} in its own metrics")
+                server.stop()
+
+    def test_a_run_that_always_fails_is_on_disk_when_the_program_ends(self):
+        central = self.central(always={"bad": 500})
+        self.run_job(QUICK, job_name="bad")
+        result = self.run_job(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=1s"])
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(central.ids(), self.ids(), "what the wrapper ran is handed on at once")
+        self.assertIn(b"they wait in the history", result.stderr)
+        again = self.central()
+        self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
+        self.assertIn(self.ids("bad")[0], again.ids())
+
+    def test_one_that_answers_all_with_500_gets_all_in_the_end(self):
+        central = self.central(*[500] * 7)
+        for _ in range(5):
+            self.run_job(QUICK)
+        self.serve(f"--forward.url={central.url}")
+        wait_until(lambda: central.ids() == self.ids(), "all runs")
+        self.assertEqual(len(central.sent()), 5 + 7)
 
     def test_an_answer_that_is_lost_loses_no_run(self):
         central = self.central("drop")

@@ -14,6 +14,12 @@ def readelf(*flags):
     return subprocess.run(["readelf", "-W", *flags, support.EXPORTER], capture_output=True, text=True, check=True).stdout
 
 
+def needs_optimization(test):
+    """FORTIFY_SOURCE does nothing without."""
+    if b"GCOV_PREFIX" in pathlib.Path(support.EXPORTER).read_bytes():
+        test.skipTest("built for coverage, so without optimization, which these checks need")
+
+
 class Binary(support.Case):
     def test_it_may_be_loaded_anywhere(self):
         self.assertRegex(readelf("-h"), r"Type:\s+DYN")
@@ -32,8 +38,7 @@ class Binary(support.Case):
         names = readelf("--dyn-syms")
         if "__asan_init" in names or "__tsan_init" in names:
             self.skipTest("sanitizers check instead")
-        if b"GCOV_PREFIX" in pathlib.Path(support.EXPORTER).read_bytes():
-            self.skipTest("built for coverage, so without optimization, which these checks need")
+        needs_optimization(self)
         self.assertIn("__stack_chk_fail", names)
         self.assertRegex(names, r"__\w+_chk@GLIBC")
 
@@ -76,6 +81,7 @@ class Overflow(support.Case):
     """A program with our flags that writes too far."""
 
     def test_writing_past_the_end_ends_the_program(self):
+        needs_optimization(self)
         for where, fits, said in (("heap", 64, "buffer overflow detected"), ("stack", 64, "stack smashing detected")):
             for n, code in ((fits, 0), (fits + 16, -signal.SIGABRT)):
                 with self.subTest(where=where, n=n):

@@ -107,6 +107,26 @@ class Service(support.Case):
             self.assertEqual(server.stop(), 0)
             self.assertTrue(pathlib.Path(path).exists(), "whoever made the socket removes it")
 
+    def test_who_comes_while_it_restarts_is_answered_by_the_next_one(self):
+        with socket.create_server(("127.0.0.1", 0)) as first, socket.socket(socket.AF_UNIX) as second:
+            path = str(self.folder / "http")
+            second.bind(path)
+            second.listen()
+            for _ in range(2):
+                server = self.activated(first, second)
+                server.wait_address()
+                self.assertEqual(server.get("/-/healthy").status, 200)
+                self.assertEqual(server.stop(), 0)
+            with socket.create_connection(first.getsockname(), support.DEADLINE) as tcp, \
+                    socket.socket(socket.AF_UNIX) as unix:
+                unix.settimeout(support.DEADLINE)
+                unix.connect(path)
+                for client in (tcp, unix):
+                    client.sendall(b"GET /-/healthy HTTP/1.0\r\n\r\n")
+                self.activated(first, second)
+                for client in (tcp, unix):
+                    self.assertIn(b" 200 ", client.recv(4096))
+
     def test_a_descriptor_that_does_not_listen_is_named(self):
         with socket.socket(socket.AF_INET) as idle:
             server = self.activated(idle)

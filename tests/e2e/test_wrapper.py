@@ -170,20 +170,45 @@ for line in sys.stdin:
     if line == "end\\n":
         sys.exit(len(seen))
 """)
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execve(EXPORTER, [EXPORTER, *self.wrapper_arguments(count, flags=["--quiet"])], self.environment)
+        pid, terminal = self.wrapper_in_a_terminal(count)
         self.addCleanup(os.close, terminal)
-
         output = b""
-        while b"ready" not in output:
-            output += os.read(terminal, 1000)
         os.write(terminal, b"\x03")
         while b"seen 1" not in output:
             os.write(terminal, b"again\n")
             output += os.read(terminal, 1000)
         os.write(terminal, b"end\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
+
+
+    def wrapper_in_a_terminal(self, command):
+        """Its pid, and the terminal of which it leads the session; when the job said that it is ready."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(EXPORTER, [EXPORTER, *self.wrapper_arguments(command, flags=["--quiet"])], self.environment)
+        output = b""
+        while b"ready" not in output:
+            output += os.read(terminal, 1000)
+        return pid, terminal
+
+    def test_a_terminal_that_is_closed_ends_the_job(self):
+        pid, terminal = self.wrapper_in_a_terminal(python_job("""
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+print("ready", flush=True)
+signal.sigwait({signal.SIGHUP})
+os._exit(7)
+"""))
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
+
+    def test_a_stop_that_nobody_would_undo_stops_nobody(self):
+        """The kernel ignores ^Z for a group without a parent outside of it in the session."""
+        pid, terminal = self.wrapper_in_a_terminal(["sh", "-c", "echo ready; read line; exit 5"])
+        self.addCleanup(os.close, terminal)
+        os.write(terminal, b"\x1a")
+        os.write(terminal, b"go on\n")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5)
 
 
 class Announced(Case):
@@ -247,6 +272,22 @@ class Record(Case):
         self.assertLess(run["duration_seconds"], 10)
         self.assertGreater(run["memory_peak_bytes"], 1 << 20)
 
+    def test_what_a_shell_did_before_it_became_the_wrapper_is_none_of_the_job_s(self):
+        """The times of children that were waited for outlive exec: getrusage(2)."""
+        burn = ["python3", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
+        wrapper = [EXPORTER, *self.wrapper_arguments(["true"])]
+        self.assertEqual(self.start_program(["sh", "-c", '"$1" "$2" "$3"; shift 3; exec "$@"', "-", *burn, *wrapper]).wait(), 0)
+        self.assertLess(self.only_run()["cpu_seconds"], 0.25)
+
+    def test_what_a_shell_left_in_the_background_is_none_of_the_job_s(self):
+        burn = ["python3", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
+        for flags in ((), ("--no-run.cgroup",)):
+            with self.subTest(flags=flags):
+                wrapper = [EXPORTER, *self.wrapper_arguments(["sleep", "2"], f"beside{len(flags)}", flags)]
+                shell = ["sh", "-c", '"$1" "$2" "$3" & shift 3; exec "$@"', "-", *burn, *wrapper]
+                self.assertEqual(self.start_program(shell).wait(), 0)
+                self.assertLess(self.only_run(f"beside{len(flags)}")["cpu_seconds"], 0.25)
+
     def test_a_job_that_does_nothing_is_recorded(self):
         self.assertEqual(self.run_job(["true"]).returncode, 0)
         self.assertEqual(self.only_run()["outcome"], "succeeded")
@@ -276,6 +317,17 @@ sys.stdin.read()
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         self.assertEqual(wrapper.wait(), 0)
+
+    def test_that_nobody_can_watch_is_as_if_we_were_not_here(self):
+        """It does not have to wait for orphans, either."""
+        job = python_job("""
+import ctypes
+asked = ctypes.c_int(-1)
+ctypes.CDLL(None).prctl(37, ctypes.byref(asked), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
+print(asked.value)
+""")
+        result = self.run_job(job, flags=["--path.procfs=/nonexistent"])
+        self.assertEqual((result.stdout, result.returncode), (b"0\n", 0), result.stderr)
 
     def test_goes_on_without_a_place_for_the_history(self):
         arguments = ["run", "--job-name=job", "--history.path=/dev/null/history.db", "--", "sh", "-c", "echo works; exit 5"]

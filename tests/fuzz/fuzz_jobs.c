@@ -97,7 +97,7 @@ static void look_alone(struct machine *m, pid_t pid)
 	struct err e = {0};
 
 	if (cgroup_of_process(&group, h, pid, &e) == 0) {
-		cgroup_files_open(&files, &group);
+		cgroup_files_open(&files, &group, CGROUP_WANT_ALL);
 		cgroup_files_read(&files, h, values);
 		for (size_t i = 0; i < CGROUP_VALUES; i++)
 			assert(!(values[i] < 0) && !isinf(values[i]));
@@ -169,7 +169,7 @@ static void tick(struct fuzz_machine *machine)
 	assert(!block_fault(&s->blocks[0]));
 	if (m->gpu && collector_gpu.collect(m->gpu, h, &s->blocks[1], &e) == 0)
 		assert(!block_fault(&s->blocks[1]));
-	jobs_drop_ended(h->jobs);
+	jobs_drop_ended(h->jobs, h, UINT64_MAX, 0);
 	shared_drop(&s->shared);
 }
 

@@ -17,8 +17,16 @@ static void check_steady(struct slice (*cut)(struct slice name), struct slice na
 {
 	struct slice once = cut(name);
 
-	assert(once.len <= name.len && (once.len == 0 || once.data == name.data));
+	assert(once.data >= name.data && once.data + once.len <= name.data + name.len);
 	assert(once.len || !name.len);
+}
+
+static void check_dates(const char *text)
+{
+	AUTO(freep) char *name = xstrdup(text);
+
+	drop_dates_inside(name);
+	assert(strlen(name) <= strlen(text) && (*name || !*text));
 }
 
 static void check_utf8(const char *data, size_t size)
@@ -90,6 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_steady(steady_name, all);
 	check_steady(without_generated, all);
 	check_steady(without_replica, all);
+	check_steady(without_training, all);
+	check_dates(text);
 	check_utf8(text, size);
 	check_numbers(text, size);
 	check_pieces(text, size);

@@ -51,6 +51,16 @@ refuses_what_is_broken() {
 	done <<<"$ways"
 }
 
+# A value that is misspelt or of the wrong kind is named, and nothing is installed with what it was meant to replace.
+refuses_wrong_values() {
+	local value said
+	for value in image.repositori=x central.enabled=maybe node.stateHostPath=var/lib central.persistence.size=-3Gi \
+		central.port=1 'node.extraArgs={jobs.max=9}' monitoring.interval=15 image.pullPolicy=Sometimes; do
+		! said=$(helm template release deploy/helm/rightsize-exporter --set "$value" 2>&1) || fail "--set $value is taken"
+		grep -qE "${value%%.*}" <<<"$said" || fail "--set $value: $said"
+	done
+}
+
 render() {
 	local chart=deploy/helm/rightsize-exporter i=0 values folder
 	rm -f "$tools"/rendered-*
@@ -71,6 +81,7 @@ fetch
 node tests/kubernetes/schemas.mjs "$tools" | diff - tests/kubernetes/schemas.json >/dev/null ||
 	fail "schemas.json is not what schemas.mjs makes: node tests/kubernetes/schemas.mjs $tools >tests/kubernetes/schemas.json"
 refuses_what_is_broken
+refuses_wrong_values
 render
 check deploy/kubernetes/{central,daemonset,monitoring,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
 	"$tools"/rendered-*.yaml

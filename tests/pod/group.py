@@ -1,4 +1,5 @@
 """The kernel's own account of a container: what the exporter says is held against it."""
+import copy
 import pathlib
 
 
@@ -9,9 +10,21 @@ class Group:
                       for name in names.split(",")}
         self.v1 = "memory" in self.paths
 
-    def read(self, controller, file):
+    def parent(self):
+        """That of the pod, whose account keeps what containers used that have ended."""
+        above = copy.copy(self)
+        above.paths = {name: str(pathlib.PurePosixPath(path).parent) for name, path in self.paths.items()}
+        return above
+
+    def folder(self, controller):
         path = f"{controller}{self.paths[controller]}" if self.v1 else self.paths[""]
-        return pathlib.Path(f"/sys/fs/cgroup/{path}/{file}").read_text()
+        return pathlib.Path(f"/sys/fs/cgroup/{path}")
+
+    def exists(self):
+        return self.folder("cpu").exists()
+
+    def read(self, controller, file):
+        return (self.folder(controller) / file).read_text()
 
     def keys(self, controller, file):
         return {k: int(v) for k, v in (line.split() for line in self.read(controller, file).splitlines())}

@@ -68,3 +68,21 @@ struct run *test_run_succeeded(struct test_runs *t, double cores, double peak_by
 		test_run_column(r, "memory_peak_bytes", peak_bytes, peak_bytes);
 	return r;
 }
+
+static void add_burst(struct run *r)
+{
+	r->stats[r->n_stats++] = (struct column_stats){"cpu_cores",
+		{.n = 100, .mean = 1.7, .min = 1, .max = 8, .p50 = 1, .p95 = 8, .p99 = 8}};
+}
+
+void test_runs_steady(struct test_runs *t, size_t n, double mib)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct run *r = test_run_add(t, OUTCOME_SUCCEEDED);
+
+		add_burst(r);
+		test_run_column(r, "memory_peak_bytes", (mib + (double)(i % 3)) * 1048576,
+			(mib + (double)(i % 3)) * 1048576);
+		r->duration_seconds = 600 + 10 * (double)(i % 5);
+	}
+}

@@ -24,4 +24,9 @@ void test_run_column(struct run *r, const char *column, double mean, double max)
  * out. */
 struct run *test_run_succeeded(struct test_runs *t, double cores, double peak_bytes);
 
+/*
+ * n runs of about 10 min and this many MiB, that keep eight cores busy for a tenth of the time and one for the rest.
+ */
+void test_runs_steady(struct test_runs *t, size_t n, double mib);
+
 #endif

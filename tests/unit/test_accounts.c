@@ -90,7 +90,7 @@ static void look(struct world *w)
 
 	test_host_advance(&w->t, 1);
 	accounts_tick(w->accounts, &w->t.host);
-	process_tree_look(&w->tree, &w->t.host, &now);
+	process_tree_look(&w->tree, &w->t.host, 0, &now);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		w->value[i] = NAN;
 	w->value[RUN_CPU_SECONDS] = (double)w->tree.total[TREE_CPU_NS] / 1e9;
@@ -280,6 +280,47 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	world_done(&w);
 }
 
+/* 5 periods held back when it is followed; before the command was started, 2. */
+static void quota_counts_from_before_the_command(void **state)
+{
+	static const struct {
+		const char *group, *before; /* whose quota was read before */
+		double expected;
+	} cases[] = {
+		{"/box/in", NULL, 2},   /* since it was followed */
+		{"/box/in", "/box", 5}, /* since before the command */
+		{"/box/in", "/elsewhere", 2},
+		{"/box", NULL, 7}, /* its own: all of it */
+		{"/box", "/box", 7},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+		struct quota before = {
+			.periods = 3, .throttled_periods = 2, .throttled_seconds = 0.5};
+
+		world_init(&w, "/");
+		account_close(w.account);
+		put_process(&w, 10, 1, 100, cases[i].group);
+		test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
+		test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
+		usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
+		before.place = (struct cgroup_place){.tree = w.t.host.sys, .version = 2};
+		snprintf(before.place.path, sizeof before.place.path, "fs/cgroup%s",
+			cases[i].before ? cases[i].before : "");
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10,
+				.ours = true,
+				.quota = cases[i].before ? &before : NULL},
+			&w.tree);
+		usage(&w, 0, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
+		look(&w);
+		assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], cases[i].expected, 0);
+		world_done(&w);
+	}
+}
+
 static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 {
 	struct world w;
@@ -299,7 +340,7 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	look(&w);
 	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 67108864, 0);
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
-	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 2, 0);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 	world_done(&w);
 }
@@ -382,6 +423,7 @@ int main(void)
 		cmocka_unit_test(kill_in_the_own_group_is_noted),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
+		cmocka_unit_test(quota_counts_from_before_the_command),
 		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),

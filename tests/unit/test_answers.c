@@ -288,7 +288,7 @@ static void what_is_not_known_is_said(void **state)
 	} table[] = {
 		{"/runs", "etl/laod", "unknown_job",
 			{"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
-		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--"}},
+		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--", "nor one like it", "/jobs"}},
 		{"/recommend", "%", "unknown_job", {"\\\"%\\\""}},
 		{"/stats", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
 		{"/recommend", "broken", "no_successful_run",

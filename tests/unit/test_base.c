@@ -206,6 +206,51 @@ static void tree_reads_whole_files_or_says_too_big(void **state)
 	tree_free(t);
 }
 
+/* A list whose records are short, of any length: the same by one read as by several. */
+static void records_are_all_read(void **state)
+{
+	static const size_t lengths[] = {
+		0, 1, 100, 3071, 3072, 3073, 4095, 4096, 5000, 8191, 70000};
+	char path[] = "/tmp/rightsize-test-XXXXXX", name[64], text[70000], buf[70001];
+	struct tree *t;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(tree_open(&t, path, NULL), 0);
+	snprintf(name, sizeof name, "%s/f", path);
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = i % 8 == 7 ? '\n' : (char)('0' + i % 10);
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		FILE *f = fopen(name, "we");
+
+		assert_non_null(f);
+		assert_int_equal(fwrite(text, 1, lengths[i], f), lengths[i]);
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(tree_read_records(t, "f", buf, sizeof buf), lengths[i]);
+		assert_memory_equal(buf, text, lengths[i]);
+		assert_int_equal(buf[lengths[i]], '\0');
+		assert_int_equal(tree_read_records(t, "f", buf, lengths[i]), -EFBIG);
+	}
+	unlink(name);
+	rmdir(path);
+	tree_free(t);
+}
+
+/* The kernel gives a list page by page: here that of all its symbols, thousands of lines. */
+static void a_list_longer_than_a_page_is_all_read(void **state)
+{
+	static char records[1 << 20], whole[1 << 20];
+	struct tree *t;
+
+	(void)state;
+	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
+	ssize_t n = tree_read_records(t, "maps", records, sizeof records);
+
+	assert_true(n > 4096);
+	assert_int_equal(tree_read(t, "maps", whole, sizeof whole), n);
+	tree_free(t);
+}
+
 static int count_names(void *context, const char *name)
 {
 	(void)name;
@@ -287,6 +332,8 @@ int main(void)
 		cmocka_unit_test(wall_text_is_rfc3339),
 		cmocka_unit_test(arena_reuses_its_room),
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
+		cmocka_unit_test(records_are_all_read),
+		cmocka_unit_test(a_list_longer_than_a_page_is_all_read),
 		cmocka_unit_test(memory_tree_lists_each_name_once),
 		cmocka_unit_test(latest_releases_after_the_last_holder),
 	};

@@ -439,9 +439,36 @@ static void the_best_score_of_a_server_counts(void **state)
 	catalogue_free(c);
 }
 
+static void a_rate_of_a_currency_without_prices_adds_it(void **state)
+{
+	struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
+	struct err e = {0};
+
+	(void)state;
+	assert_null(catalogue_currency(c, "EUR"));
+	assert_int_equal(catalogue_set_usd(c, "EUR", 1.5, &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "EUR", 2, &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "chf", 3, &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "USD", 4, &e), 0);
+	assert_int_equal(c->n_currencies, 3);
+	assert_true(catalogue_currency(c, "EUR")->usd == 2);
+	assert_true(catalogue_currency(c, "CHF")->usd == 3);
+	assert_true(catalogue_currency(c, "USD")->usd == 1);
+	/* Prices name their currency by its place. */
+	assert_string_equal(c->currency[c->price[0].currency].code, "CHF");
+	assert_int_equal(catalogue_set_usd(c, "eur=", 1, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "three capitals"));
+	for (char code[] = "AAA"; c->n_currencies <= UINT8_MAX;
+		code[2] == 'Z' ? code[1]++, code[2] = 'A' : code[2]++)
+		assert_int_equal(catalogue_set_usd(c, code, 1, &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "ZZZ", 1, &e), -E2BIG);
+	catalogue_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rate_of_a_currency_without_prices_adds_it),
 		cmocka_unit_test(csv_columns_come_in_any_order),
 		cmocka_unit_test(what_is_not_said_is_unknown),
 		cmocka_unit_test(both_spellings_of_an_enum_are_read),

@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/cgroup_files.h"
+#include "collectors/run_group.h"
 #include "collectors/cgroup_own.h"
 #include "tests/support/test_tree.h"
 
@@ -106,7 +107,7 @@ static void v2_group_is_read(void **state)
 		"8:0 rbytes=1000 wbytes=200 rios=3 wios=4 dbytes=0 dios=0\n253:1 rbytes=24 "
 		"wbytes=5 rios=1 wios=1\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
-	cgroup_files_open(&f, &c);
+	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 2.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 2, 1e-9);
@@ -149,7 +150,7 @@ static void v1_group_is_read(void **state)
 	sys(&w, "fs/cgroup/memory/box/memory.oom_control",
 		"oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
-	cgroup_files_open(&f, &c);
+	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 1, 1e-9);
@@ -183,7 +184,7 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 	sys(&w, "blkio/blkio.throttle.io_service_bytes",
 		"8:0 Read 100\n8:0 Write 7\n8:0 Sync 107\n8:0 Total 107\n8:16 Read 11\n8:16 Total "
 		"11\nTotal 118\n");
-	cgroup_files_open(&f, &c);
+	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 111, 0);
 	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 7, 0);
@@ -207,7 +208,7 @@ static void nonsense_in_the_files_is_unknown(void **state)
 	world_init(&w);
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		c.place[i] = (struct cgroup_place){.tree = w.host.sys, .version = 2, .path = "g"};
-	cgroup_files_open(&f, &c);
+	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		sys(&w, "g/cpu.stat", texts[i]);
 		sys(&w, "g/cpu.pressure", texts[i]);
@@ -349,7 +350,7 @@ static void sibling_container_is_read_through_its_root(void **state)
 	assert_double_equal(limits.memory_bytes, 134217728, 0);
 	assert_double_equal(limits.cpu_cores, 0.5, 1e-9);
 	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
-	cgroup_files_open(&f, &c);
+	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 3, 1e-9);
 	cgroup_files_close(&f);
@@ -391,6 +392,25 @@ static void v1_container_is_read_through_its_root(void **state)
 	world_done(&w);
 }
 
+/* Who was born is looked for in the group a few times, since it may be moved there later, and all else now and then. */
+static void a_group_is_listed_when_somebody_may_be_new(void **state)
+{
+	struct run_group g = {0};
+	int due = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_true(run_group_due(&g, 100));
+	for (int i = 0; i < 100; i++)
+		due += run_group_due(&g, 100);
+	assert_int_equal(due, 10);
+	for (int i = 0; i < 3; i++)
+		assert_true(run_group_due(&g, 101));
+	/* Not known how many were born. */
+	for (int i = 0; i < 100; i++)
+		assert_true(run_group_due(&g, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +423,7 @@ int main(void)
 		cmocka_unit_test(first_process_of_a_container_is_its_own_init),
 		cmocka_unit_test(sibling_container_is_read_through_its_root),
 		cmocka_unit_test(group_below_the_containers_is_found_by_its_path),
+		cmocka_unit_test(a_group_is_listed_when_somebody_may_be_new),
 		cmocka_unit_test(v1_container_is_read_through_its_root),
 	};
 

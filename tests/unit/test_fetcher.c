@@ -178,9 +178,33 @@ static void a_failure_is_said_once(void **state)
 	assert_int_equal(atomic_load(&said), 1);
 }
 
+/* However many are named: what would be fetched is told apart by the last of them. */
+static void another_list_of_regions_is_another_catalogue(void **state)
+{
+	char first[200], last[2][8] = {"zone-a", "zone-b"};
+	const char *regions[] = {first, first, first, first, first, NULL};
+	struct catalogue_source s = {.url = "http://keeper.test", .regions = {6, regions}};
+	struct cache_origin origin[2] = {0};
+
+	(void)state;
+	snprintf(first, sizeof first, "%0*d", (int)sizeof first - 1, 0);
+	for (size_t i = 0; i < 2; i++) {
+		regions[5] = last[i];
+		snprintf(origin[i].source, sizeof origin[i].source, "%s/", s.url);
+		catalogue_asked(&s, origin[i].asked);
+	}
+	assert_true(catalogue_is_asked(&s, &origin[1]));
+	assert_false(catalogue_is_asked(&s, &origin[0]));
+	regions[5] = last[0];
+	assert_true(catalogue_is_asked(&s, &origin[0]));
+	s.url = "http://another.test";
+	assert_false(catalogue_is_asked(&s, &origin[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_list_of_regions_is_another_catalogue),
 		cmocka_unit_test_setup_teardown(what_is_fresh_or_imported_is_not_fetched, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(stopping_does_not_wait_for_the_keeper, new_path,

@@ -77,6 +77,27 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	world_free(w);
 }
 
+/* A job of 0.1 cores that is found after an hour did not use 360 cores in the second after it. */
+static void the_first_row_covers_the_run_from_its_start(void **state)
+{
+	struct world *w = world_new();
+	const struct sample *row;
+
+	(void)state;
+	w->reading.value[RUN_DURATION_SECONDS] = 3600;
+	at(w, 5000, 360, 10);
+	fold_begin(w->fold, "r1", &w->snapshot);
+	w->reading.value[RUN_DURATION_SECONDS] = 3601;
+	at(w, 5001, 360.1, 10);
+	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_double_equal(row[0].duration, 3601, 1e-6);
+	assert_double_equal(row[0].value[CPU], 360.1, 1e-9);
+	at(w, 5002, 360.2, 10);
+	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_double_equal(row[0].duration, 1, 1e-6);
+	world_free(w);
+}
+
 static void unknown_and_fallen_counters_are_unknown(void **state)
 {
 	struct world *w = world_new();
@@ -159,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(growth_starts_from_zero_and_adds_up),
+		cmocka_unit_test(the_first_row_covers_the_run_from_its_start),
 		cmocka_unit_test(unknown_and_fallen_counters_are_unknown),
 		cmocka_unit_test(an_instant_gives_a_row_only_at_the_end),
 		cmocka_unit_test(a_correction_has_no_length),

@@ -76,6 +76,8 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		/* four used at once there, where there are only two: twice as long */
 		{"b", 400, 4, 100, FORECAST_MEASURED},
 		{"x", 100, 1, 100, FORECAST_ASSUMED},
+		/* its speed is not known, but that it has fewer CPUs */
+		{"x", 800, 8, 400, FORECAST_ASSUMED},
 		{"b", NAN, NAN, 100, FORECAST_ASSUMED},
 		/* CPU time beyond duration x cores is measurement noise */
 		{"b", 120, 1, 50, FORECAST_MEASURED},

@@ -27,6 +27,13 @@ static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
 	return true;
 }
 
+static bool only_we_live(void *context, pid_t pid, uint64_t start_ticks)
+{
+	(void)context;
+	(void)start_ticks;
+	return pid == 4712;
+}
+
 static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
 {
 	(void)context;
@@ -410,6 +417,32 @@ static void runs_that_were_open_are_closed_at_the_start(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2.5, 1e-9);
 }
 
+/* A server that starts has a moment to go on with what the one before it left. */
+static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+	struct history *h = test_history(f->folder.file);
+	struct run_begin again = test_begin("continued", "job", 10);
+
+	test_write_run(h, "continued", "job", 10, 5, OUTCOME_RUNNING);
+	test_write_run(h, "orphan", "job", 10, 5, OUTCOME_RUNNING);
+	history_close(h);
+	c.alive = only_we_live;
+	c.upkeep_waits = true;
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	begin(f, "other");
+	assert_true(historian_flush(f->h, LONG));
+	assert_true(historian_flush(f->h, LONG));
+	assert_int_equal(read_run(f, "orphan").outcome, OUTCOME_RUNNING);
+
+	again.owner_pid = 4712;
+	historian_run_begin(f->h, &again);
+	historian_upkeep(f->h);
+	wait_for_upkeep(f, "orphan", OUTCOME_INTERRUPTED);
+	assert_int_equal(read_run(f, "continued").outcome, OUTCOME_RUNNING);
+}
+
 static void limits_are_enforced_at_the_start(void **state)
 {
 	struct fixture *f = *state;
@@ -469,6 +502,7 @@ int main(void)
 		TEST(a_full_disk_makes_rows_wait),
 		TEST(what_cannot_be_written_holds_nothing_up),
 		TEST(runs_that_were_open_are_closed_at_the_start),
+		TEST(runs_are_closed_only_when_those_that_go_on_were_handed_over),
 		TEST(limits_are_enforced_at_the_start),
 		TEST(limits_are_enforced_at_the_end),
 	};

@@ -175,6 +175,52 @@ static void an_open_run_is_never_dropped_for_size(void **state)
 	assert_in_range(test_count_samples(f, "a"), 1000 + 19000 / 60, 1000 + 19000 / 60 + 120);
 }
 
+/* Names with a date or a number in them: no job has a second run. */
+static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits l = {.max_bytes = 200000};
+	enum { JOBS = 400 };
+	char name[JOBS + 1][16];
+	struct job_row *job;
+	size_t n;
+
+	for (int i = 0; i <= JOBS; i++)
+		snprintf(name[i], sizeof name[i], "job-%d", i);
+	test_write_run(f->h, "open", name[0], 5, 10, OUTCOME_RUNNING);
+	for (int i = 0; i < JOBS; i++)
+		test_write_run(f->h, name[i], name[i], i * 100, 10,
+			i % 2 ? OUTCOME_FAILED : OUTCOME_INTERRUPTED);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
+	assert_true(file_size(f) > 300000);
+	int64_t activity = history_activity(f->h);
+
+	test_prune(f->h, &l, 1e7);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
+	assert_true(file_size(f) <= 200000);
+	assert_true(file_size(f) > 100000);
+	assert_int_equal(history_activity(f->h), activity);
+
+	/* What is left are the newest, each with its counts, and the run that goes on. */
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_in_range(n, 32, JOBS - 100);
+	assert_int_equal(test_count_rows(&f->folder, "run"), n);
+	assert_int_equal(history_jobs_forgotten(f->h), JOBS - n);
+	assert_int_equal(test_count_rows(&f->folder, "job_outcome"), n);
+	for (size_t i = 0; i + 1 < n; i++)
+		assert_string_equal(job[i].job_name, name[JOBS - 1 - i]);
+	assert_string_equal(job[n - 1].job_name, name[0]);
+	assert_int_equal(job[n - 1].outcomes[OUTCOME_RUNNING], 1);
+	assert_int_equal(job[n - 1].outcomes[OUTCOME_INTERRUPTED], 1);
+
+	/* A name that comes back begins anew. */
+	test_write_run(f->h, "again", name[1], 1e6, 1, OUTCOME_SUCCEEDED);
+	assert_true(history_activity(f->h) > activity);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_string_equal(job[0].job_name, name[1]);
+	assert_int_equal(job[0].runs, 1);
+}
+
 static void a_replaced_file_is_not_pruned(void **state)
 {
 	struct test_place *f = *state;
@@ -194,6 +240,7 @@ int main(void)
 		TEST(a_file_that_is_too_long_shrinks_from_the_oldest_samples_on),
 		TEST(then_go_old_runs_and_last_the_samples_of_the_newest),
 		TEST(an_open_run_is_never_dropped_for_size),
+		TEST(the_bound_holds_for_jobs_whose_names_are_never_used_again),
 		TEST(a_replaced_file_is_not_pruned),
 	};
 

@@ -224,7 +224,8 @@ static void old_and_hasty_clients_are_answered(void **state)
 		size_t answers;
 	} table[] = {
 		{"GET /-/ready HTTP/1.0\r\n\r\n", 1},
-		{"GET http://a/-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		{"GET http://localhost/-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: "
+		 "close\r\n\r\n",
 			1},
 		/* three at once on one connection */
 		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /-/ready HTTP/1.1\r\nHost: "

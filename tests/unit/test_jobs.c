@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/jobs.h"
 #include "tests/support/jobs_world.h"
 
@@ -32,6 +33,45 @@ static void waited_child_is_counted_once(void **state)
 		       .start = 5});
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.3, 1e-9);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
+	world_free(w);
+}
+
+static void births(struct world *w, unsigned n)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "cpu  1 0 1 0\ncpu0 1\nprocesses %u\n", n);
+	memory_tree_text(w->proc, "stat", text);
+}
+
+/* The kernel counts births: children are looked for when there were any, and of whoever may have had them. */
+static void nobody_is_searched_for_when_nobody_was_born(void **state)
+{
+	const char *file = "10/task/10/children";
+	struct world *w = world_new();
+
+	(void)state;
+	births(w, 100);
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	look(w);
+	size_t reads = memory_tree_reads(w->proc, file);
+
+	look(w);
+	look(w);
+	assert_int_equal(memory_tree_reads(w->proc, file), reads);
+	births(w, 101);
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
+	/* Where the kernel does not tell, they are looked for each time. */
+	memory_tree_remove(w->proc, "stat");
+	children(w, 11, "12 ");
+	put(w, &(struct fake){.pid = 12, .ppid = 11, .start = 7});
+	children(w, 12, "");
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
 	world_free(w);
 }
 
@@ -143,14 +183,17 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 		       .waited_faults = 9,
 		       .start = 4});
 	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5});
-	children(w, 9, "10 ");
+	/* A child that the reaper had before. */
+	put(w, &(struct fake){.pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4});
+	children(w, 9, "8 10 ");
+	children(w, 8, "");
 	children(w, 10, "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
 	/* An orphan, given to the reaper, is found though nobody ran. */
 	put(w, &(struct fake){.pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8});
-	children(w, 9, "10 12 ");
+	children(w, 9, "8 10 12 ");
 	children(w, 12, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.1, 1e-9);
 	/* Both end, and the reaper waits. */
@@ -261,7 +304,7 @@ static void conclusion_corrects_upwards_only(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_USER_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SYSTEM_SECONDS], 0.25, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 10485760, 1);
-	jobs_drop_ended(w->host.jobs);
+	jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
 	look(w);
 	assert_int_equal(w->snapshot.n_runs, 0);
 	world_free(w);
@@ -333,7 +376,7 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 		look(w);
 		gone(w, 10);
 		look(w);
-		jobs_drop_ended(w->host.jobs);
+		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
 		follow_named(w, 11, "second", ticks[i][1]);
 		follow_named(w, 12, "third", ticks[i][2]);
 		look(w);
@@ -341,10 +384,52 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 
 		gone(w, 11);
 		look(w);
-		jobs_drop_ended(w->host.jobs);
+		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
 		assert_true(told(w, RUN_CPU_SECONDS) >= before);
 		world_free(w);
 	}
+}
+
+/* Each by itself: that others go on ending keeps none. */
+static void ended_runs_go_when_seen_or_after_a_while(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	follow_named(w, 10, "first", 1);
+	follow_named(w, 11, "second", 1);
+	w->snapshot.generation = 4;
+	gone(w, 10);
+	look(w);
+	w->snapshot.generation = 5;
+	w->host.now.mono.ns += 2 * NS_PER_S;
+	gone(w, 11);
+	look(w);
+	jobs_drop_ended(w->host.jobs, &w->host, 3, 3);
+	assert_true(jobs_follows(w->host.jobs, "first"));
+	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
+	assert_false(jobs_follows(w->host.jobs, "first"));
+	assert_true(jobs_follows(w->host.jobs, "second"));
+	w->host.now.mono.ns += 4 * NS_PER_S;
+	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
+	assert_false(jobs_follows(w->host.jobs, "second"));
+	world_free(w);
+}
+
+static void ended_runs_make_room(void **state)
+{
+	struct world *w = world_new();
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < JOBS_RUNS_MAX + 5; i++) {
+		snprintf(name, sizeof name, "r%d", i);
+		follow_named(w, 10, name, 1);
+		look(w);
+		gone(w, 10);
+		look(w);
+	}
+	world_free(w);
 }
 
 /* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
@@ -414,14 +499,64 @@ static void following_nobody_is_refused(void **state)
 	world_free(w);
 }
 
+/* Of more jobs than there may be those that were named first give way, but never one that has a run. */
+static void the_jobs_named_last_keep_their_places(void **state)
+{
+	static const struct collector *const collectors[] = {&collector_jobs, NULL};
+	enum { MORE = 300 };
+	struct snapshot_pool *pool = snapshot_pool_new(collectors);
+	struct world *w = world_new();
+	char name[32];
+	size_t n = 0;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
+		snprintf(name, sizeof name, "job-%u", i);
+		jobs_set_outcome(w->host.jobs, name, "succeeded", i);
+		jobs_set_outcome(w->host.jobs, name, "failed", 1);
+		jobs_set_outcome(w->host.jobs, name, "failed", 0);
+	}
+	struct snapshot *s = snapshot_take(pool);
+	size_t outcomes = 0;
+
+	while (strcmp(collector_jobs.metrics[outcomes].name, "rightsize_job_runs") != 0)
+		outcomes++;
+
+	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
+	for (const struct point *p = s->blocks[0].points[outcomes].first; p; p = p->next) {
+		uint64_t number;
+		bool failed = n++ % 2;
+
+		/* All places but that of the job that is followed. */
+		struct scan number_of = SCAN(p->labels[0], strlen(p->labels[0]));
+
+		assert_true(scan_literal(&number_of, "job-") && scan_u64(&number_of, &number));
+		assert_string_equal(p->labels[1], failed ? "failed" : "succeeded");
+		assert_in_range(number, MORE + 1, JOBS_MAX + MORE - 1);
+		assert_true(p->value == (failed ? 1 : (double)number));
+	}
+	assert_int_equal(n, 2 * (JOBS_MAX - 1));
+	assert_true(look(w)->value[RUN_PROCESSES] == 1);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_jobs_named_last_keep_their_places),
 		cmocka_unit_test(waited_child_is_counted_once),
+		cmocka_unit_test(nobody_is_searched_for_when_nobody_was_born),
 		cmocka_unit_test(child_nobody_waited_for_is_kept),
 		cmocka_unit_test(orphan_stays_a_member),
 		cmocka_unit_test(orphan_that_the_reaper_got_is_counted_once),
 		cmocka_unit_test(reused_pid_is_a_stranger),
+		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
+		cmocka_unit_test(ended_runs_make_room),
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
 		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),

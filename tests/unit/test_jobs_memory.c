@@ -1,6 +1,7 @@
 /* collectors/jobs: what the memory of a tree is, and its peak. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -215,6 +216,26 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	world_free(w);
 }
 
+/* The stat file lacks what the CPUs have not added up yet, and is as far from the truth at every look. */
+static void pss_is_not_read_again_because_two_files_differ(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put_family(w, 100);
+	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
+		char path[64];
+
+		rollup_path(path, pid);
+		memory_tree_text(w->proc, path, "Rss: 600 kB\nPss: 200 kB\n");
+	}
+	follow(w, FIRST, 0);
+	for (int i = 0; i < LOOKS; i++)
+		look(w);
+	assert_int_equal(rollups_read(w), PROCESSES);
+	world_free(w);
+}
+
 static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **state)
 {
 	const uint64_t cost_ns = 5000000;
@@ -283,6 +304,33 @@ static void kinds_of_memory_are_told_apart(void **state)
 	world_free(w);
 }
 
+static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
+{
+	static const char kinds[] = "Pid:\t10\nVmHWM:\t 400 kB\nRssAnon:\t 100 kB\n";
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90});
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 90});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	memory_tree_text(w->proc, "10/status", kinds);
+	memory_tree_text(w->proc, "11/status", kinds);
+	memory_tree_text(w->proc, "11/fd/0", "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_OPEN_FDS], 1, 0);
+	/* Its memory is taken down, and its files are root's. */
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .user = 1});
+	memory_tree_text(w->proc, "11/status", "State:\tR (running)\nPid:\t11\n");
+	memory_tree_refuse(w->proc, "11/fd", -EACCES);
+	const double *v = look(w)->value;
+
+	assert_double_equal(v[RUN_PROCESSES], 2, 0);
+	assert_double_equal(v[RUN_MEMORY_ANONYMOUS_BYTES], 100 * 1024, 0);
+	assert_double_equal(v[RUN_OPEN_FDS], 1, 0);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,9 +338,11 @@ int main(void)
 		cmocka_unit_test(forked_child_shares_what_it_has_not_touched),
 		cmocka_unit_test(peak_is_without_the_reaper),
 		cmocka_unit_test(pss_is_read_at_each_look_where_it_costs_little),
+		cmocka_unit_test(pss_is_not_read_again_because_two_files_differ),
 		cmocka_unit_test(pss_is_read_less_often_where_it_costs_much_and_that_is_told),
 		cmocka_unit_test(a_quiet_day_saves_up_no_stall),
 		cmocka_unit_test(kinds_of_memory_are_told_apart),
+		cmocka_unit_test(one_that_is_ending_leaves_what_is_known_of_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,16 +133,20 @@ static void errors_have_code_message_and_names(void **state)
 	buf_done(&r.body);
 }
 
-static void the_closest_names_come_first(void **state)
+static void names_that_are_like_it_come_and_the_closest_first(void **state)
 {
 	static const struct {
 		const char *word, *first, *second;
+		size_t n;
 	} table[] = {
-		{"traning", "training", NULL},
-		{"etl/laod", "etl/load", "etl/store"},
-		{"TRAINING", "training", NULL},
-		{"fit", "TrainFlow/fit", NULL}, /* part of it */
-		{"etl/load-2026-11-21", "etl/load", NULL},
+		{"traning", "training", NULL, 1},
+		{"etl/laod", "etl/load", "etl/store", 2},
+		{"TRAINING", "training", NULL, 1},
+		{"fit", "TrainFlow/fit", NULL, 1}, /* part of it */
+		{"etl/load-2026-11-21", "etl/load", NULL, 1},
+		{"e", NULL, NULL, 0}, /* is in many */
+		{"zzzzzzzzz", NULL, NULL, 0},
+		{"", NULL, NULL, 0},
 	};
 	static const char *const names[] = {"etl/store", "TrainFlow/fit", "etl/load", "training",
 		"report", "nightly", "backup"};
@@ -152,24 +156,24 @@ static void the_closest_names_come_first(void **state)
 		const char *found[CLOSEST_MAX + 1];
 
 		closest(table[i].word, names, ARRAY_LEN(names), found);
-		assert_string_equal(found[0], table[i].first);
-		if (table[i].second)
-			assert_string_equal(found[1], table[i].second);
-		assert_non_null(found[CLOSEST_MAX - 1]);
-		assert_null(found[CLOSEST_MAX]);
+		for (size_t k = 0; k < table[i].n; k++)
+			assert_string_equal(found[k], k ? table[i].second : table[i].first);
+		assert_null(found[table[i].n]);
 	}
 }
 
-static void few_names_are_all_close(void **state)
+static void the_most_alike_of_many_are_named(void **state)
 {
-	static const char *const names[] = {"a"};
+	static const char *const names[] = {
+		"job-17", "job-1", "job-123", "job-12", "job-2", "job-11", "job-12-b"};
 	const char *found[CLOSEST_MAX + 1];
 
 	(void)state;
-	closest("zzzzzzzzz", names, 1, found);
-	assert_string_equal(found[0], "a");
-	assert_null(found[1]);
-	closest("", names, 0, found);
+	closest("job-12", names, ARRAY_LEN(names), found);
+	assert_string_equal(found[0], "job-12");
+	assert_non_null(found[CLOSEST_MAX - 1]);
+	assert_null(found[CLOSEST_MAX]);
+	closest("job-12", names, 0, found);
 	assert_null(found[0]);
 }
 
@@ -182,8 +186,8 @@ int main(void)
 		cmocka_unit_test(what_fits_stands_on_a_line),
 		cmocka_unit_test(a_document_that_is_too_large_is_seen),
 		cmocka_unit_test(errors_have_code_message_and_names),
-		cmocka_unit_test(the_closest_names_come_first),
-		cmocka_unit_test(few_names_are_all_close),
+		cmocka_unit_test(names_that_are_like_it_come_and_the_closest_first),
+		cmocka_unit_test(the_most_alike_of_many_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

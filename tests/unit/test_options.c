@@ -127,6 +127,58 @@ static void flag_beats_environment_beats_default(void **state)
 	unsetenv("RIGHTSIZE_WEB_LISTEN_ADDRESS");
 }
 
+static char said[200];
+
+static void say(const char *variable, const char *meant)
+{
+	size_t n = strlen(said);
+
+	snprintf(said + n, sizeof said - n, "%s:%s ", variable, meant);
+}
+
+static void slips_in_the_environment_are_said(void **state)
+{
+	static const struct {
+		const char *variable, *meant; /* NULL: nothing is said */
+	} table[] = {
+		{"RIGHTSIZE_SAMPLE_INTERVALL", "RIGHTSIZE_SAMPLE_INTERVAL"},
+		{"RIGHTSIZE_LISTEN_ADDRESS", "RIGHTSIZE_WEB_LISTEN_ADDRESS"},
+		{"RIGHTSIZE_JOBS_MAXX", "RIGHTSIZE_JOBS_MAX"},
+		{"RIGHTSIZE_SAMPLE_INTERVAL", NULL},
+		{"RIGHTSIZE_REQUEST_CPU", NULL}, /* of another command */
+		{"RIGHTSIZE_JOB_NAME", NULL},
+		{"RIGHTSIZE_RUN_ID", NULL},
+		{"RIGHTSIZE_ATTEMPT", NULL},
+		{"RIGHTSIZE_INPUT_BYTES", NULL},
+		/* Kubernetes tells each container where services called rightsize and rightsize-central are. */
+		{"RIGHTSIZE_SERVICE_HOST", NULL},
+		{"RIGHTSIZE_SERVICE_PORT", NULL},
+		{"RIGHTSIZE_SERVICE_PORT_HTTP", NULL},
+		{"RIGHTSIZE_PORT", NULL},
+		{"RIGHTSIZE_PORT_9877_TCP", NULL},
+		{"RIGHTSIZE_PORT_9877_TCP_PROTO", NULL},
+		{"RIGHTSIZE_CENTRAL_SERVICE_HOST", NULL},
+		{"RIGHTSIZE_CENTRAL_PORT", NULL},
+		{"RIGHTSIZE_", NULL},
+		{"OTHER_SAMPLE_INTERVALL", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char expected[200] = "";
+
+		if (table[i].meant)
+			snprintf(expected, sizeof expected, "%s:%s ", table[i].variable,
+				table[i].meant);
+		said[0] = '\0';
+		setenv(table[i].variable, "1", 1);
+		options_check_environment(COMMAND_SERVE, say);
+		unsetenv(table[i].variable);
+		if (strcmp(said, expected) != 0)
+			fail_msg("%s: \"%s\"", table[i].variable, said);
+	}
+}
+
 static size_t collector_number(const char *name)
 {
 	size_t i = 0;
@@ -172,6 +224,7 @@ int main(void)
 		cmocka_unit_test(values_follow_or_are_joined),
 		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
 		cmocka_unit_test(flag_beats_environment_beats_default),
+		cmocka_unit_test(slips_in_the_environment_are_said),
 		cmocka_unit_test(collectors_are_switched),
 		cmocka_unit_test(help_names_every_option_of_a_command_only),
 	};

@@ -63,8 +63,9 @@ static void status_reads_marks_and_switches(void **state)
 	static const char text[] =
 		"Name:\tVmHWM: 9 kB\nPid:\t12\nVmHWM:\t    2048 kB\nVmSwap:\t 4 kB\n"
 		"voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
-	static const char kinds[] = "Pid:\t12\nVmRSS:\t 7 kB\nRssAnon:\t 1 kB\nRssFile:\t 2 kB\n"
+	static const char kinds[] = "Pid:\t12\nVmHWM:\t 7 kB\nRssAnon:\t 1 kB\nRssFile:\t 2 kB\n"
 				    "RssShmem:\t 4 kB\nHugetlbPages:\t 2048 kB\n";
+	static const char ending[] = "Name:\tjob\nState:\tR (running)\nPid:\t12\nThreads:\t1\n";
 	struct process_status s;
 
 	(void)state;
@@ -80,6 +81,10 @@ static void status_reads_marks_and_switches(void **state)
 	assert_int_equal(s.kind_bytes[MEMORY_FILE], 2048);
 	assert_int_equal(s.kind_bytes[MEMORY_SHMEM], 4096);
 	assert_int_equal(s.kind_bytes[MEMORY_HUGETLB], 2048 * 1024);
+	/* Its memory is taken down already: of each kind it has none. */
+	assert_true(process_status_parse(SCAN(ending, sizeof ending - 1), &s));
+	assert_true(s.kinds_known);
+	assert_int_equal(s.kind_bytes[MEMORY_ANONYMOUS], 0);
 	assert_false(process_status_parse(SCAN("nonsense", 8), &s));
 }
 

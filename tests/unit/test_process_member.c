@@ -1,6 +1,10 @@
 /* collectors/process_member: how much of a process's memory is counted as its own. */
 #include "tests/unit/test_main.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "collectors/base/mem.h"
 #include "collectors/process_member.h"
 
@@ -41,9 +45,85 @@ static void test_memory_is_what_it_does_not_share(void **state)
 	}
 }
 
+/* ---- files that stay open ---- */
+
+static void run_for_a_moment(void)
+{
+	uint64_t begin = process_thread_clock();
+
+	while (process_thread_clock() < begin + 1000000)
+		;
+}
+
+static struct member look_at_ourselves(struct host *h, int looks)
+{
+	struct process_stat s;
+
+	assert_int_equal(process_read_stat(h, getpid(), &s), 0);
+	struct member m = {.pid = getpid(), .start_ticks = s.start_ticks};
+
+	assert_true(member_begin(&m, h));
+	for (int i = 0; i < looks; i++) {
+		run_for_a_moment();
+		assert_true(member_look(&m, h));
+	}
+	return m;
+}
+
+static void files_of_who_runs_are_kept_open(void **state)
+{
+	struct host h;
+
+	(void)state;
+	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	h.processes_kept_max = 1;
+
+	struct member kept = look_at_ourselves(&h, 2), other = look_at_ourselves(&h, 2);
+	uint64_t before = kept.counter[TREE_READ_CHARS];
+
+	assert_non_null(kept.files);
+	assert_true(kept.files->stat.fd >= 0 && kept.files->children.fd >= 0);
+	assert_int_equal(*h.processes_kept, 1);
+	assert_null(other.files); /* no more than may be */
+	/* They tell what is, not what was when they were opened. */
+	assert_true(member_look(&kept, &h));
+	assert_true(kept.counter[TREE_READ_CHARS] > before);
+	member_done(&kept);
+	member_done(&other);
+	assert_int_equal(*h.processes_kept, 0);
+	host_close(&h);
+}
+
+static void kept_files_of_one_that_ended_say_so(void **state)
+{
+	struct host h;
+	struct process_stat s;
+	int status;
+
+	(void)state;
+	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	struct kept k = process_keep(&h, pid, "stat");
+
+	assert_int_equal(process_read_stat_kept(&h, pid, &k, &s), 0);
+	assert_int_equal(s.pid, pid);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(process_gone(process_read_stat_kept(&h, pid, &k, &s)));
+	kept_done(&k);
+	host_close(&h);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_of_who_runs_are_kept_open),
+		cmocka_unit_test(kept_files_of_one_that_ended_say_so),
 		cmocka_unit_test(test_memory_is_what_it_does_not_share),
 	};
 

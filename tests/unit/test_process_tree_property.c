@@ -263,7 +263,7 @@ static void live(struct kernel *k, struct process_tree *t)
 	for (int i = 0; i < LOOKS; i++) {
 		for (uint32_t n = number_below(k, 200); n > 0; n--)
 			something_happens(k);
-		process_tree_look(t, &k->host, &now);
+		process_tree_look(t, &k->host, 0, &now);
 		if (ticks_of(t) > k->spent || ticks_of(t) < last)
 			fail_msg("look %d: %llu ticks of %llu, after %llu", i,
 				(unsigned long long)ticks_of(t), (unsigned long long)k->spent,
@@ -297,7 +297,7 @@ static void all_of_it_when_everybody_was_waited_for(void **state)
 		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
 		live(k, &t);
 		everybody_ends_and_is_waited_for(k);
-		assert_int_equal(process_tree_look(&t, &k->host, &now), 0);
+		assert_int_equal(process_tree_look(&t, &k->host, 0, &now), 0);
 		assert_int_equal(ticks_of(&t), k->spent);
 		process_tree_done(&t);
 		kernel_free(k);

@@ -1,11 +1,10 @@
-/* collectors/recognise, steady_name: what each system leaves behind, and the name that comes of it. */
+/* collectors/recognise: what each system leaves behind, and the name that comes of it. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "collectors/recognise_private.h"
-#include "collectors/steady_name.h"
 
 /* Strings that each end in NUL; the last one's is the literal's own. */
 #define TEXT(literal)                                                                              \
@@ -100,8 +99,8 @@ static const struct {
 		"argo", "etl/load", "etl-1732147200", "etl-1732147200-99",
 		"workflow=etl template=load ", NAN},
 	{"Dagster",
-		{.environment = TEXT("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[3]"
-				     "\0DAGSTER_RUN_ID=u")},
+		{.environment = TEXT("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[3]"),
+			.pod = TEXT("dagster/run-id=u")},
 		"dagster", "daily/load", "u", "load[3]", "job=daily step=load ", NAN},
 	{"Prefect",
 		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly\0"
@@ -340,48 +339,6 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 	}
 }
 
-static void what_changes_is_taken_off_a_name(void **state)
-{
-	static const struct {
-		struct slice (*function)(struct slice);
-		const char *name, *steady;
-	} table[] = {
-		{steady_name, "train", "train"},
-		{steady_name, "train-2026-11-21", "train"},
-		{steady_name, "train_20261121T084512Z", "train"},
-		{steady_name, "train.2026-11-21_08:45", "train"},
-		{steady_name, "train-1732178712", "train"},
-		{steady_name, "train-1732178712123", "train"},
-		{steady_name, "a-2f1e4d3c-1111-2222-3333-444455556666", "a"},
-		{steady_name, "a-20261121-2f1e4d3c-1111-2222-3333-444455556666", "a"},
-		{steady_name, "2026-11-21", "2026-11-21"},
-		{steady_name, "model-2024", "model-2024"},
-		{steady_name, "step-99999999", "step-99999999"},
-		{steady_name, "v120261121", "v120261121"},
-		{steady_name, "", ""},
-		{without_generated, "etl-x7k2p", "etl"},
-		{without_generated, "etl-x7k2p-1234567890", "etl"},
-		{without_generated, "etl-1732147200", "etl"},
-		{without_generated, "etl-train", "etl-train"},
-		{without_generated, "x7k2p", "x7k2p"},
-		{without_replica, "web-6d5f7c8b9d-x7k2p", "web"},
-		{without_replica, "nightly-28868640-x7k2p", "nightly"},
-		{without_replica, "db-0", "db"},
-		{without_replica, "sweep-3-x7k2p", "sweep"},
-		{without_replica, "load-x7k2p", "load"},
-		{without_replica, "load", "load"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct slice s =
-			table[i].function((struct slice){table[i].name, strlen(table[i].name)});
-
-		if (!slice_is(s, table[i].steady))
-			fail_msg("%s became %.*s", table[i].name, (int)s.len, s.data);
-	}
-}
-
 static void exporters_are_known(void **state)
 {
 	(void)state;
@@ -400,7 +357,6 @@ int main(void)
 		cmocka_unit_test(variables_are_sorted),
 		cmocka_unit_test(runs_are_the_same_when_no_word_differs),
 		cmocka_unit_test(files_are_asked_for_where_the_name_is_in_one),
-		cmocka_unit_test(what_changes_is_taken_off_a_name),
 		cmocka_unit_test(exporters_are_known),
 	};
 

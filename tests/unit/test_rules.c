@@ -344,6 +344,33 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 	assert_true(o.too_small > 0.99);
 }
 
+/* However alike they were: the estimate of a chance that never came true in n runs. */
+static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
+{
+	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
+	static const struct {
+		unsigned n;
+		double least;
+	} table[] = {{1, 1 / 4.0}, {2, 1 / 6.0}, {3, 1 / 8.0}, {10, 1 / 22.0}, {50, 1 / 102.0}};
+	unsigned learnt = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct outlook o;
+
+		for (; learnt < table[i].n; learnt++)
+			auto_rules[RISK_BALANCED].learn(s,
+				&(struct observation){1000 * MIB, NAN, 60});
+		auto_outlook(s, NAN, 8000 * MIB, &o);
+		assert_true(o.told_by_number);
+		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
+		/* What is below all that was seen is as risky as before. */
+		auto_outlook(s, NAN, 500 * MIB, &o);
+		assert_false(o.told_by_number);
+		assert_true(o.too_small > 0.9);
+	}
+}
+
 static void a_dearer_failure_asks_for_more(void **state)
 {
 	static const enum risk levels[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
@@ -380,6 +407,7 @@ int main(void)
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(auto_extrapolates_with_a_cap),
 		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),
+		cmocka_unit_test(no_risk_is_stated_below_what_the_runs_can_tell),
 		cmocka_unit_test(a_dearer_failure_asks_for_more),
 	};
 

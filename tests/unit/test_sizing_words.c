@@ -176,9 +176,37 @@ static void it_says_which_peak_is_sized_from(void **state)
 	}
 }
 
+static void one_run_is_no_reason_to_be_sure(void **state)
+{
+	static const struct {
+		size_t runs;
+		const char *summary, *explained;
+	} table[] = {
+		{1, "as far as 1 successful run can tell, 25 % of runs are expected to need more",
+			"1 successful run cannot tell of a chance below 25 %"},
+		{9, "as far as 9 successful runs can tell, 5.0 % of runs are expected to need more",
+			"9 successful runs cannot tell of a chance below 5.0 %"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (size_t k = 0; k < table[i].runs; k++)
+			test_run_succeeded(&t, 1, GIB);
+		struct sizing s = size_with("auto", &t, &defaults, &arena);
+
+		assert_non_null(strstr(s.summary, table[i].summary));
+		assert_non_null(explained(&s, table[i].explained));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_run_is_no_reason_to_be_sure),
 		cmocka_unit_test(disk_is_what_was_written_or_what_the_file_systems_grew_by),
 		cmocka_unit_test(one_sentence_says_it_all),
 		cmocka_unit_test(measures_that_differ_are_mixed),

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "recommender/parallel.h"
 #include "recommender/strategy.h"
 #include "tests/support/test_runs.h"
 
@@ -31,31 +30,12 @@ static const char *explained(const struct sizing *s, const char *part)
 	return NULL;
 }
 
-/* Eight cores for a tenth of the time, one for the rest. */
-static void add_burst(struct run *r)
-{
-	r->stats[r->n_stats++] = (struct column_stats){"cpu_cores",
-		{.n = 100, .mean = 1.7, .min = 1, .max = 8, .p50 = 1, .p95 = 8, .p99 = 8}};
-}
-
-static void add_steady_job(struct test_runs *t, size_t n, double mib)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct run *r = test_run_add(t, OUTCOME_SUCCEEDED);
-
-		add_burst(r);
-		test_run_column(r, "memory_peak_bytes", (mib + (double)(i % 3)) * MIB,
-			(mib + (double)(i % 3)) * MIB);
-		r->duration_seconds = 600 + 10 * (double)(i % 5);
-	}
-}
-
 static void every_strategy_fills_and_explains_its_numbers(void **state)
 {
 	static struct test_runs t;
 
 	(void)state;
-	add_steady_job(&t, 20, 1000);
+	test_runs_steady(&t, 20, 1000);
 	for (const struct strategy *st = strategies; st->name; st++) {
 		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s = size_with(st->name, &t, &defaults, &arena);
@@ -136,7 +116,7 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	test_run_add(&t, OUTCOME_FAILED);
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1200 * MIB;
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1100 * MIB;
-	add_steady_job(&t, 10, 1000);
+	test_runs_steady(&t, 10, 1000);
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes == 2400 * MIB);
 	assert_true(isnan(s.memory_too_small));
@@ -148,6 +128,36 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_null(explained(&s, "killed"));
 	assert_true(s.demand.memory_bytes < 2400 * MIB);
+}
+
+/* Half of the runs fit into 250 MiB; the others were killed at 320 MiB, which no success explains. */
+static void a_small_success_does_not_undo_a_kill(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s, seeds;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		test_run_succeeded(&t, 1, 250 * MIB);
+		test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 320 * MIB;
+	}
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_true(s.demand.memory_bytes > 320 * MIB);
+	assert_true(s.confidence == CONFIDENCE_LOW);
+	assert_int_equal(s.memory_kills, 9); /* the oldest is older than all successes */
+	assert_non_null(explained(&s, "9 times a run was killed for memory, at 320 MiB at most"));
+	assert_null(strstr(s.summary, "successful run"));
+	/* The seeds' rule knows successes only, but is judged by what it would have done. */
+	seeds = size_with("baseline", &t, &defaults, &arena);
+	assert_int_equal(seeds.resources.memory, 512); /* 300 MiB, rounded up */
+	assert_true(seeds.memory_too_small > 0.3);
+	assert_int_equal(s.hindsight_baseline.runs, 18);
+	/* A later run that needed as much explains all of them. */
+	t.run[0].stats[1].d.max = 400 * MIB;
+	s = size_with("auto", &t, &defaults, &arena);
+	assert_int_equal(s.memory_kills, 0);
+	assert_null(explained(&s, "was killed for memory"));
 }
 
 static void auto_answers_when_there_were_only_kills(void **state)
@@ -328,66 +338,6 @@ static void risk_levels_are_ordered_and_named(void **state)
 	assert_string_equal(risk_name(defaults.risk), "balanced");
 }
 
-static void a_short_burst_is_not_a_mean(void **state)
-{
-	static struct test_runs t;
-	AUTO(arena_done) struct arena arena = {0};
-	struct sizing s;
-
-	(void)state;
-	add_steady_job(&t, 10, 1000);
-	s = size_with("auto", &t, &defaults, &arena);
-	assert_int_equal(s.resources.cpu, 1);
-	assert_true(s.cpu_cores_for_speed >= 6);
-	assert_true(s.cpu_cores_limit == s.cpu_cores_for_speed);
-	assert_true(s.at_cores[0].cores == 1 && s.at_cores[4].cores == 16);
-	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
-	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
-	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
-	/* What it says of the duration holds with the cores that it asks for: 10.2 min become 17. */
-	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
-	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
-	assert_non_null(strstr(s.summary, " for about 17."));
-
-	static struct test_runs large; /* much memory waits for the CPU: then speed is cheap */
-
-	add_steady_job(&large, 10, 400.0 * 1024);
-	s = size_with("auto", &large, &defaults, &arena);
-	assert_true(s.resources.cpu >= 4);
-}
-
-static void stretch_follows_the_shape_over_time(void **state)
-{
-	static const struct {
-		struct distribution d;
-		double cores, stretch, within;
-	} table[] = {
-		{{.mean = 4, .min = 4, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 2, 1e-9},
-		{{.mean = 4, .min = 4, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 8, 1, 1e-9},
-		{{.mean = 4, .min = NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .max = NAN}, 1, 4,
-			1e-9},
-		{{.mean = 1.7, .min = 1, .p50 = 1, .p95 = 8, .p99 = 8, .max = 8}, 1, 1.7, 0.03},
-		{{.mean = 1.7, .min = 1, .p50 = 1, .p95 = 8, .p99 = 8, .max = 8}, 4, 1.1, 0.05},
-		{{.mean = 3.9, .min = 0, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.96, 0.02},
-		{{.mean = 2, .min = 0, .p50 = 0, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.5, 0.1},
-		{{.mean = 1, .min = 5, .p50 = 4, .p95 = 3, .p99 = 2, .max = 1}, 1000, 1,
-			1e-9}, /* nonsense */
-	};
-	struct parallel p;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		assert_true(parallel_of(&table[i].d, &p));
-		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) <=
-			    table[i].within))
-			fail_msg("row %zu: %g", i, parallel_stretch(&p, table[i].cores));
-		for (size_t k = 1; k < PARALLEL_POINTS; k++)
-			assert_true(p.cores[k] >= p.cores[k - 1]);
-	}
-	assert_false(parallel_of(&(struct distribution){.mean = NAN}, &p));
-	assert_false(parallel_of(&(struct distribution){.mean = 1e9}, &p));
-}
-
 static void an_old_size_is_said_to_be_forgotten(void **state)
 {
 	static struct test_runs t;
@@ -395,8 +345,8 @@ static void an_old_size_is_said_to_be_forgotten(void **state)
 	struct sizing s;
 
 	(void)state;
-	add_steady_job(&t, 6, 1000);
-	add_steady_job(&t, 30, 5000);
+	test_runs_steady(&t, 6, 1000);
+	test_runs_steady(&t, 30, 5000);
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes < 1500 * MIB);
 	assert_string_equal(explained(&s, "lasting"),
@@ -410,6 +360,7 @@ int main(void)
 		cmocka_unit_test(every_strategy_says_why_it_cannot_answer),
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
 		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),
+		cmocka_unit_test(a_small_success_does_not_undo_a_kill),
 		cmocka_unit_test(auto_answers_when_there_were_only_kills),
 		cmocka_unit_test(auto_uses_an_announced_input),
 		cmocka_unit_test(a_mixed_name_is_told_to_split),
@@ -417,8 +368,6 @@ int main(void)
 		cmocka_unit_test(options_reach_the_rules),
 		cmocka_unit_test(a_later_attempt_asks_for_more),
 		cmocka_unit_test(risk_levels_are_ordered_and_named),
-		cmocka_unit_test(a_short_burst_is_not_a_mean),
-		cmocka_unit_test(stretch_follows_the_shape_over_time),
 		cmocka_unit_test(an_old_size_is_said_to_be_forgotten),
 	};
 

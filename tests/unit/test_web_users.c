@@ -1,8 +1,10 @@
 /* exporter/web_users: passwords are checked aside, once each, and guessers stand in line. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "exporter/web_users.h"
 
@@ -105,6 +107,75 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	web_users_free(u);
 }
 
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The least CPU time that it takes to be refused. */
+static double time_of(struct web_users *u, const char *name)
+{
+	double least = INFINITY;
+	char password[16];
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(password, sizeof password, "guess %d", i);
+		double start = cpu_seconds();
+
+		assert_int_equal(ask(u, name, password, 1, true), WEB_LATER);
+		wait_for(1);
+		least = fmin(least, cpu_seconds() - start);
+		assert_int_equal(ask(u, name, password, 1, true), WEB_DENIED);
+	}
+	return least;
+}
+
+static void a_stranger_takes_as_long_as_a_user(void **state)
+{
+	static const char *const hashes[] = {
+		"$2b$05$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW",
+		"$2b$08$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW",
+		"$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"};
+	const char *before = users[0].hash;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++) {
+		struct web_users *u = web_users_new();
+
+		users[0].hash = hashes[i];
+		double user = time_of(u, "ann"), stranger = time_of(u, "nobody");
+
+		/* One step of a hash's cost doubles it. */
+		assert_true(stranger < 1.7 * user && user < 1.7 * stranger);
+		web_users_stop(u);
+		web_users_free(u);
+	}
+	users[0].hash = before;
+}
+
+/* A hash that several have is no way in for who is none of them. */
+static void no_password_of_a_user_fits_a_stranger(void **state)
+{
+	struct web_users *u = web_users_new();
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "bob%d", i);
+		assert_int_equal(ask(u, name, "pass", 1, true), WEB_LATER);
+		wait_for(1);
+		assert_int_equal(ask(u, name, "pass", 1, true), WEB_DENIED);
+	}
+	config.n_users = 0;
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_DENIED);
+	config.n_users = 1;
+	web_users_stop(u);
+	web_users_free(u);
+}
+
 /* With a hash that takes long, so that the first is being computed all the while. */
 static void guessers_stand_in_line(void **state)
 {
@@ -136,6 +207,8 @@ static void guessers_stand_in_line(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stranger_takes_as_long_as_a_user),
+		cmocka_unit_test(no_password_of_a_user_fits_a_stranger),
 		cmocka_unit_test(verdicts_are_computed_aside_and_kept),
 		cmocka_unit_test(nobody_comes_in_without_a_name_and_a_password),
 		cmocka_unit_test(a_changed_hash_makes_what_was_known_unknown),

@@ -1,0 +1,83 @@
+/* Making what counts for a command. */
+#include "exporter/run_accounts.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter/log.h"
+#include "exporter/sampler.h"
+
+/* Do other controllers use this v1 hierarchy too? */
+static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		const struct cgroup_place *other = &c->place[i];
+
+		if (other != p && other->version == 1 && other->top == p->top &&
+			strncmp(other->path, p->path, p->top) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The directory of the group that we are in, where it may be divided: run_cgroup.h says where that is. */
+static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
+	char *out, size_t size, int *ret_version)
+{
+	bool v2 = c->place[CGROUP_CPU].version == 2;
+	const struct cgroup_place *p = &c->place[v2 ? CGROUP_CPU : CGROUP_CPUACCT];
+	const char *root = p->tree == h->sys ? o->sysfs : o->rootfs;
+	int n = snprintf(out, size, "%s/%s", root, p->path);
+
+	*ret_version = p->version;
+	return h->own_pid_namespace && p->version && (v2 || !is_shared(c, p)) && n > 0 &&
+	       (size_t)n < size &&
+	       run_cgroup_allowed(out, strlen(root) + 1 + p->top,
+		       access("/run/systemd/system", F_OK) == 0);
+}
+
+struct beginning {
+	const struct options *options;
+	struct run_accounts *accounts;
+};
+
+static void begin(const struct host *h, void *context)
+{
+	const struct beginning *b = context;
+	struct cgroup c;
+	char directory[PATH_MAX];
+	struct err e = {0};
+	int version;
+
+	if (cgroup_find(&c, h, "self", NULL) < 0)
+		return;
+	b->accounts->quota = quota_find(&c, h);
+	if (b->options->run_cgroup &&
+		own_directory(&c, h, b->options, directory, sizeof directory, &version) &&
+		run_cgroup_make(&b->accounts->cgroup, directory, version, &e) < 0)
+		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
+}
+
+void run_accounts_open(struct run_accounts *ret, struct app *app)
+{
+	*ret = (struct run_accounts){.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE};
+	sampler_call(app->sampler, begin, &(struct beginning){app->options, ret});
+	task_clock_open(&ret->clock);
+}
+
+void run_accounts_started(struct run_accounts *a, bool in_cgroup)
+{
+	/* The clock costs the job a little at each context switch. */
+	if (in_cgroup)
+		task_clock_close(&a->clock);
+	else
+		run_cgroup_remove(&a->cgroup);
+}
+
+void run_accounts_close(struct run_accounts *a)
+{
+	run_cgroup_remove(&a->cgroup);
+	task_clock_close(&a->clock);
+}

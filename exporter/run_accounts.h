@@ -1,0 +1,25 @@
+/*
+ * What counts a command from its start on, as far as that is permitted: a control group of its own, or else the
+ * inherited task clock; and what its CPU quota had counted before.
+ */
+#ifndef EXPORTER_RUN_ACCOUNTS_H
+#define EXPORTER_RUN_ACCOUNTS_H
+
+#include "collectors/quota.h"
+#include "collectors/run_cgroup.h"
+#include "collectors/task_clock.h"
+#include "exporter/app.h"
+
+struct run_accounts {
+	struct run_cgroup cgroup;
+	struct task_clock clock;
+	struct quota quota;
+};
+
+/* In the thread that will start the command, before it does. What may not be had is left out. */
+void run_accounts_open(struct run_accounts *ret, struct app *app);
+/* It was started, in the group or not: one exact account is enough. */
+void run_accounts_started(struct run_accounts *a, bool in_cgroup);
+void run_accounts_close(struct run_accounts *a);
+
+#endif

@@ -1,0 +1,197 @@
+/* exporter/earlier and the finder: runs that an exporter before us left open go on, once. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/finder.h"
+#include "exporter/historian.h"
+#include "exporter/identity.h"
+#include "tests/support/jobs_world.h"
+#include "tests/support/test_history.h"
+
+#define LONG        60.0 /* seconds that never pass in a test that passes */
+#define WORKER      20
+#define BOOT        "a-boot"
+#define NAMESPACE   4026531836
+#define LEFT_OPEN   "20260101T000000Z-00000001"
+#define OF_A_LIVING "20260101T000000Z-00000002"
+
+struct fixture {
+	struct test_folder folder;
+	struct world *w;
+	struct options options;
+	struct identity self;
+	struct app app;
+	struct fold *fold;
+	struct finder *finder;
+	struct arena arena;
+};
+
+static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
+{
+	(void)context;
+	(void)pid;
+	(void)start_ticks;
+	return true;
+}
+
+/* An open run at the worker, whose recorder is this process or one that is gone. */
+static void record(struct fixture *f, const char *run_id, const char *job_name, bool recorder_lives)
+{
+	AUTO(history_closep) struct history *h = NULL;
+	struct run_begin b = test_begin(run_id, job_name, 100);
+	struct err e = {0};
+
+	b.root = f->self.here;
+	b.root.pid = WORKER;
+	b.root.start_ticks = WORKER;
+	b.owner_pid = getpid();
+	b.owner_start_ticks = process_start_ticks(getpid()) + !recorder_lives;
+	if (history_open(&h, f->folder.file, HISTORY_WRITE, &f->app.columns, NULL, &e) ||
+		history_transaction(h, &e) || history_run_begin(h, &b, &e) || history_commit(h, &e))
+		fail_msg("%s", e.text);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof *f);
+	const struct historian_config c = {
+		.path = f->folder.file,
+		.columns = &f->app.columns,
+		.here = {.pid_namespace = NAMESPACE, .boot_id = BOOT},
+		.alive = everybody_lives,
+	};
+
+	test_folder_make(&f->folder);
+	f->w = world_new();
+	f->w->host.now.mono.ns = 1000 * NS_PER_S;
+	f->options.jobs_max = 10;
+	f->self.pid = 7;
+	f->self.here.pid_namespace = NAMESPACE;
+	text_copy(BOOT, f->self.here.boot_id, sizeof f->self.here.boot_id);
+	f->app = APP_INIT;
+	f->app.options = &f->options;
+	f->app.self = &f->self;
+	f->app.history_path = f->folder.file;
+	columns_build(&f->app.columns);
+	record(f, LEFT_OPEN, "etl", false);
+	record(f, OF_A_LIVING, "others", true);
+	assert_int_equal(historian_start(&f->app.historian, &c, NULL), 0);
+	f->fold = fold_new(&f->app.columns);
+	f->finder = finder_new(&f->app, f->fold);
+	put(f->w, &(struct fake){.pid = WORKER, .ppid = 1, .start = WORKER});
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	finder_free(f->finder);
+	fold_free(f->fold);
+	historian_stop(f->app.historian);
+	columns_done(&f->app.columns);
+	world_free(f->w);
+	arena_done(&f->arena);
+	test_folder_remove(&f->folder);
+	free(f);
+	return 0;
+}
+
+static int announce(struct fixture *f, const char *job_name, struct announced *ret)
+{
+	return finder_announce(f->finder, &f->w->host,
+		&(struct announcement){.pid = WORKER, .job_name = job_name}, ret, NULL);
+}
+
+static int finish(struct fixture *f, const char *run_id, enum outcome outcome)
+{
+	return finder_finish(f->finder, &f->w->host, run_id, outcome, 0);
+}
+
+static void settle(struct fixture *f)
+{
+	f->w->host.now.mono.ns += NS_PER_S;
+	look(f->w);
+	finder_settle(f->finder, &f->w->host, &f->w->snapshot);
+	assert_true(historian_flush(f->app.historian, LONG));
+}
+
+static enum outcome outcome_of(struct fixture *f, const char *run_id)
+{
+	AUTO(history_closep) struct history *h = NULL;
+
+	assert_int_equal(history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
+	return test_read_run(h, run_id, &f->arena).outcome;
+}
+
+static void a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_id(void **state)
+{
+	struct fixture *f = *state;
+	struct announced first, second;
+
+	assert_int_equal(announce(f, "etl", &first), 0);
+	assert_string_equal(first.run_id, LEFT_OPEN);
+	settle(f);
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), 0);
+	settle(f);
+	assert_int_equal(announce(f, "etl", &second), 0);
+	assert_string_not_equal(second.run_id, LEFT_OPEN);
+	settle(f);
+	assert_int_equal(finish(f, second.run_id, OUTCOME_FAILED), 0);
+	settle(f);
+	assert_int_equal(outcome_of(f, LEFT_OPEN), OUTCOME_SUCCEEDED);
+	assert_int_equal(outcome_of(f, second.run_id), OUTCOME_FAILED);
+}
+
+static void end_of_a_run_can_be_told_to_whom_it_was_not_announced(void **state)
+{
+	struct fixture *f = *state;
+	struct announced next;
+
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_OOM_KILLED), 0);
+	settle(f);
+	assert_int_equal(outcome_of(f, LEFT_OPEN), OUTCOME_OOM_KILLED);
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_FAILED), -ENOENT);
+	assert_int_equal(announce(f, "etl", &next), 0);
+	assert_string_not_equal(next.run_id, LEFT_OPEN);
+}
+
+static void run_that_somebody_else_records_is_left_to_him(void **state)
+{
+	struct fixture *f = *state;
+	struct announced a;
+
+	assert_int_equal(finish(f, OF_A_LIVING, OUTCOME_FAILED), -ENOENT);
+	assert_int_equal(announce(f, "others", &a), -EEXIST);
+	assert_int_equal(announce(f, "others", &a), -EEXIST);
+	assert_int_equal(outcome_of(f, OF_A_LIVING), OUTCOME_RUNNING);
+}
+
+static void end_of_a_run_whose_process_is_gone_is_not_taken(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f->w, &(struct fake){.pid = WORKER, .ppid = 1, .start = WORKER + 1});
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), -ENOENT);
+	gone(f->w, WORKER);
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), -ENOENT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_id),
+		TEST(end_of_a_run_can_be_told_to_whom_it_was_not_announced),
+		TEST(run_that_somebody_else_records_is_left_to_him),
+		TEST(end_of_a_run_whose_process_is_gone_is_not_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
