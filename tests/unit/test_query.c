@@ -108,8 +108,7 @@ static void commands_answer_or_say_why_not(void **state)
 		{"stats", {"--job-name=etl/laod"}, 1, NULL,
 			{"rightsize-exporter stats: no job \"etl/laod\"",
 				"did you mean:", "  etl/load\n"}},
-		{"stats", {"--job-name=escape"}, 1, NULL,
-			{"no job \"escape\"", "did you mean:", "  esc?[2Jape\n"}},
+		{"stats", {"--job-name=esc[2Jape"}, 1, NULL, {"did you mean:", "  esc?[2Jape\n"}},
 	};
 
 	(void)state;
