@@ -366,6 +366,12 @@ static int query(const struct route *route, int argc, char **argv)
 	if (options_read(&o, COMMAND_QUERY, argc - own, argv + own, &e))
 		return usage_error(route->command, &e);
 	log_setup(o.log_level, o.log_format);
+	if (o.n_rest) {
+		int refused = query_refuse(route, o.rest[0]);
+
+		options_done(&o);
+		return refused;
+	}
 
 	AUTO(freep) char *path = NULL;
 	int code = EXIT_FAILURE;
