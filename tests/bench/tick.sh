@@ -24,7 +24,7 @@ trap finish EXIT
 start() {
 	local processes=$1 interval=$2
 	mkfifo "$folder/input"
-	"$exporter" run --job-name=bench --quiet --sample.interval="$interval" --history.path="$folder/history.db" -- \
+	"$exporter" run --job-name=bench --quiet --no-cloud.discovery --sample.interval="$interval" --history.path="$folder/history.db" -- \
 		"$build/tests/bench/bench_tree" "$processes" <"$folder/input" >"$folder/output" &
 	wrapper=$!
 	exec 9>"$folder/input"
