@@ -27,6 +27,7 @@
 #include "exporter/historian.h"
 #include "exporter/identity.h"
 #include "exporter/outlook.h"
+#include "exporter/past.h"
 #include "exporter/query.h"
 #include "exporter/sampler.h"
 #include "exporter/scrape.h"
@@ -242,6 +243,7 @@ static void start(struct soak *s, char *program)
 		NULL; /* jobs of others on this machine would be found, and counted for ever */
 	s->app.history_path = xstrdup(path);
 	s->app.sized = sized_cache_new();
+	s->app.pasts = past_cache_new();
 	columns_build(&s->app.columns);
 	const struct historian_config c = {.path = s->app.history_path,
 		.columns = &s->app.columns,
