@@ -30,6 +30,7 @@
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/service.h"
+#include "exporter/past.h"
 #include "exporter/sized.h"
 #include "exporter/token.h"
 #include "exporter/wrapper.h"
@@ -229,6 +230,7 @@ static int serve_main(int argc, char **argv)
 	app.self = &self;
 	app.refreshes_catalogue = true;
 	app.sized = sized_cache_new();
+	app.pasts = past_cache_new();
 	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
