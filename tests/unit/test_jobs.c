@@ -338,120 +338,6 @@ static void record_wins_over_what_was_seen(void **state)
 	world_free(w);
 }
 
-static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
-{
-	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
-
-	put(w, &(struct fake){.pid = pid, .ppid = 1, .user = ticks, .start = 5});
-	children(w, pid, "");
-	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
-}
-
-static double told(struct world *w, unsigned int metric)
-{
-	static const struct collector *const only[] = {&collector_jobs, NULL};
-	struct snapshot_pool *pool = snapshot_pool_new(only);
-	struct snapshot *s = snapshot_take(pool);
-	struct err e = {0};
-
-	assert_int_equal(collector_jobs.collect(NULL, &w->host, s->blocks, &e), 0);
-	double ret = block_sum(s->blocks, metric);
-
-	shared_drop(&s->shared);
-	snapshot_pool_free(pool);
-	return ret;
-}
-
-/* Sums of the same parts in another order: 0.01 + 0.01 + 0.04 is 0.06, 0.04 + 0.01 + 0.01 is less by the last bit. */
-static void counter_does_not_fall_by_the_last_bit(void **state)
-{
-	static const unsigned long ticks[][3] = {
-		{1, 1, 4}, {1, 1, 12}, {1, 2, 4}, {3, 7, 5}, {1, 1, 13}};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(ticks); i++) {
-		struct world *w = world_new();
-
-		follow_named(w, 10, "first", ticks[i][0]);
-		look(w);
-		gone(w, 10);
-		look(w);
-		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
-		follow_named(w, 11, "second", ticks[i][1]);
-		follow_named(w, 12, "third", ticks[i][2]);
-		look(w);
-		double before = told(w, RUN_CPU_SECONDS);
-
-		gone(w, 11);
-		look(w);
-		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
-		assert_true(told(w, RUN_CPU_SECONDS) >= before);
-		world_free(w);
-	}
-}
-
-/* Each by itself: that others go on ending keeps none. */
-static void ended_runs_go_when_seen_or_after_a_while(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	follow_named(w, 10, "first", 1);
-	follow_named(w, 11, "second", 1);
-	w->snapshot.generation = 4;
-	gone(w, 10);
-	look(w);
-	w->snapshot.generation = 5;
-	w->host.now.mono.ns += 2 * NS_PER_S;
-	gone(w, 11);
-	look(w);
-	jobs_drop_ended(w->host.jobs, &w->host, 3, 3);
-	assert_true(jobs_follows(w->host.jobs, "first"));
-	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
-	assert_false(jobs_follows(w->host.jobs, "first"));
-	assert_true(jobs_follows(w->host.jobs, "second"));
-	w->host.now.mono.ns += 4 * NS_PER_S;
-	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
-	assert_false(jobs_follows(w->host.jobs, "second"));
-	world_free(w);
-}
-
-static void ended_runs_make_room(void **state)
-{
-	struct world *w = world_new();
-	char name[16];
-
-	(void)state;
-	for (int i = 0; i < JOBS_RUNS_MAX + 5; i++) {
-		snprintf(name, sizeof name, "r%d", i);
-		follow_named(w, 10, name, 1);
-		look(w);
-		gone(w, 10);
-		look(w);
-	}
-	world_free(w);
-}
-
-/* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
-static void user_time_does_not_fall_by_the_last_bit(void **state)
-{
-	(void)state;
-	for (int hundredths = 8; hundredths < 20; hundredths++) {
-		struct world *w = world_new();
-		double final[RUN_N_METRICS];
-
-		follow_named(w, 10, "only", 1);
-		double before = look(w)->value[RUN_CPU_USER_SECONDS];
-
-		for (size_t i = 0; i < RUN_N_METRICS; i++)
-			final[i] = NAN;
-		final[RUN_CPU_SECONDS] = final[RUN_CPU_SYSTEM_SECONDS] = hundredths / 100.0;
-		jobs_conclude(w->host.jobs, "only", final, FINAL_EXACT);
-		assert_true(look(w)->value[RUN_CPU_USER_SECONDS] >= before);
-		world_free(w);
-	}
-}
-
 /* Recursion would end at some depth, and a circle, which re-parenting between two reads may show, would not end. */
 static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 {
@@ -499,64 +385,15 @@ static void following_nobody_is_refused(void **state)
 	world_free(w);
 }
 
-/* Of more jobs than there may be those that were named first give way, but never one that has a run. */
-static void the_jobs_named_last_keep_their_places(void **state)
-{
-	static const struct collector *const collectors[] = {&collector_jobs, NULL};
-	enum { MORE = 300 };
-	struct snapshot_pool *pool = snapshot_pool_new(collectors);
-	struct world *w = world_new();
-	char name[32];
-	size_t n = 0;
-
-	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
-	children(w, 10, "");
-	follow(w, 10, 0);
-	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
-		snprintf(name, sizeof name, "job-%u", i);
-		jobs_set_outcome(w->host.jobs, name, "succeeded", i);
-		jobs_set_outcome(w->host.jobs, name, "failed", 1);
-		jobs_set_outcome(w->host.jobs, name, "failed", 0);
-	}
-	struct snapshot *s = snapshot_take(pool);
-	size_t outcomes = 0;
-
-	while (strcmp(collector_jobs.metrics[outcomes].name, "rightsize_job_runs") != 0)
-		outcomes++;
-
-	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
-	for (const struct point *p = s->blocks[0].points[outcomes].first; p; p = p->next) {
-		uint64_t number;
-		bool failed = n++ % 2;
-
-		/* All places but that of the job that is followed. */
-		struct scan number_of = SCAN(p->labels[0], strlen(p->labels[0]));
-
-		assert_true(scan_literal(&number_of, "job-") && scan_u64(&number_of, &number));
-		assert_string_equal(p->labels[1], failed ? "failed" : "succeeded");
-		assert_in_range(number, MORE + 1, JOBS_MAX + MORE - 1);
-		assert_true(p->value == (failed ? 1 : (double)number));
-	}
-	assert_int_equal(n, 2 * (JOBS_MAX - 1));
-	assert_true(look(w)->value[RUN_PROCESSES] == 1);
-	shared_drop(&s->shared);
-	snapshot_pool_free(pool);
-	world_free(w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_jobs_named_last_keep_their_places),
 		cmocka_unit_test(waited_child_is_counted_once),
 		cmocka_unit_test(nobody_is_searched_for_when_nobody_was_born),
 		cmocka_unit_test(child_nobody_waited_for_is_kept),
 		cmocka_unit_test(orphan_stays_a_member),
 		cmocka_unit_test(orphan_that_the_reaper_got_is_counted_once),
 		cmocka_unit_test(reused_pid_is_a_stranger),
-		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
-		cmocka_unit_test(ended_runs_make_room),
 		cmocka_unit_test(reaper_adds_what_it_waited_for_but_not_itself),
 		cmocka_unit_test(mark_from_before_it_was_followed_counts),
 		cmocka_unit_test(children_are_found_without_children_files),
@@ -564,8 +401,6 @@ int main(void)
 		cmocka_unit_test(ending_process_that_refuses_is_not_counted),
 		cmocka_unit_test(conclusion_corrects_upwards_only),
 		cmocka_unit_test(record_wins_over_what_was_seen),
-		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
-		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(deep_trees_and_circles_are_followed_to_their_end),
 		cmocka_unit_test(start_that_is_still_to_come_is_now),
 		cmocka_unit_test(following_nobody_is_refused),
