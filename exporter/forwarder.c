@@ -328,7 +328,7 @@ static double attempt(struct forwarder *f, bool *settled)
 	struct err e = {0};
 	int code = hand_on_all(f, &e);
 
-	*settled = code == 0 && !setbacks_aside(&f->setbacks);
+	*settled = code == 0 && !is_aborted(f) && !setbacks_count(&f->setbacks);
 	if (*settled)
 		note_calm(f);
 	if (code == 0)
@@ -398,6 +398,10 @@ static int check_url(const char *url, struct err *e)
 			strncasecmp(url, "https://", 8) == 0 ? 8 :
 							       0;
 
+	if (strchr(url, '@'))
+		return err_set(e, -EINVAL,
+			"--forward.url holds a user or a password, which would be in the log: a "
+			"secret belongs into the file of --forward.token-file");
 	if (!scheme || !url[scheme] || strpbrk(url, "?# \r\n"))
 		return err_set(e, -EINVAL,
 			"--forward.url=%s: accepted is http://HOST:PORT or https://HOST:PORT, also "

@@ -152,6 +152,7 @@ class Forward(support.Case):
             result = self.run_job(QUICK, flags=flags)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(b"they wait in the history", result.stderr)
+            self.assertNotIn(b"handed on again", result.stderr)
         central = self.central(port=port)
         self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
         self.assertEqual(central.ids(), self.ids())
@@ -247,6 +248,7 @@ class Forward(support.Case):
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said("runs are left to be handed on"))
+        self.assertFalse(server.said("handed on again"))
         self.assertFalse(central.released.is_set())
 
     def test_a_url_or_token_that_is_none_is_said(self):
@@ -254,10 +256,20 @@ class Forward(support.Case):
                               "--forward.url=central:9877")
         self.assertEqual(result.returncode, 1)
         self.assertIn("--forward.url=central:9877: accepted is http://HOST:PORT", result.stderr)
+        result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                              "--forward.url=http://user:word@central:9877")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--forward.token-file", result.stderr)
+        self.assertNotIn("word@", result.stderr)
         result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
+
+    def test_a_token_that_cannot_be_read_yet_is_said(self):
+        server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
+        self.assertTrue(server.said("refused until there is a token"))
+        self.assertTrue(server.said("do nothing without --forward.url"))
 
     def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
         slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]

@@ -19,28 +19,16 @@ struct fixture {
 	struct arena arena;
 };
 
-static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
+/* Everybody lives, or the one that *context names; 0 = nobody. */
+static bool lives(void *context, pid_t pid, uint64_t start_ticks)
 {
-	(void)context;
-	(void)pid;
+	const pid_t *only = context;
+
 	(void)start_ticks;
-	return true;
+	return !only || pid == *only;
 }
 
-static bool only_we_live(void *context, pid_t pid, uint64_t start_ticks)
-{
-	(void)context;
-	(void)start_ticks;
-	return pid == 4712;
-}
-
-static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	(void)context;
-	(void)pid;
-	(void)start_ticks;
-	return false;
-}
+static pid_t nobody = 0, we = 4712;
 
 static struct historian_config config_of(const struct fixture *f)
 {
@@ -48,7 +36,7 @@ static struct historian_config config_of(const struct fixture *f)
 		.path = f->folder.file,
 		.columns = &test_columns,
 		.here = test_begin("", "", 0).root,
-		.alive = everybody_lives,
+		.alive = lives,
 	};
 }
 
@@ -390,7 +378,7 @@ static void runs_that_were_open_are_closed_at_the_start(void **state)
 
 	test_write_run(h, "orphan", "job", 10, 5, OUTCOME_RUNNING);
 	history_close(h);
-	c.alive = nobody_lives;
+	c.alive_context = &nobody;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	wait_for_upkeep(f, "orphan", OUTCOME_INTERRUPTED);
 	struct run r = read_run(f, "orphan");
@@ -410,7 +398,7 @@ static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **s
 	test_write_run(h, "continued", "job", 10, 5, OUTCOME_RUNNING);
 	test_write_run(h, "orphan", "job", 10, 5, OUTCOME_RUNNING);
 	history_close(h);
-	c.alive = only_we_live;
+	c.alive_context = &we;
 	c.upkeep_waits = true;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	begin(f, "other");
@@ -418,7 +406,7 @@ static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **s
 	assert_true(historian_flush(f->h, LONG));
 	assert_int_equal(read_run(f, "orphan").outcome, OUTCOME_RUNNING);
 
-	again.owner_pid = 4712;
+	again.owner_pid = we;
 	historian_run_begin(f->h, &again);
 	historian_upkeep(f->h);
 	wait_for_upkeep(f, "orphan", OUTCOME_INTERRUPTED);
