@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/base/thread.h"
 #include "exporter/writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
@@ -50,7 +49,7 @@ struct historian {
 	uint64_t handed;        /* events */
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
-	bool stop, hurry, suspect;
+	bool stop, hurry, suspect, ended;
 	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
 	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
 	struct historian_health health;
@@ -234,6 +233,10 @@ static void *historian_loop(void *context)
 	pthread_mutex_unlock(&h->lock);
 	/* Here, since it writes: only this thread may be held up by the disk. */
 	writer_done(&h->writer);
+	pthread_mutex_lock(&h->lock);
+	h->ended = true;
+	pthread_cond_broadcast(&h->progress);
+	pthread_mutex_unlock(&h->lock);
 	return NULL;
 }
 
@@ -400,8 +403,8 @@ int historian_stop(struct historian *h)
 {
 	if (!h)
 		return 0;
-	struct timespec until =
-		monotonic_after(seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
+	double leave_at =
+		writer_clock() + seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS);
 
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
@@ -409,12 +412,17 @@ int historian_stop(struct historian *h)
 	h->upkeep_until = writer_clock() + UPKEEP_AT_STOP_SECONDS;
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
+	while (!h->ended && writer_clock() < leave_at)
+		wait_until(&h->progress, &h->lock, leave_at);
+	bool ended = h->ended;
+
 	pthread_mutex_unlock(&h->lock);
-	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	if (!ended) {
 		say_lost(h, "history could not be written before the end: its disk does not "
 			    "answer");
 		return -ETIMEDOUT;
 	}
+	pthread_join(h->thread, NULL);
 	say_lost(h, "history could not be written before the end");
 	historian_free(h);
 	return 0;
