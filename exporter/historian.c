@@ -409,7 +409,8 @@ int historian_stop(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
 	h->stop_at = writer_clock() + seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
-	h->upkeep_until = writer_clock() + UPKEEP_AT_STOP_SECONDS;
+	h->upkeep_until =
+		writer_clock() + seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
 	while (!h->ended && writer_clock() < leave_at)
