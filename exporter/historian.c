@@ -72,6 +72,7 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 struct work {
 	struct ring batch;
 	bool suspect, upkeep; /* to be done */
+	bool last;            /* the upkeep after all that was handed over */
 	struct written written;
 	double upkeep_seconds;
 	uint64_t bytes;
@@ -143,6 +144,7 @@ static void take_work(struct historian *h, struct work *work)
 	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
 	h->samples_at_hand = work->batch.samples;
 	work->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	work->last = work->upkeep && h->stop;
 	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
 		h->writer.upkeep = UPKEEP_ORPHANS;
 }
@@ -177,7 +179,7 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
 	/* The last upkeep is tried once, and does not rest. */
-	if (h->stop && work->upkeep && (failed || h->writer.upkeep == UPKEEP_NONE))
+	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
 		h->upkeep_at = 0;
