@@ -527,7 +527,7 @@ static void the_jobs_named_last_keep_their_places(void **state)
 
 	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
 	for (const struct point *p = s->blocks[0].points[outcomes].first; p; p = p->next) {
-		uint64_t number;
+		uint64_t number = 0;
 		bool failed = n++ % 2;
 
 		/* All places but that of the job that is followed. */
