@@ -7,6 +7,7 @@
 #include "exporter/server_answer.h"
 #include "exporter/server_parameters.h"
 #include "exporter/sized.h"
+#include "exporter/sizing_json.h"
 #include "exporter/sizing_parameters.h"
 
 #define MIB 1048576.0
@@ -22,11 +23,13 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e6,
+		.unit = "cores",
 		.help = "Cores that are needed, in place of the job's"},
 	{.name = "memory",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e9,
+		.unit = "MiB",
 		.help = "Memory that is needed in MiB, in place of the job's; what the system "
 			"needs "
 			"comes on top"},
@@ -34,21 +37,25 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e4,
+		.unit = "GPUs",
 		.help = "GPUs that are needed, in place of the job's"},
 	{.name = "vram",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e9,
+		.unit = "MiB",
 		.help = "Memory of all GPUs together that is needed in MiB, in place of the job's"},
 	{.name = "disk",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e9,
+		.unit = "GB",
 		.help = "Disk space that is needed in GB, in place of the job's; part of the cost"},
 	{.name = "duration",
 		.kind = PARAMETER_NUMBER,
 		.least = 0.001,
 		.most = 1e9,
+		.unit = "seconds",
 		.help = "Seconds that a run takes, in place of the job's"},
 	SERVER_PARAMETERS,
 	SIZING_PARAMETERS,

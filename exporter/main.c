@@ -30,6 +30,7 @@
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/service.h"
+#include "exporter/past.h"
 #include "exporter/sized.h"
 #include "exporter/token.h"
 #include "exporter/wrapper.h"
@@ -91,12 +92,26 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 }
 
 /* What ended at the end is on disk before the forwarder looks for the last time. */
-static void stop_forwarder(struct forwarder *f, struct app *app)
+static int stop_forwarder(struct forwarder *f, struct app *app)
 {
 	if (!f)
-		return;
+		return 0;
 	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	forwarder_stop(f, app->options->forward_timeout);
+	return forwarder_stop(f, app->options->forward_timeout);
+}
+
+/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
+static void stop_history(struct forwarder *f, struct app *app, int exit_code)
+{
+	int stuck = stop_forwarder(f, app);
+
+	outlooks_stop(app->outlooks);
+	if (!stuck)
+		stuck = historian_stop(app->historian);
+	if (stuck) {
+		fflush(stdout);
+		_exit(exit_code);
+	}
 }
 
 /* ---- serve ---- */
@@ -157,9 +172,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	ending_close_runs(app, self);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
 	machine_stop(app->machine);
 	return code;
 }
@@ -217,6 +230,7 @@ static int serve_main(int argc, char **argv)
 	app.self = &self;
 	app.refreshes_catalogue = true;
 	app.sized = sized_cache_new();
+	app.pasts = past_cache_new();
 	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
@@ -285,9 +299,7 @@ static int run_job(struct app *app, char **command)
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code);
 	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
@@ -356,6 +368,12 @@ static int query(const struct route *route, int argc, char **argv)
 	if (options_read(&o, COMMAND_QUERY, argc - own, argv + own, &e))
 		return usage_error(route->command, &e);
 	log_setup(o.log_level, o.log_format);
+	if (o.n_rest) {
+		int refused = query_refuse(route, o.rest[0]);
+
+		options_done(&o);
+		return refused;
+	}
 
 	AUTO(freep) char *path = NULL;
 	int code = EXIT_FAILURE;

@@ -11,6 +11,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/closest.h"
+#include "exporter/wrap.h"
 
 enum kind {
 	KIND_TEXT,
@@ -410,29 +411,6 @@ bool option_at(size_t i, struct option_view *ret)
 	return true;
 }
 
-/* Prints text in lines of at most 100 columns behind an indent. */
-static void add_wrapped(struct buf *out, const char *text, size_t indent)
-{
-	size_t column = indent;
-
-	buf_addf(out, "%*s", (int)indent, "");
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (column > indent && column + 1 + word > 100) {
-			buf_addf(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			buf_addc(out, ' ');
-			column++;
-		}
-		buf_add(out, text, word);
-		column += word;
-		text += word + (text[word] == ' ');
-	}
-	buf_addc(out, '\n');
-}
-
 void options_help(struct buf *out, enum command_bits command)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -445,19 +423,19 @@ void options_help(struct buf *out, enum command_bits command)
 		if (r->fallback && r->kind != KIND_FLAG)
 			buf_addf(out, "  (default %s)", r->fallback);
 		buf_addc(out, '\n');
-		add_wrapped(out, r->help, 6);
+		wrap_add(out, r->help, 6);
 	}
 	if (!(command & COMMAND_WATCH))
 		return;
 	buf_adds(out, "  --collector.NAME, --no-collector.NAME\n");
-	add_wrapped(out, "Switches a collector on or off:", 6);
+	wrap_add(out, "Switches a collector on or off:", 6);
 	for (size_t i = 0; all_collectors[i]; i++) {
 		struct buf line = BUF_MAX(1000);
 
 		buf_addf(&line, "%s%s: %s", all_collectors[i]->name,
 			all_collectors[i]->off_by_default ? " (off by default)" : "",
 			all_collectors[i]->help);
-		add_wrapped(out, buf_text(&line), 8);
+		wrap_add(out, buf_text(&line), 8);
 		buf_done(&line);
 	}
 }

@@ -287,19 +287,6 @@ static json_t *today_json(const struct server_answer *s)
 	return o;
 }
 
-json_t *demand_json(const struct demand *d)
-{
-	json_t *o = json_object();
-
-	json_put(o, "cpu_cores", json_num(d->cpu_cores));
-	json_put(o, "memory_bytes", json_num(d->memory_bytes));
-	json_put(o, "gpus", json_num(d->gpus));
-	json_put(o, "vram_bytes", json_num(d->vram_bytes));
-	json_put(o, "disk_bytes", json_num(d->disk_bytes));
-	json_put(o, "duration_seconds", json_num(d->duration_seconds));
-	return o;
-}
-
 void server_answer_put(json_t *o, const struct server_answer *s)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));

@@ -2,6 +2,7 @@
 #include "exporter/query.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,8 +153,26 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-static int read_flags(struct arguments *a, int argc, char **argv, const char **output,
-	struct err *e)
+/* A word alone is mostly the job that is asked about. */
+static int no_flag(const struct route *route, const char *word, struct err *e)
+{
+	bool job = word[0] != '-' && parameter_find(route->parameters, "job_name");
+
+	return err_set(e, -EINVAL, "\"%s\" is not a flag: %s%s%s", word,
+		job ? "did you mean --job-name=" : "give --NAME VALUE or --NAME=VALUE",
+		job ? word : "", job ? "?" : "");
+}
+
+int query_refuse(const struct route *route, const char *word)
+{
+	struct err e = {0};
+
+	no_flag(route, word, &e);
+	return usage_error(route, e.text);
+}
+
+static int read_flags(const struct route *route, struct arguments *a, int argc, char **argv,
+	const char **output, struct err *e)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
@@ -166,8 +185,7 @@ static int read_flags(struct arguments *a, int argc, char **argv, const char **o
 			continue;
 		}
 		if (!flag_parse(argv[i], name, &value))
-			return err_set(e, -EINVAL,
-				"\"%s\" is not a flag: give --NAME VALUE or --NAME=VALUE", argv[i]);
+			return no_flag(route, argv[i], e);
 		const struct parameter *p = parameter_find(a->parameters, name);
 
 		if (p && !value && p->kind == PARAMETER_FLAG)
@@ -185,6 +203,17 @@ static int read_flags(struct arguments *a, int argc, char **argv, const char **o
 	return arguments_finish(a, e);
 }
 
+/* A file of our own making: in a folder that others may write to, none that they put there, nor where a link of theirs leads. */
+static FILE *create_anew(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+	/* What a program with our number left when it was killed. */
+	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 /* Whoever reads the file meanwhile sees the old one or the new one. */
 static int write_file(const char *path, const struct buf *body, struct err *e)
 {
@@ -192,7 +221,7 @@ static int write_file(const char *path, const struct buf *body, struct err *e)
 
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return err_set(e, -ENAMETOOLONG, "the name of the file is too long");
-	FILE *f = fopen(part, "we");
+	FILE *f = create_anew(part);
 
 	if (!f)
 		return err_system(e, -errno, "create %s", part);
@@ -242,7 +271,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 
 	arguments_begin(&a, route->parameters);
 	a.flags = true;
-	if (read_flags(&a, argc, argv, &output, &e) != 0)
+	if (read_flags(route, &a, argc, argv, &output, &e) != 0)
 		return usage_error(route, e.text);
 	int code = route->answer(app, &a, &r, &e);
 

@@ -238,6 +238,8 @@ bool site_takes_long(const struct request *r)
 
 	if (target_split(copy, &t, &e) != 0)
 		return false;
+	if (strcmp(r->method, "POST") == 0)
+		return site_change_takes_long(t.path);
 	for (const struct route *const *route = all_routes; *route; route++)
 		if ((*route)->takes_long && strcmp(t.path, (*route)->path) == 0)
 			return true;

@@ -31,7 +31,7 @@ static json_t *resources_json(const struct resources *r)
 	return o;
 }
 
-static json_t *demand_json(const struct demand *d)
+json_t *demand_json(const struct demand *d)
 {
 	json_t *o = json_object();
 

@@ -10,4 +10,7 @@
 /* Adds its keys to an object. Unknown numbers are null. */
 void put_sizing(json_t *o, const struct sizing *s);
 
+/* What is asked for, also where no strategy was asked. */
+json_t *demand_json(const struct demand *d);
+
 #endif

@@ -9,13 +9,10 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 root=$PWD
 
+# shellcheck source=tests/build.sh
+. tests/build.sh
 deploy/packages.sh build test
-mkdir -p build
-cmake --preset coverage >build/coverage.log 2>&1 || {
-	cat build/coverage.log
-	exit 1
-}
-cmake --build --preset coverage
+build_preset coverage
 find build/coverage -name '*.gcda' -delete
 # A program without the right to write here says so on its standard error, which tests read.
 export GCOV_ERROR_FILE=$root/build/coverage/unwritten.log

@@ -9,6 +9,9 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
+# shellcheck source=tests/build.sh
+. tests/build.sh
+
 part=${1:-all}
 [ $# = 0 ] || shift
 case $part in
@@ -31,11 +34,7 @@ mkdir -p "$together"
 : >"$together/CTestTestfile.cmake"
 for preset in "${presets[@]}"; do
 	printf '\n== Building build/%s\n' "$preset"
-	cmake --preset "$preset" >"build/$preset.log" 2>&1 || {
-		cat "build/$preset.log"
-		exit 1
-	}
-	cmake --build --preset "$preset"
+	build_preset "$preset"
 	printf 'subdirs("%s")\n' "$PWD/build/$preset" >>"$together/CTestTestfile.cmake"
 done
 

@@ -14,6 +14,7 @@ from support import EXPORTER, Case, main, python_job, wait_until
 
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
+JOBS = int(os.environ.get("RIGHTSIZE_FAULT_JOBS", "10000"))
 PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
 # Says its pid, then works a little in each interval until the end of input.
 STEADY = python_job("""
@@ -201,6 +202,32 @@ class Replaced(Job):
         self.assertTrue(server.said("level=(warn|error).*corrupt"), server.log)
         self.run_job(["true"], "after")
         self.assertEqual(server.get("/runs?job_name=after").json["runs"][0]["outcome"], "succeeded")
+        self.assert_history_intact()
+
+
+class ManyJobs(Job):
+    def test_names_without_end_cost_no_scrape(self):
+        """Far more jobs in the history than /metrics has room for: it has the latest, and questions are answered."""
+        self.run_job(["true"], "first")
+        server = self.serve()
+        usual = self.scrape_seconds(server)
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            history.execute("BEGIN IMMEDIATE")
+            columns = [row[1] for row in history.execute("PRAGMA table_info(run)")]
+            template = dict(zip(columns, history.execute("SELECT * FROM run").fetchone()))
+            history.executemany("INSERT INTO job(id, name, runs) VALUES(?, ?, 1)",
+                                ((i, f"nightly-{i}") for i in range(2, JOBS)))
+            history.executemany("INSERT INTO job_outcome VALUES(?, 'succeeded', 1)", ((i,) for i in range(2, JOBS)))
+            history.executemany(f"INSERT INTO run({','.join(columns)}) VALUES({','.join('?' * len(columns))})",
+                                (tuple({**template, "id": i, "run_id": f"r{i}", "job": i}.values()) for i in range(2, JOBS)))
+        known = wait_until(lambda: len({dict(labels)["job_name"] for name, labels in server.metrics()
+                                        if name == "rightsize_job_runs_total"}) > 900 and server.metrics(), "jobs of the history")
+        self.assertLessEqual(len({dict(labels)["job_name"] for name, labels in known if name == "rightsize_job_runs_total"}), 1000)
+        self.assertEqual(server.get("/jobs").status, 200)
+        self.assertEqual(server.get("/recommend?job_name=nightly-7777").status, 200)
+        self.assertIn("nightly-7777", server.get("/recommend?job_name=nigthly-7777").json["error"]["did_you_mean"])
+        self.assert_fast(server, usual + self.scrape_seconds(server, 1))
+        server.stop()
         self.assert_history_intact()
 
 

@@ -278,12 +278,12 @@ class Time(Machine):
         self.assertEqual(self.only_run()["outcome"], "succeeded")
         self.assertGreater(self.only_run()["duration_seconds"], 0.5)
 
-    def test_clock_that_steps_changes_no_duration_and_loses_no_sample(self):
-        """An NTP step of a day back, then two forward, while a run goes on."""
+    def watch_with(self, variable, step):
+        """A steady job under a clock that the file of variable sets, during which step(set_clock, written) is called: its run,
+        and the seconds that it lasted."""
         offset = self.folder / "offset"
         offset.write_text("0")
-        clock = os.environ["RIGHTSIZE_STEPPING_CLOCK"]
-        environment = {**self.environment, "LD_PRELOAD": clock, "STEPPING_CLOCK": str(offset)}
+        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], variable: str(offset)}
         wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
                                  flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
         wrapper.wait_address()
@@ -292,52 +292,41 @@ class Time(Machine):
 
         def written():
             return wrapper.metrics()["rightsize_history_samples_written_total", frozenset()]
-        for step in (-86400, 86400):
-            more = written() + 5
-            offset.write_text(str(step))
-            wait_until(lambda: written() >= more, "samples after a step")
+        step(lambda seconds: offset.write_text(str(seconds)), written)
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         self.assertEqual(wrapper.wait(), 0)
         lasted = time.monotonic() - begun
         run = self.only_run()
         self.assertEqual(run["outcome"], "succeeded")
+        self.assertLess(run["cpu_seconds"], lasted + 5)
+        self.assert_history_intact()
+        return run, lasted
+
+    def test_clock_that_steps_changes_no_duration_and_loses_no_sample(self):
+        """An NTP step of a day back, then two forward, while a run goes on."""
+        def step(set_clock, written):
+            for seconds in (-86400, 86400):
+                more = written() + 5
+                set_clock(seconds)
+                wait_until(lambda: written() >= more, "samples after a step")
+        run, lasted = self.watch_with("STEPPING_CLOCK", step)
         self.assertGreaterEqual(run["samples"], 10)
         self.assertLess(run["duration_seconds"], lasted + 5)
         self.assertGreater(run["duration_seconds"], lasted * 0.5)
-        self.assertLess(run["cpu_seconds"], lasted + 5)
-        self.assert_history_intact()
-
 
     def test_suspended_machine_is_one_long_tick_and_no_burst(self):
         """An hour asleep: the run lasted as long, nothing is made up for it, and samples go on."""
-        offset = self.folder / "offset"
-        offset.write_text("0")
-        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], "SUSPENDED_CLOCK": str(offset)}
-        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
-                                 flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
-        wrapper.wait_address()
-        wrapper.process.stdout.readline()
-        begun = time.monotonic()
-
-        def written():
-            return wrapper.metrics()["rightsize_history_samples_written_total", frozenset()]
-        wait_until(lambda: written() >= 5, "samples before")
-        offset.write_text("3600")
-        more = written() + 10
-        wait_until(lambda: written() >= more, "samples afterwards")
-        wrapper.process.stdin.close()
-        wrapper.process.stdin = None
-        self.assertEqual(wrapper.wait(), 0)
-        lasted = time.monotonic() - begun
-        run = self.only_run()
-        self.assertEqual(run["outcome"], "succeeded")
+        def step(set_clock, written):
+            wait_until(lambda: written() >= 5, "samples before")
+            set_clock(3600)
+            more = written() + 10
+            wait_until(lambda: written() >= more, "samples afterwards")
+        run, lasted = self.watch_with("SUSPENDED_CLOCK", step)
         self.assertGreaterEqual(run["duration_seconds"], 3600)
         self.assertLess(run["duration_seconds"], 3600 + 2 * lasted + 5)
         # Of 36,000 that an hour has, and that nobody took, none is made up.
         self.assertLess(run["samples"], 10 * lasted + 20)
-        self.assertLess(run["cpu_seconds"], lasted + 5)
-        self.assert_history_intact()
 
 
 class Locale(Machine):

@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-from support import DEADLINE, Case, main, python_job, wait_until
+from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "web"))
 
@@ -220,6 +220,19 @@ class Report(Case):
         data = self.check(server.get(f"/report?run={run}").text)
         self.assertEqual(data["series"]["run"]["job_name"], hostile_name())
         self.assertEqual((data["series"]["run"]["outcome"], data["recommend"]), ("failed", None))
+
+    def test_no_link_of_others_leads_a_report_astray(self):
+        """Where others may write, too, they cannot know but guess the name that it has until it is whole."""
+        self.run_job(["true"], "etl/load")
+        victim, target = self.folder / "victim", self.folder / "report.html"
+        victim.write_text("mine")
+        command = [EXPORTER, "report", "--job-name=etl/load", f"--history.path={self.history}", "-o", str(target)]
+        plant = 'ln -s "$1" "$2.part-$$" && shift 2 && exec "$@"'
+        subprocess.run(["sh", "-c", plant, "sh", victim, target, *command], check=True, env=self.environment)
+        self.assertEqual(victim.read_text(), "mine")
+        self.assertIn("<!DOCTYPE html>", target.read_text())
+        self.assertFalse(target.is_symlink())
+        self.assertEqual(list(self.folder.glob("*.part-*")), [])
 
     def test_leaves_no_half_file(self):
         self.run_job(["true"])

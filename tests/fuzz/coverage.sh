@@ -5,11 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
+# shellcheck source=tests/build.sh
+. tests/build.sh
 deploy/packages.sh build test
-mkdir -p build
-cmake --preset coverage >build/coverage.log 2>&1 || {
-	cat build/coverage.log
-	exit 1
-}
-cmake --build --preset coverage
+build_preset coverage
 exec tests/fuzz/coverage.py build/coverage "$@"

@@ -118,6 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(utf8_plain(r.job_name) && r.run[0]);
 	else
 		assert(e.text[0]);
+	if (pod_info_check(fuzz_folder, &e) != 0)
+		assert(e.text[0]);
+	assert(pod_info_check("/nonexistent", &e) < 0);
 	check_paths();
 	/* Nobody listens there. */
 	assert(!service_notify("READY=1"));

@@ -149,6 +149,14 @@ static void read_lists(struct history *h, struct arena *arena)
 	check_code(history_open_runs(h, arena, &open_runs, &n, &e), &e);
 	check_code(history_unforwarded(h, 5, arena, &unforwarded, &n, &e), &e);
 	check_code(history_count_unforwarded(h, &count, &e), &e);
+	for (size_t i = 0; i < 2; i++) {
+		struct job_mark mark = {0};
+
+		check_code(history_job_mark(h, i ? "nobody" : "etl/load", 0, &mark, &e), &e);
+		assert(mark.succeeded <= mark.runs && mark.running <= mark.runs);
+		assert(job_mark_same(&mark, &mark));
+	}
+	history_activity(h);
 	history_version(h);
 	history_bytes(h);
 }

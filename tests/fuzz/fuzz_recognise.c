@@ -37,10 +37,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct process_text text = {.command_line = next_strings(&rest)};
 
 	text.environment = next_strings(&rest);
-	text.file = rest;
+	text.file = next_strings(&rest);
+	text.pod = rest;
 	for (size_t i = 0; recognise_file(&text, i, path, sizeof path); i++)
 		assert(!strstr(path, ".."));
 	is_exporter_command(text.command_line);
+	is_recognised_variable(text.command_line);
+	for (size_t i = 0; recognise_system(i); i++)
+		assert(utf8_plain(recognise_system(i)));
 	if (!recognise(&text, &r))
 		return 0;
 	assert(r.system && utf8_plain(r.job_name));

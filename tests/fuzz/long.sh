@@ -8,11 +8,8 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
+# shellcheck source=tests/build.sh
+. tests/build.sh
 deploy/packages.sh build test
-mkdir -p build
-cmake --preset fuzz >build/fuzz.log 2>&1 || {
-	cat build/fuzz.log
-	exit 1
-}
-cmake --build --preset fuzz
+build_preset fuzz
 exec tests/fuzz/long.py build/fuzz "${@:-3600}"

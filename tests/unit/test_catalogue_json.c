@@ -64,6 +64,35 @@ static void json_errors_name_line_and_field(void **state)
 	assert_non_null(strstr(e.text, "own.json: line 3, byte "));
 }
 
+/* Nested as deep as there is room for, where a server is expected, in what is known and in what is not. */
+static void depth_is_no_way_to_the_end_of_the_stack(void **state)
+{
+	static const struct {
+		const char *begin, *piece;
+	} table[] = {
+		{"", "["},
+		{"[", "{\"vendor_id\":"},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"colour\":", "["},
+		{"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"colour\":", "{\"a\":[{},"},
+		{"[{\"server_id\":\"a\",\"vendor\":", "{\"vendor\":"},
+	};
+	const size_t size = 1 << 22;
+	AUTO(freep) char *text = xmalloc(size);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		size_t len = strlen(table[i].begin), n = strlen(table[i].piece);
+		struct catalogue *c = NULL;
+		struct err e = {0};
+
+		memcpy(text, table[i].begin, len);
+		for (; len + n <= size; len += n)
+			memcpy(text + len, table[i].piece, n);
+		assert_int_equal(catalogue_from_json(&c, text, len, "own.json", &e), -EINVAL);
+		assert_memory_equal(e.text, "own.json: line 1", 16);
+	}
+}
+
 static void a_lenient_reading_takes_what_it_can(void **state)
 {
 	static const char page[] =
@@ -191,6 +220,7 @@ static void tables_of_keeper_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(depth_is_no_way_to_the_end_of_the_stack),
 		cmocka_unit_test(json_errors_name_line_and_field),
 		cmocka_unit_test(a_lenient_reading_takes_what_it_can),
 		cmocka_unit_test(a_whole_keeper_item_is_read),

@@ -19,28 +19,16 @@ struct fixture {
 	struct arena arena;
 };
 
-static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
+/* Everybody lives, or the one that *context names; 0 = nobody. */
+static bool lives(void *context, pid_t pid, uint64_t start_ticks)
 {
-	(void)context;
-	(void)pid;
+	const pid_t *only = context;
+
 	(void)start_ticks;
-	return true;
+	return !only || pid == *only;
 }
 
-static bool only_we_live(void *context, pid_t pid, uint64_t start_ticks)
-{
-	(void)context;
-	(void)start_ticks;
-	return pid == 4712;
-}
-
-static bool nobody_lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	(void)context;
-	(void)pid;
-	(void)start_ticks;
-	return false;
-}
+static pid_t nobody = 0, we = 4712;
 
 static struct historian_config config_of(const struct fixture *f)
 {
@@ -48,7 +36,7 @@ static struct historian_config config_of(const struct fixture *f)
 		.path = f->folder.file,
 		.columns = &test_columns,
 		.here = test_begin("", "", 0).root,
-		.alive = everybody_lives,
+		.alive = lives,
 	};
 }
 
@@ -138,24 +126,6 @@ static void what_is_handed_over_is_committed(void **state)
 	assert_int_equal(health.errors, 0);
 	assert_true(health.last_commit_seconds >= 0);
 	assert_true(health.bytes_on_disk >= 4096);
-}
-
-static void stopping_writes_what_is_left(void **state)
-{
-	struct fixture *f = *state;
-
-	start(f);
-	begin(f, "r1");
-	add_samples(f, "r1", 0, 2000);
-	finish(f, "r1");
-	historian_stop(f->h);
-	f->h = NULL;
-	/* Closed properly: no -wal, no -shm. */
-	assert_int_equal(test_folder_count(&f->folder), 1);
-	struct run r = read_run(f, "r1");
-
-	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
-	assert_int_equal(r.samples, 2000);
 }
 
 static void memory_serves_readers_of_the_process(void **state)
@@ -408,7 +378,7 @@ static void runs_that_were_open_are_closed_at_the_start(void **state)
 
 	test_write_run(h, "orphan", "job", 10, 5, OUTCOME_RUNNING);
 	history_close(h);
-	c.alive = nobody_lives;
+	c.alive_context = &nobody;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	wait_for_upkeep(f, "orphan", OUTCOME_INTERRUPTED);
 	struct run r = read_run(f, "orphan");
@@ -428,7 +398,7 @@ static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **s
 	test_write_run(h, "continued", "job", 10, 5, OUTCOME_RUNNING);
 	test_write_run(h, "orphan", "job", 10, 5, OUTCOME_RUNNING);
 	history_close(h);
-	c.alive = only_we_live;
+	c.alive_context = &we;
 	c.upkeep_waits = true;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	begin(f, "other");
@@ -436,7 +406,7 @@ static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **s
 	assert_true(historian_flush(f->h, LONG));
 	assert_int_equal(read_run(f, "orphan").outcome, OUTCOME_RUNNING);
 
-	again.owner_pid = 4712;
+	again.owner_pid = we;
 	historian_run_begin(f->h, &again);
 	historian_upkeep(f->h);
 	wait_for_upkeep(f, "orphan", OUTCOME_INTERRUPTED);
@@ -490,7 +460,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_handed_over_is_committed),
-		TEST(stopping_writes_what_is_left),
 		TEST(memory_serves_readers_of_the_process),
 		TEST(a_bad_path_is_an_error_at_the_start),
 		TEST(a_corrupt_file_at_the_start_is_set_aside),

@@ -58,7 +58,8 @@ static int end(struct app *app, const struct arguments *a, struct reply *r, stru
 	return 0;
 }
 
-static const struct route route_set = {"/set", NULL, "Sets", no_parameters, set};
+static const struct route route_set = {
+	"/set", NULL, "Sets", no_parameters, set, .takes_long = true};
 static const struct route route_end = {"/runs/{id}/end", NULL, "Ends", id_parameters, end};
 static const struct route route_both = {"/both", NULL, "Reads or sets", no_parameters, set};
 const struct route *const all_routes[] = {&route_both, NULL};
@@ -259,6 +260,49 @@ static void body_says_what_is_wrong_with_it(void **state)
 		check(*state, "/set", table[i].r, table[i].status, table[i].holds);
 }
 
+static void change_that_takes_long_is_for_another_thread(void **state)
+{
+	static const struct {
+		const char *method, *target;
+		bool takes_long;
+	} table[] = {
+		{"POST", "/set", true},
+		{"POST", "/set?a=b", true},
+		{"POST", "/runs/1/end", false},
+		{"POST", "/elsewhere", false},
+		{"GET", "/set", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(freep) char *target = xstrdup(table[i].target);
+
+		assert_int_equal(site_takes_long(&(struct request){
+					 .method = table[i].method, .target = target}),
+			table[i].takes_long);
+	}
+}
+
+/* As deep as a body may be long: no stack is as deep. */
+static void a_deep_body_is_refused(void **state)
+{
+	static const char *const pieces[] = {"[", "{\"name\":", "{\"object\":[", "[{},"};
+	static char text[CHANGE_BODY_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		size_t n = strlen(pieces[i]), len = 0;
+
+		for (; len + n <= sizeof text; len += n)
+			memcpy(text + len, pieces[i], n);
+		check(*state, "/set",
+			(struct request){.host = "localhost",
+				.method = "POST",
+				.content_type = "application/json",
+				.body = {text, len}},
+			400, "bad_body");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +312,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(body_is_only_read_of_whom_it_helps, begin, finish),
 		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
 		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),
+		cmocka_unit_test(change_that_takes_long_is_for_another_thread),
+		cmocka_unit_test_setup_teardown(a_deep_body_is_refused, begin, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
