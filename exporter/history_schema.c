@@ -69,8 +69,8 @@ static const char *const migrations[] = {
 	/* Which processors of its architecture a run needs. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 	/* Jobs of which nothing is left, not even their counts, because the file was full. */
-	"CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
-	"INSERT INTO forgotten VALUES(0, 0);",
+	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
+	 "INSERT INTO forgotten VALUES(0, 0);"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -99,7 +99,8 @@ static void commands_answer_or_say_why_not(void **state)
 			{"nobody", "accepted:", "  aws"}},
 		{"stats", {"--job-name=etl/laod"}, 1, NULL,
 			{"rightsize-exporter stats: no job \"etl/laod\"",
-				"did you mean:", "  etl/load\n", "  esc?[2Jape\n"}},
+				"did you mean:", "  etl/load\n"}},
+		{"stats", {"--job-name=escape"}, 1, NULL, {"did you mean:", "  esc?[2Jape\n"}},
 	};
 
 	(void)state;
