@@ -47,9 +47,9 @@ struct account_spec {
 	bool ours;      /* a wrapper waits for its processes: exit accounting adds nothing */
 };
 
-/* tree: of the run, just begun. Never fails: what is not there is not used. */
+/* tree: of the run, just begun; may be looked at. Never fails: what is not there is not used. */
 struct account *account_open(struct accounts *a, const struct host *h,
-	const struct account_spec *spec, const struct process_tree *tree);
+	const struct account_spec *spec, struct process_tree *tree);
 void account_close(struct account *a); /* NULL does nothing */
 
 /*
@@ -65,6 +65,13 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
+/*
+ * After the last look: raises the peak to what the run held at least when the kernel killed for memory at the limit of
+ * a group that it has for itself, or with few others who are known.
+ */
+void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
+	double value[RUN_N_METRICS]);
+
 /* The final CPU time according to whoever waited, already taken into value. */
 void account_waited(struct account *a, double total_seconds);
 
@@ -74,10 +81,12 @@ struct account_note {
 	/*
 	 * What the memory peak is: "vmhwm", the kernel's mark of one process and what the others held at the looks
 	 * before and after; "samples", the sum of several at one look; "taskstats" and "rusage", the kernel's mark of
-	 * one that nobody looked at in time. NULL = there is none.
+	 * one that nobody looked at in time; "limit", that of its group, at which it was killed, less what others
+	 * held. NULL = there is none.
 	 */
 	const char *memory_source;
-	double peak_told_at_ends; /* largest mark in exit accounting, bytes; NaN = none */
+	double peak_told_at_ends;  /* largest mark in exit accounting, bytes; NaN = none */
+	double peak_told_by_limit; /* see account_end; NaN = none */
 	/*
 	 * Processes killed for want of memory since the run began: in its own group, and in the group that it
 	 * shares with others or on the whole machine. NaN = not known.

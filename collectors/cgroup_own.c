@@ -2,6 +2,8 @@
 #include "collectors/cgroup_own.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,4 +246,39 @@ int cgroup_processes(const struct cgroup *c, const struct host *host,
 		if (c->place[i].version)
 			return cgroup_place_processes(&c->place[i], host, each, context);
 	return -ENOENT;
+}
+
+/* ---- groups below ---- */
+
+struct below {
+	const struct cgroup_place *place;
+	struct slice but; /* empty: none */
+	bool any;
+};
+
+static int look_below(void *context, const char *name)
+{
+	struct below *b = context;
+	char path[CGROUP_FILE_MAX], file[NAME_MAX + sizeof "/cgroup.procs"];
+
+	if (slice_is(b->but, name))
+		return 0;
+	snprintf(file, sizeof file, "%.*s/cgroup.procs", NAME_MAX, name);
+	b->any = tree_size(b->place->tree, cgroup_file(b->place, file, path)) >= 0;
+	return b->any;
+}
+
+bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but)
+{
+	struct below b = {.place = p};
+	size_t len = strlen(p->path);
+
+	if (strncmp(but->path, p->path, len) == 0 && but->path[len] == '/') {
+		const char *name = but->path + len + 1;
+
+		if (strchr(name, '/'))
+			return true;
+		b.but = (struct slice){name, strlen(name)};
+	}
+	return tree_list(p->tree, p->path, look_below, &b) < 0 || b.any;
 }

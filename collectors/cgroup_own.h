@@ -35,6 +35,11 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
  */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
+/*
+ * Has it groups below, or below these, beside that one? They count in the group's own numbers, and who is in them is not
+ * in its list. but: the group itself = beside none. Unknown is true.
+ */
+bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Of the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);

@@ -148,6 +148,14 @@ int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, st
 	return 0;
 }
 
+bool cgroup_exists(const struct cgroup *c)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (c->place[i].version && tree_size(c->place[i].tree, c->place[i].path) >= 0)
+			return true;
+	return false;
+}
+
 bool cgroup_parent(struct cgroup_place *p)
 {
 	char *slash = strrchr(p->path + p->top, '/');
@@ -198,7 +206,7 @@ static double memory_limit(uint64_t bytes)
 	return bytes < MEMORY_UNLIMITED ? (double)bytes : NAN;
 }
 
-static double memory_bytes(const struct cgroup_place *p, const struct host *host)
+double cgroup_memory_limit(const struct cgroup_place *p, const struct host *host)
 {
 	return memory_limit(file_number(p, host,
 		p->version == 1 ? "memory.limit_in_bytes" : "memory.max"));
@@ -240,7 +248,7 @@ struct cgroup_limits cgroup_limits_read(const struct cgroup *c, const struct hos
 
 	return (struct cgroup_limits){
 		.cpu_cores = smallest(c->place[CGROUP_CPU], host, cpu_cores),
-		.memory_bytes = fmin(smallest(*memory, host, memory_bytes),
+		.memory_bytes = fmin(smallest(*memory, host, cgroup_memory_limit),
 			hierarchical_memory_limit(memory, host)),
 		.tasks = smallest(c->place[CGROUP_PIDS], host, tasks),
 	};

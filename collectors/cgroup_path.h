@@ -48,6 +48,9 @@ struct cgroup {
  */
 int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, struct err *e);
 
+/* Is any of its directories still there? */
+bool cgroup_exists(const struct cgroup *c);
+
 /* Up to the next group that is visible; false at the top. */
 bool cgroup_parent(struct cgroup_place *p);
 
@@ -61,6 +64,9 @@ char *cgroup_file(const struct cgroup_place *p, const char *name, char out[CGROU
 struct cgroup_limits {
 	double cpu_cores, memory_bytes, tasks;
 };
+
+/* Of this very group, whatever those above it may have; NaN: none. */
+double cgroup_memory_limit(const struct cgroup_place *p, const struct host *host);
 
 struct cgroup_limits cgroup_limits_read(const struct cgroup *c, const struct host *host);
 

@@ -1,7 +1,6 @@
 /* Telling a run from the others in its control group. */
 #include "collectors/cgroup_rest.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,31 +164,6 @@ static bool find_new_others(struct cgroup_rest *r, const struct host *h)
 	return apart;
 }
 
-/* ---- groups below ---- */
-
-struct below {
-	const struct cgroup_place *place;
-	bool any;
-};
-
-static int look_below(void *context, const char *name)
-{
-	struct below *b = context;
-	char path[CGROUP_FILE_MAX], file[NAME_MAX + sizeof "/cgroup.procs"];
-
-	snprintf(file, sizeof file, "%.*s/cgroup.procs", NAME_MAX, name);
-	b->any = tree_size(b->place->tree, cgroup_file(b->place, file, path)) >= 0;
-	return b->any;
-}
-
-/* They count in the group's time, and who is in them is not in its list. */
-static bool has_groups_below(const struct cgroup_place *p)
-{
-	struct below b = {.place = p};
-
-	return tree_list(p->tree, p->path, look_below, &b) < 0 || b.any;
-}
-
 /* ---- what others ask ---- */
 
 static pid_t own_pid(const struct host *h)
@@ -203,13 +177,24 @@ static pid_t own_pid(const struct host *h)
 	return scan_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : -1;
 }
 
+struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h)
+{
+	struct cgroup_rest_start ret = {NAN, NAN};
+	struct process_stat s;
+	pid_t ours = own_pid(h);
+
+	ret.usage_seconds = group_cpu_seconds(group, h);
+	if (process_read_stat(h, ours, &s) == 0)
+		ret.ours_seconds = cpu_of(h, &s);
+	return ret;
+}
+
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
 {
 	const struct cgroup_place *p = place_of(spec->group);
-	double usage = group_cpu_seconds(spec->group, h);
 	struct process_stat root;
 
-	if (!p->version || isnan(usage) || has_groups_below(p) ||
+	if (!p->version || isnan(spec->start.usage_seconds) || cgroup_has_groups_below(p, p) ||
 		process_read_stat(h, spec->root, &root) < 0)
 		return NULL;
 	struct cgroup_rest *r = xcalloc(1, sizeof *r);
@@ -219,10 +204,12 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 	r->root = spec->root;
 	r->parent = root.ppid;
 	r->root_start_ticks = root.start_ticks;
-	/* Here the other way round: what it did since the caller looked is in the group's usage already. */
-	r->rest = fmax(spec->known_seconds, cpu_of(h, &root));
-	r->before = usage - r->rest;
+	r->rest = spec->known_seconds;
+	r->before = spec->start.usage_seconds - r->rest;
 	r->apart = find_first_others(r, h, spec);
+	for (size_t i = 0; i < r->n; i++)
+		if (r->other[i].pid == r->ours)
+			r->other[i].before = spec->start.ours_seconds;
 	if (r->apart)
 		return r;
 	cgroup_rest_close(r);

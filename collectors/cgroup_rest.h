@@ -21,13 +21,22 @@ double group_cpu_seconds(const struct cgroup *c, const struct host *h);
 
 struct cgroup_rest;
 
+/* What the group had used, and this exporter, at the same instant; NaN = unknown. */
+struct cgroup_rest_start {
+	double usage_seconds, ours_seconds;
+};
+
+struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h);
+
 struct cgroup_rest_spec {
 	pid_t root;
 	const struct cgroup *group; /* that it is in; borrowed until the end */
 	/* Who is of the run now, asked with the context for each process of the group. */
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
-	double known_seconds; /* what the run used until now */
+	/* First the group, and then what the run had used: what it did between the two must not be taken off it. */
+	struct cgroup_rest_start start;
+	double known_seconds;
 };
 
 /* NULL: the group is not to be told apart. */

@@ -313,6 +313,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	}
 	if (t->ended) {
+		account_end(t->account, h, &t->tree, t->value);
 		/* A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
 		ending_done(&t->ending);
 		t->job->last_end = wall_seconds(h->now.wall);
@@ -349,7 +350,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	s->n_runs = j->n_runs;
 }
 
-static const char *memory_source_of(const struct tracked *t, double told_at_ends)
+static const char *memory_source_of(const struct tracked *t, const struct account_note *note)
 {
 	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
 
@@ -357,7 +358,9 @@ static const char *memory_source_of(const struct tracked *t, double told_at_ends
 		return NULL;
 	if (peak <= (double)t->tree.peak_bytes)
 		return t->tree.peak_is_sum ? "samples" : "vmhwm";
-	return peak <= told_at_ends ? "taskstats" : "rusage";
+	return peak <= note->peak_told_at_ends  ? "taskstats" :
+	       peak <= note->peak_told_by_limit ? "limit" :
+						  "rusage";
 }
 
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
@@ -368,7 +371,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
-	ret->memory_source = memory_source_of(t, ret->peak_told_at_ends);
+	ret->memory_source = memory_source_of(t, ret);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;

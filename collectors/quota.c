@@ -44,14 +44,6 @@ struct quota quota_read(const struct cgroup_place *p, const struct host *h)
 	return q;
 }
 
-double group_oom_kills(const struct cgroup *c, const struct host *h)
-{
-	const struct cgroup_place *p = &c->place[CGROUP_MEMORY];
-
-	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
-		"oom_kill");
-}
-
 struct quota quota_find(const struct cgroup *c, const struct host *h)
 {
 	struct cgroup_place p = c->place[CGROUP_CPU];

@@ -16,9 +16,6 @@ struct quota {
 double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key);
 
-/* Processes killed for its memory, in v1 those of this very group; NaN when it is not told. */
-double group_oom_kills(const struct cgroup *c, const struct host *h);
-
 /* version 0 when nothing limits the group. */
 struct quota quota_find(const struct cgroup *c, const struct host *h);
 /* The counts of one group now, whether it has a quota or not. */

@@ -6,9 +6,21 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/mounts.h"
 #include "collectors/netlink.h"
 
 #define PATH_SIZE 4096
+
+/* Of our own program: what the kernel runs beside it without an emulator runs on our processor. */
+#if defined(__x86_64__)
+static const char *const native = "x86_64";
+#elif defined(__aarch64__)
+static const char *const native = "arm64";
+#else
+static const char *const native = NULL;
+#endif
+
 /* The headers and the notes come first. */
 #define HEAD_SIZE 4096
 
@@ -123,23 +135,78 @@ const char *elf_cpu_level(const unsigned char *head, size_t len)
 
 /* ---- reading ---- */
 
-static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
+static bool holds(const struct mount *m, const char *path)
+{
+	size_t len = strlen(m->point);
+
+	return strncmp(path, m->point, len) == 0 &&
+	       (path[len] == '/' || path[len] == '\0' || (len > 0 && path[len - 1] == '/'));
+}
+
+/*
+ * Is it on a file system that may never answer? Not asked of itself: even statfs(2) would wait. A table that cannot be read
+ * says nothing.
+ */
+static bool may_hang(const struct host *h, pid_t pid, const char *path)
+{
+	const struct mount *at = NULL;
+	struct mounts all = {0};
+	char table[64];
+
+	snprintf(table, sizeof table, "%d/mountinfo", (int)pid);
+	if (mounts_read(&all, h->proc, table, NULL) == 0)
+		for (size_t i = 0; i < all.n; i++)
+			if (holds(&all.mount[i], path) &&
+				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
+				at = &all.mount[i];
+	bool ret = at && mount_kind_of(at) == MOUNT_REMOTE;
+
+	mounts_done(&all);
+	return ret;
+}
+
+static void read_head(struct run_binary *b, const struct host *h, const char *exe)
 {
 	unsigned char head[HEAD_SIZE];
-	char path[64], target[PATH_SIZE];
-	const char *emulated = NULL, *found;
-
-	snprintf(path, sizeof path, "%d/exe", (int)pid);
-	if (tree_link(h->proc, path, target, sizeof target) >= 0)
-		emulated = emulated_architecture(target);
-	ssize_t n = tree_head(h->proc, path, (char *)head, sizeof head);
+	ssize_t n = tree_head(h->proc, exe, (char *)head, sizeof head);
 	size_t len = n < 0 ? 0 : (size_t)n;
+	const char *found = elf_architecture(head, len);
 
-	found = emulated ? emulated : elf_architecture(head, len);
 	if (!found)
 		return;
 	b->architecture = found;
-	b->cpu_level = emulated ? NULL : elf_cpu_level(head, len);
+	b->cpu_level = elf_cpu_level(head, len);
+}
+
+/* The end of a path, where programs differ. */
+static const char *tail_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
+}
+
+/* Many processes of one program take turns in being the busiest: it is read once. */
+static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
+{
+	char exe[64], path[PATH_SIZE];
+	const char *found;
+
+	snprintf(exe, sizeof exe, "%d/exe", (int)pid);
+	if (tree_link(h->proc, exe, path, sizeof path) < 0) {
+		read_head(b, h, exe);
+		return;
+	}
+	if (b->architecture && strcmp(b->tail, tail_of(path)) == 0)
+		return;
+	text_copy(tail_of(path), b->tail, sizeof b->tail);
+	found = emulated_architecture(path);
+	if (!found && !may_hang(h, pid, path)) {
+		read_head(b, h, exe);
+		return;
+	}
+	b->architecture = found ? found : native;
+	b->cpu_level = NULL;
 }
 
 void run_binary_look(struct run_binary *b, const struct host *h, const struct process_tree *tree)

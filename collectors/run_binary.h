@@ -1,6 +1,8 @@
 /*
  * For which processors the programs of a run were built: by the ELF header of the executable of the process that used
- * most CPU time, and of these processors the least that it says it needs. A program that runs in qemu's user mode is what it emulates, not what qemu is.
+ * most CPU time, and of these processors the least that it says it needs. A program that runs in qemu's user mode is what
+ * it emulates, not what qemu is. A file on a network file system or FUSE is not touched, since it may never answer: it is
+ * for the processor that it runs on.
  *
  * Sampler thread only.
  */
@@ -9,11 +11,14 @@
 
 #include "collectors/process_tree.h"
 
+#define RUN_BINARY_TAIL 128
+
 struct run_binary {           /* zeroed memory: nothing seen yet */
 	pid_t pid;            /* of the process that was read */
 	uint64_t stack_start; /* of it: another one when it executed something since */
 	const char *
 		architecture; /* as the catalogue calls it, "x86_64", "arm64", "i386"; NULL = unknown */
+	char tail[RUN_BINARY_TAIL]; /* the end of the path of what was read; "" = unknown */
 	const char *cpu_level; /* of that architecture, see elf_cpu_level; NULL = it does not say */
 };
 

@@ -19,6 +19,7 @@
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
 #define MOVE_TRIES 100 /* whoever forks faster than that keeps the group */
+#define DEPTH_MAX  16  /* of groups in groups that are looked at */
 
 /* ---- whose group is it? ---- */
 
@@ -66,33 +67,56 @@ bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd)
 	return false;
 }
 
-/* ---- making ---- */
+/* ---- what is left of others ---- */
+
+/* Is the maker of a group with such a name gone? False when the name is none of ours. */
+static bool is_of_dead_maker(const char *name)
+{
+	struct scan s = SCAN(name, strlen(name));
+	uint64_t pid;
+
+	return scan_literal(&s, PREFIX) && scan_u64(&s, &pid) && scan_char(&s, '-') && pid > 0 &&
+	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Ours of a living maker may be empty only because its job is yet to start. */
+static bool is_not_of_living_maker(const char *name)
+{
+	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
+}
 
 /*
- * A group whose maker is gone and that is empty. One in use cannot be removed, so a number that means another
- * process here than where the group was made does no harm.
+ * Removes the groups in this one that may go and are empty, those below first; returns how many. One in use cannot be
+ * removed, so a number that means another process here than where the group was made does no harm.
  */
-static void remove_leftovers(int parent)
+static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
+	size_t n = 0;
 
 	if (!d) {
 		closep(&fd);
-		return;
+		return 0;
 	}
 	while ((entry = readdir(d))) {
-		size_t len = strlen(entry->d_name);
-		struct scan s = SCAN(entry->d_name, len);
-		uint64_t pid;
+		const char *name = entry->d_name;
 
-		if (scan_literal(&s, PREFIX) && scan_u64(&s, &pid) && scan_char(&s, '-') &&
-			pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
+		if (entry->d_type != DT_DIR || *name == '.' || !may_go(name))
+			continue;
+		AUTO(closep)
+		int below = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (below >= 0 && depth > 0)
+			n += remove_empty(below, may_go, depth - 1);
+		n += unlinkat(parent, name, AT_REMOVEDIR) == 0;
 	}
 	closedir(d);
+	return n;
 }
+
+/* ---- making ---- */
 
 /* The number finds leftovers; the rest keeps apart those who have the same number in other PID namespaces. */
 static void make_name(char out[RUN_CGROUP_NAME_MAX])
@@ -128,7 +152,7 @@ int run_cgroup_make(struct run_cgroup *ret, const char *directory, int version, 
 	g.parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (g.parent < 0)
 		return err_system(e, -errno, "open %s", directory);
-	remove_leftovers(g.parent);
+	remove_empty(g.parent, is_of_dead_maker, DEPTH_MAX);
 	if (mkdirat(g.parent, g.name, 0755) < 0) {
 		int code = err_system(e, -errno, "make %s/%s", directory, g.name);
 
@@ -202,6 +226,15 @@ static bool send_home(const struct run_cgroup *g, int home)
 	return any;
 }
 
+/* False when nothing changed: to try again would not help. */
+static bool clear_out(const struct run_cgroup *g, int home)
+{
+	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);
+	bool sent = home >= 0 && send_home(g, home);
+
+	return removed > 0 || sent;
+}
+
 void run_cgroup_remove(struct run_cgroup *g)
 {
 	if (g->parent >= 0) {
@@ -210,7 +243,7 @@ void run_cgroup_remove(struct run_cgroup *g)
 		for (int i = 0; i < MOVE_TRIES; i++) {
 			if (unlinkat(g->parent, g->name, AT_REMOVEDIR) == 0 || errno != EBUSY)
 				break;
-			if (g->self < 0 || home < 0 || !send_home(g, home))
+			if (g->self < 0 || !clear_out(g, home))
 				break;
 		}
 	}

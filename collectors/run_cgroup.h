@@ -50,7 +50,10 @@ bool run_cgroup_enter(const struct run_cgroup *g);
 /* CPU time of all that was ever in it. */
 int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret);
 
-/* Puts whoever is left back into the group above, removes the group, and closes everything. */
+/*
+ * Puts whoever is left back into the group above, removes the group with the empty ones that the job made in it, and closes
+ * everything. A group in which others made one that is in use stays; the next run_cgroup_make after its end removes it.
+ */
 void run_cgroup_remove(struct run_cgroup *g);
 
 #endif

@@ -8,6 +8,7 @@
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/paths.h"
+#include "exporter/past.h"
 #include "exporter/sized.h"
 
 /* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
@@ -92,12 +93,15 @@ void app_tidy(struct app *app)
 	pthread_mutex_unlock(&app->shelf_lock);
 	shelf_tidy(s, IDLE_SECONDS);
 	sized_cache_tidy(app->sized, IDLE_SECONDS);
+	past_cache_tidy(app->pasts, IDLE_SECONDS);
 }
 
 void app_done(struct app *app)
 {
 	sized_cache_free(app->sized);
+	past_cache_free(app->pasts);
 	app->sized = NULL;
+	app->pasts = NULL;
 	shelf_free(app->shelf);
 	free(app->cache_path);
 	app->shelf = NULL;

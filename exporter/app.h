@@ -18,6 +18,7 @@ struct machine_watch;
 struct shelf;
 struct outlooks;
 struct sized_cache;
+struct past_cache;
 
 struct app {
 	const struct options *options;
@@ -29,6 +30,7 @@ struct app {
 	struct machine_watch *machine; /* NULL: only options say which server this is */
 	struct outlooks *outlooks;     /* NULL without */
 	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
+	struct past_cache *pasts;      /* likewise */
 	size_t n_sockets;              /* to serve on, given by systemd: exporter/service.h */
 	bool refreshes_catalogue;      /* may fetch it in the background */
 	/* Private to exporter/app.c: see app_catalogue.h. */

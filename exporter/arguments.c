@@ -63,7 +63,8 @@ void parameter_accepts(const struct parameter *p, struct buf *out)
 		buf_addf(out, "a whole number from %.0f to %.0f", p->least, p->most);
 		break;
 	case PARAMETER_NUMBER:
-		buf_addf(out, "a number from %g to %g", p->least, p->most);
+		buf_addf(out, "a number%s%s from %.15g to %.15g", p->unit ? " of " : "",
+			p->unit ? p->unit : "", p->least, p->most);
 		break;
 	case PARAMETER_CHOICE:
 		for (size_t i = 0; (word = p->choice(i)); i++)

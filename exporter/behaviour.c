@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "exporter/job_runs.h"
+#include "exporter/past.h"
 #include "exporter/server_parameters.h"
 
-#define RUNS_FOR_PHASES 5
-#define RUNNING_MAX     20
+#define RUNNING_MAX 20
 
 /* What a run is given when nobody says otherwise: the newest run's request, else its limit. */
 static double requested_bytes(const struct runs *runs)
@@ -23,11 +23,11 @@ static double requested_bytes(const struct runs *runs)
 
 /* Of the newest successful runs whose samples are still there; how many. */
 static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
-	struct phases ret[RUNS_FOR_PHASES], size_t *ret_n, struct err *e)
+	struct phases ret[PAST_PHASES], size_t *ret_n, struct err *e)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < runs->n && n < RUNS_FOR_PHASES; i++) {
+	for (size_t i = 0; i < runs->n && n < PAST_PHASES; i++) {
 		AUTO(arena_done) struct arena samples = {0};
 		struct series s = {0};
 		int code;
@@ -104,21 +104,29 @@ static void price_split(struct app *app, struct catalogue_use *use, const struct
 	b->whole = &steps[split->parts.n];
 }
 
-static int add_phases(struct app *app, struct catalogue_use *use, struct history *h,
-	const struct runs *runs, struct arena *arena, struct behaviour *b, struct err *e)
+static void add_phases(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	const struct past *past, struct arena *arena, struct behaviour *b)
 {
-	struct phases *phases = arena_alloc(arena, RUNS_FOR_PHASES * sizeof *phases);
 	struct split *split = arena_alloc(arena, sizeof *split);
-	size_t n = 0;
-	int code = read_phases(h, runs, arena, phases, &n, e);
 
-	if (code)
-		return code;
-	if (n)
-		b->phases = phases[0];
-	if (phases_split(phases, n, arena, split))
+	if (past->n_phases)
+		b->phases = past->phases[0];
+	if (phases_split(past->phases, past->n_phases, arena, split))
 		price_split(app, use, split, runs_architecture(runs), arena, b);
-	return 0;
+}
+
+static int look_back(struct app *app, struct history *h, const struct runs *runs,
+	struct arena *arena, struct past *ret, struct err *e)
+{
+	if (past_find(app->pasts, runs, arena, ret))
+		return 0;
+	*ret = (struct past){0};
+	prospect_of(runs, NAN, &ret->prospect);
+	int code = read_phases(h, runs, arena, ret->phases, &ret->n_phases, e);
+
+	if (code == 0)
+		past_keep(app->pasts, runs, ret);
+	return code;
 }
 
 /* ---- runs that are running ---- */
@@ -190,6 +198,7 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 {
 	AUTO(history_done) struct history *h = NULL;
 	struct behaviour b = {0};
+	struct past past;
 	struct change *changes;
 	int code = app_history(app, &h, e);
 
@@ -197,8 +206,10 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 		return code;
 	b.n_changes = changes_of_runs(runs, requested_bytes(runs), arena, &changes);
 	b.changes = changes;
-	prospect_of(runs, NAN, &b.prospect);
-	code = add_phases(app, use, h, runs, arena, &b, e);
+	code = look_back(app, h, runs, arena, &past, e);
+	b.prospect = past.prospect;
+	if (code == 0)
+		add_phases(app, use, runs, &past, arena, &b);
 	if (code == 0)
 		code = add_running(h, runs, arena, &b, e);
 	if (code)

@@ -17,16 +17,20 @@ static uint64_t fingerprint(struct slice s)
 }
 
 /* Once: which right would let us see what we cannot. */
-static void note_refused(struct finder *f, const struct process_facts *facts)
+static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
+	char number[16];
+
 	found_count(FOUND_UNREADABLE, facts->refused);
 	if (!facts->refused || f->refused_said)
 		return;
 	f->refused_said = true;
+	snprintf(number, sizeof number, "%d", (int)pid);
 	log_line(LOG_LEVEL_INFO,
-		"environments of other users' processes may not be read; run as the jobs' user, or "
-		"with CAP_SYS_PTRACE, to recognise their jobs",
-		NULL);
+		"environments of other users' processes may not be read, so that jobs are not "
+		"recognised by them",
+		"pid", number, "needs",
+		"the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
 }
 
 static unsigned wanted_facts(const struct finder *f)
@@ -45,7 +49,7 @@ static bool read_process(struct finder *f, struct booked *p, struct process_fact
 		return false;
 	p->program = program;
 	facts_complete(f->reader, f->host, wanted_facts(f), ret);
-	note_refused(f, ret);
+	note_refused(f, p->pid, ret);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/thread.h"
 #include "exporter/download.h"
+#include "exporter/forward_answer.h"
 #include "exporter/historian.h"
 #include "exporter/json.h"
 #include "exporter/log.h"
@@ -33,6 +34,8 @@
 #define LONGEST_DELAY 300.0
 /* While the program ends there is no time to be polite. */
 #define LONGEST_DELAY_AT_STOP 1.0
+/* Transfers end at once; what takes longer after that is the disk. */
+#define ABORT_SECONDS 5.0
 
 struct forwarder {
 	struct forwarder_options options;
@@ -132,19 +135,6 @@ static int note_handed_on(struct forwarder *f, const struct run *r, struct err *
 	return historian_do(f->options.historian, mark, &m, e);
 }
 
-/* The beginning of what the other side says of it. */
-static const char *answer_text(struct forwarder *f)
-{
-	if (f->answer.body.len > 200)
-		f->answer.body.data[200] = '\0';
-	return buf_text(&f->answer.body);
-}
-
-static bool is_refusal(int status)
-{
-	return status == 400 || status == 413 || status == 422;
-}
-
 /* 0: it is settled, whatever that means for the run. */
 static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
 {
@@ -152,13 +142,14 @@ static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
 
 	if (code)
 		return code;
-	if (is_refusal(status)) {
+	if (forward_is_refusal(&f->answer)) {
 		log_line(LOG_LEVEL_ERROR,
 			"a run is refused by the other exporter; it is not sent again", "run_id",
-			r->run_id, "answer", answer_text(f), NULL);
+			r->run_id, "answer", forward_answer_text(&f->answer), NULL);
 		atomic_fetch_add(&counts.refused, 1);
 	} else if (status < 200 || status > 299) {
-		return err_set(e, -EIO, "%s answers %d: %s", f->url, status, answer_text(f));
+		return err_set(e, -EIO, "%s answers %d: %s", f->url, status,
+			forward_answer_text(&f->answer));
 	} else {
 		atomic_fetch_add(&counts.delivered, 1);
 		log_line(LOG_LEVEL_DEBUG, "run handed on", "run_id", r->run_id, NULL);
@@ -337,7 +328,7 @@ static double attempt(struct forwarder *f, bool *settled)
 	struct err e = {0};
 	int code = hand_on_all(f, &e);
 
-	*settled = code == 0 && !setbacks_aside(&f->setbacks);
+	*settled = code == 0 && !is_aborted(f) && !setbacks_count(&f->setbacks);
 	if (*settled)
 		note_calm(f);
 	if (code == 0)
@@ -407,6 +398,10 @@ static int check_url(const char *url, struct err *e)
 			strncasecmp(url, "https://", 8) == 0 ? 8 :
 							       0;
 
+	if (strchr(url, '@'))
+		return err_set(e, -EINVAL,
+			"--forward.url holds a user or a password, which would be in the log: a "
+			"secret belongs into the file of --forward.token-file");
 	if (!scheme || !url[scheme] || strpbrk(url, "?# \r\n"))
 		return err_set(e, -EINVAL,
 			"--forward.url=%s: accepted is http://HOST:PORT or https://HOST:PORT, also "
@@ -470,12 +465,12 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
-void forwarder_stop(struct forwarder *f, double timeout_seconds)
+int forwarder_stop(struct forwarder *f, double timeout_seconds)
 {
 	struct timespec until = monotonic_after(timeout_seconds);
 
 	if (!f)
-		return;
+		return 0;
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_cond_broadcast(&f->changed);
@@ -485,10 +480,18 @@ void forwarder_stop(struct forwarder *f, double timeout_seconds)
 		atomic_store(&f->abort, true);
 		pthread_cond_broadcast(&f->changed);
 		pthread_mutex_unlock(&f->lock);
-		pthread_join(f->thread, NULL);
+		until = monotonic_after(ABORT_SECONDS);
+		if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+			log_line(LOG_LEVEL_ERROR,
+				"runs could not be handed on before the end: the disk of the "
+				"history does not answer",
+				NULL);
+			return -ETIMEDOUT;
+		}
 	}
 	if (atomic_load(&counts.waiting))
 		log_line(LOG_LEVEL_WARN, "runs are left to be handed on; they wait in the history",
 			NULL);
 	forwarder_free(f);
+	return 0;
 }

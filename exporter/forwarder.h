@@ -5,7 +5,7 @@
  * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
  *
  * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
- * (400, 413, 422) is not sent again. A run that the receiver answers with 500, or that fails again and again for
+ * (exporter/forward_answer.h) is not sent again. A run that the receiver answers with 500, or that fails again and again for
  * whatever reason, waits by itself and no longer holds up the others (exporter/setbacks.h).
  */
 #ifndef EXPORTER_FORWARDER_H
@@ -33,9 +33,11 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 
 /*
  * Tries for timeout_seconds to hand on what is left, then ends within a second. Before the historian stops, and
- * after historian_flush: a run that is not in the history yet is not handed on. NULL does nothing.
+ * after historian_flush: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
+ * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
+ * _exit(2).
  */
-void forwarder_stop(struct forwarder *f, double timeout_seconds);
+int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
 /* Of all forwarders of this program: for its own metrics. Any thread. */
 struct forward_counts {

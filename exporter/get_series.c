@@ -21,11 +21,13 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e11,
+		.unit = "seconds since 1970 UTC",
 		.help = "Only samples from this time on, in seconds since 1970 UTC"},
 	{.name = "to",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,
 		.most = 1e11,
+		.unit = "seconds since 1970 UTC",
 		.help = "Only samples up to this time, in seconds since 1970 UTC"},
 	{0},
 };

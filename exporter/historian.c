@@ -2,12 +2,14 @@
 #include "exporter/historian.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/thread.h"
 #include "exporter/writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
@@ -112,9 +114,10 @@ static bool may_end(const struct historian *h, double now)
 {
 	if (h->calls)
 		return false;
-	if (!h->stop || now >= h->stop_at)
-		return h->stop;
-	return h->ring.n == 0 && now >= h->upkeep_until;
+	if (!h->stop || now < h->stop_at)
+		return h->stop && h->ring.n == 0 && now >= h->upkeep_until;
+	/* What can be written is: a disk may be slow. */
+	return h->ring.n == 0 || h->pause > 0;
 }
 
 static void wait_for_work(struct historian *h)
@@ -229,6 +232,8 @@ static void *historian_loop(void *context)
 		note_outcome(h, &work, failed, at_once);
 	}
 	pthread_mutex_unlock(&h->lock);
+	/* Here, since it writes: only this thread may be held up by the disk. */
+	writer_done(&h->writer);
 	return NULL;
 }
 
@@ -373,24 +378,44 @@ struct historian_health historian_health(struct historian *h)
 	return health;
 }
 
-void historian_stop(struct historian *h)
+static void say_lost(struct historian *h, const char *message)
 {
 	char lost[32];
 
+	pthread_mutex_lock(&h->lock);
+	uint64_t n = h->handed - h->settled;
+
+	pthread_mutex_unlock(&h->lock);
+	snprintf(lost, sizeof lost, "%" PRIu64, n);
+	if (n)
+		log_line(LOG_LEVEL_ERROR, message, "events_lost", lost, NULL);
+}
+
+static double seconds_or(double given, double fallback)
+{
+	return given > 0 ? given : fallback;
+}
+
+int historian_stop(struct historian *h)
+{
 	if (!h)
-		return;
+		return 0;
+	struct timespec until =
+		monotonic_after(seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
+
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
-	h->stop_at = writer_clock() + HISTORIAN_STOP_SECONDS;
+	h->stop_at = writer_clock() + seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
 	h->upkeep_until = writer_clock() + UPKEEP_AT_STOP_SECONDS;
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
-	pthread_join(h->thread, NULL);
-	if (h->ring.n) {
-		snprintf(lost, sizeof lost, "%zu", h->ring.n);
-		log_line(LOG_LEVEL_ERROR, "history could not be written before the end",
-			"events_lost", lost, NULL);
+	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+		say_lost(h, "history could not be written before the end: its disk does not "
+			    "answer");
+		return -ETIMEDOUT;
 	}
+	say_lost(h, "history could not be written before the end");
 	historian_free(h);
+	return 0;
 }

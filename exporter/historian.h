@@ -26,8 +26,10 @@
 #define HISTORIAN_UPKEEP_SECONDS 60
 /* A run of another PID namespace is taken for interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
-/* At the end it tries this long to write what is left. */
+/* At the end it tries this long to write what cannot be written. */
 #define HISTORIAN_STOP_SECONDS 5
+/* Longer than this no disk holds the end, however slow it is. */
+#define HISTORIAN_LEAVE_SECONDS 10
 
 struct historian;
 
@@ -38,7 +40,8 @@ struct historian_config {
 	struct run_root here; /* this machine: boot id and PID namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
-	bool upkeep_waits; /* the first upkeep, for historian_upkeep */
+	double stop_seconds, leave_seconds; /* 0 = the two above */
+	bool upkeep_waits;                  /* the first upkeep, for historian_upkeep */
 };
 
 /* Opens the file before it starts the thread, so that a bad path is an error now. */
@@ -81,7 +84,11 @@ struct historian_health {
 };
 struct historian_health historian_health(struct historian *h);
 
-/* Drains, commits, enforces the limits for half a second at most, closes. NULL does nothing. */
-void historian_stop(struct historian *h);
+/*
+ * Drains, commits, enforces the limits for half a second at most, closes; logs what was lost. NULL does nothing. After
+ * HISTORIAN_STOP_SECONDS it gives up as soon as an attempt fails. -ETIMEDOUT after HISTORIAN_LEAVE_SECONDS: the thread is
+ * still in the disk, and nothing was freed; leave by _exit(2), or call it again.
+ */
+int historian_stop(struct historian *h);
 
 #endif

@@ -59,7 +59,9 @@ X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
 X(DROP_RUN, "DELETE FROM run WHERE id = ?") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32" \
+/* Numbers are believed up to a million: a damaged file may have any. */ \
+X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
+  " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
   " ELSE (SELECT max(s.id) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295) - (r.id << 32)" \
   " END FROM run r WHERE r.id = ?") \

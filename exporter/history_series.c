@@ -129,7 +129,7 @@ static struct loading loading_of(const struct history_column *columns, size_t n_
 	return l;
 }
 
-/* Samples are numbered from 1, so that only thinned ones need counting. */
+/* Samples are numbered from 1, so that only thinned ones, and very many, need counting. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};

@@ -166,7 +166,7 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 	struct answer a;
 
 	r.vouched = config && (config->tls || config->n_users);
-	if (site_takes_long(&r)) {
+	if (site_takes_long(&r) && (x->keeps_body || strcmp(method, "POST") != 0)) {
 		exchange_answer_later(x, h->desk, &r);
 		return MHD_YES;
 	}

@@ -217,6 +217,8 @@ static int check_rule(struct yaml *y, yaml_node_t *node, const struct rule *rule
 			"cgroup, container, user or environment");
 	if (!rule->job_name == !rule->ignore)
 		return yaml_error(y, node, e, "a rule needs either job_name or ignore: true");
+	if (rule->job_name && !rule->job_name[0])
+		return yaml_error(y, node, e, "job_name is empty");
 	int code = check_template(y, node, rule, rule->job_name, e);
 
 	if (code == 0)

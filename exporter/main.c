@@ -30,7 +30,9 @@
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/service.h"
+#include "exporter/past.h"
 #include "exporter/sized.h"
+#include "exporter/token.h"
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
@@ -90,12 +92,26 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 }
 
 /* What ended at the end is on disk before the forwarder looks for the last time. */
-static void stop_forwarder(struct forwarder *f, struct app *app)
+static int stop_forwarder(struct forwarder *f, struct app *app)
 {
 	if (!f)
-		return;
+		return 0;
 	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	forwarder_stop(f, app->options->forward_timeout);
+	return forwarder_stop(f, app->options->forward_timeout);
+}
+
+/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
+static void stop_history(struct forwarder *f, struct app *app, int exit_code)
+{
+	int stuck = stop_forwarder(f, app);
+
+	outlooks_stop(app->outlooks);
+	if (!stuck)
+		stuck = historian_stop(app->historian);
+	if (stuck) {
+		fflush(stdout);
+		_exit(exit_code);
+	}
 }
 
 /* ---- serve ---- */
@@ -156,11 +172,26 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	http_stop(http);
 	sampler_stop(app->sampler);
 	ending_close_runs(app, self);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
 	machine_stop(app->machine);
 	return code;
+}
+
+/* What was asked for and will not happen, or not yet: files are read anew whenever they are needed. */
+static void warn_of_tokens(const struct options *o)
+{
+	char token[TOKEN_MAX];
+	struct err e = {0};
+
+	if (!o->forward_url && (o->forward_token_file || o->forward_ca_file))
+		log_line(LOG_LEVEL_WARN,
+			"--forward.token-file and --forward.ca-file do nothing without "
+			"--forward.url",
+			NULL);
+	if (o->changes_token_file && token_read(o->changes_token_file, token, &e))
+		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until there is a token",
+			"err", e.text, NULL);
+	explicit_bzero(token, sizeof token);
 }
 
 static void warn_of_variable(const char *variable, const char *meant)
@@ -187,6 +218,7 @@ static int serve_main(int argc, char **argv)
 		return usage_error("serve", &e);
 	}
 	options_check_environment(COMMAND_SERVE, warn_of_variable);
+	warn_of_tokens(&o);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -198,6 +230,7 @@ static int serve_main(int argc, char **argv)
 	app.self = &self;
 	app.refreshes_catalogue = true;
 	app.sized = sized_cache_new();
+	app.pasts = past_cache_new();
 	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
@@ -266,9 +299,7 @@ static int run_job(struct app *app, char **command)
 	code = wrapper_run(app, &self, command);
 	http_stop(http);
 	sampler_stop(app->sampler);
-	stop_forwarder(forwarder, app);
-	outlooks_stop(app->outlooks);
-	historian_stop(app->historian);
+	stop_history(forwarder, app, code);
 	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
@@ -337,6 +368,12 @@ static int query(const struct route *route, int argc, char **argv)
 	if (options_read(&o, COMMAND_QUERY, argc - own, argv + own, &e))
 		return usage_error(route->command, &e);
 	log_setup(o.log_level, o.log_format);
+	if (o.n_rest) {
+		int refused = query_refuse(route, o.rest[0]);
+
+		options_done(&o);
+		return refused;
+	}
 
 	AUTO(freep) char *path = NULL;
 	int code = EXIT_FAILURE;

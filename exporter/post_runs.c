@@ -1,6 +1,8 @@
 /* POST /runs: another exporter hands on a run that ended there. */
 #include <errno.h>
+#include <stdatomic.h>
 
+#include "collectors/base/clock.h"
 #include "exporter/app.h"
 #include "exporter/historian.h"
 #include "exporter/json.h"
@@ -23,13 +25,29 @@ static int add(struct history *h, void *context, struct err *e)
 	return code;
 }
 
+/* A second attempt at a file that is locked waits for as long as the first: who is behind it is told at once. */
+#define LOCKED_SECONDS 2
+
+static atomic_int_least64_t locked_until; /* struct mono */
+
+static int add_unless_locked(struct app *app, struct add *a, struct err *e)
+{
+	if (now_read().mono.ns < atomic_load(&locked_until))
+		return err_set(e, -EBUSY, "the history is locked by another program");
+	int code = historian_do(app->historian, add, a, e);
+
+	if (code == -EBUSY)
+		atomic_store(&locked_until, now_read().mono.ns + LOCKED_SECONDS * NS_PER_S);
+	return code;
+}
+
 /* The answer is given when the run is on disk: who gets it forgets the run. */
 static int keep(struct app *app, const struct run *run, struct reply *r)
 {
 	struct add a = {.run = run};
 	struct err e = {0};
 
-	if (historian_do(app->historian, add, &a, &e))
+	if (add_unless_locked(app, &a, &e))
 		return reply_error(r, 503, "not_kept",
 			e.text[0] ? e.text : "the history cannot be written", NULL, NULL);
 	json_t *o = json_object();
@@ -56,4 +74,5 @@ const struct route route_post_runs = {
 		"comes",
 	.parameters = no_parameters,
 	.answer = answer,
+	.takes_long = true,
 };

@@ -153,8 +153,26 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-static int read_flags(struct arguments *a, int argc, char **argv, const char **output,
-	struct err *e)
+/* A word alone is mostly the job that is asked about. */
+static int no_flag(const struct route *route, const char *word, struct err *e)
+{
+	bool job = word[0] != '-' && parameter_find(route->parameters, "job_name");
+
+	return err_set(e, -EINVAL, "\"%s\" is not a flag: %s%s%s", word,
+		job ? "did you mean --job-name=" : "give --NAME VALUE or --NAME=VALUE",
+		job ? word : "", job ? "?" : "");
+}
+
+int query_refuse(const struct route *route, const char *word)
+{
+	struct err e = {0};
+
+	no_flag(route, word, &e);
+	return usage_error(route, e.text);
+}
+
+static int read_flags(const struct route *route, struct arguments *a, int argc, char **argv,
+	const char **output, struct err *e)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
@@ -167,8 +185,7 @@ static int read_flags(struct arguments *a, int argc, char **argv, const char **o
 			continue;
 		}
 		if (!flag_parse(argv[i], name, &value))
-			return err_set(e, -EINVAL,
-				"\"%s\" is not a flag: give --NAME VALUE or --NAME=VALUE", argv[i]);
+			return no_flag(route, argv[i], e);
 		const struct parameter *p = parameter_find(a->parameters, name);
 
 		if (p && !value && p->kind == PARAMETER_FLAG)
@@ -254,7 +271,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 
 	arguments_begin(&a, route->parameters);
 	a.flags = true;
-	if (read_flags(&a, argc, argv, &output, &e) != 0)
+	if (read_flags(route, &a, argc, argv, &output, &e) != 0)
 		return usage_error(route, e.text);
 	int code = route->answer(app, &a, &r, &e);
 

@@ -24,6 +24,9 @@ int query_split(const struct route *route, int argc, char **argv);
  */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
+/* Says on stderr that a word is no flag, and which flag was probably meant: the exit code of bad usage. */
+int query_refuse(const struct route *route, const char *word);
+
 /* What --help prints of the route's parameters. */
 void query_help(struct buf *out, const struct route *route);
 

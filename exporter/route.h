@@ -37,6 +37,7 @@ struct parameter {
 	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
 	const char *fallback;   /* value when absent; NULL = absent */
 	double least, most;
+	const char *unit;                /* of a number, in the plural; NULL = it has none */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */
 };
@@ -88,7 +89,7 @@ int arguments_finish(struct arguments *a, struct err *e); /* fallbacks, required
  */
 const struct parameter *parameter_find(const struct parameter *parameters, const char *name);
 
-/* "a whole number from 1 to 1000": what is accepted, in words. */
+/* "a whole number from 1 to 1000", "a number of MiB from 0 to 1000000000": what is accepted, in words. */
 void parameter_accepts(const struct parameter *p, struct buf *out);
 
 #define REPLY_BODY_MAX (64u << 20)
@@ -118,7 +119,8 @@ struct route {
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* What --help says after the parameters; NULL = nothing. */
 	void (*explain)(struct buf *out);
-	bool takes_long; /* seconds, with a long history: over HTTP it is answered at the desk (exporter/desk.h) */
+	/* Seconds, with a long history or one that is locked: over HTTP it is answered at the desk (exporter/desk.h). */
+	bool takes_long;
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */

@@ -158,7 +158,9 @@ static int check(struct session *s, struct err *e)
 {
 	if (!s->rules)
 		return err_set(e, -EINVAL, "--jobs.rules=FILE is missing: the file to check");
-	buf_addf(&s->out, "%s: %zu rules\n", s->options.jobs_rules, job_rules_count(s->rules));
+	size_t n = job_rules_count(s->rules);
+
+	buf_addf(&s->out, "%s: %zu rule%s\n", s->options.jobs_rules, n, n == 1 ? "" : "s");
 	return 0;
 }
 

@@ -6,8 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectors/base/mem.h"
+#include "collectors/jobs.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
+
+/* sd_booted(3) */
+static bool is_under_systemd(void)
+{
+	return access("/run/systemd/system", F_OK) == 0;
+}
 
 /* Do other controllers use this v1 hierarchy too? */
 static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
@@ -34,8 +42,7 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	*ret_version = p->version;
 	return h->own_pid_namespace && p->version && (v2 || !is_shared(c, p)) && n > 0 &&
 	       (size_t)n < size &&
-	       run_cgroup_allowed(out, strlen(root) + 1 + p->top,
-		       access("/run/systemd/system", F_OK) == 0);
+	       run_cgroup_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
 struct beginning {
@@ -80,4 +87,52 @@ void run_accounts_close(struct run_accounts *a)
 {
 	run_cgroup_remove(&a->cgroup);
 	task_clock_close(&a->clock);
+}
+
+/* ---- what would be better ---- */
+
+const char *run_accounts_advice(const char *source, bool under_systemd, bool root)
+{
+	static const char *const exact[] = {"cgroup", "cgroup-rest", "taskstats"};
+
+	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
+		if (strcmp(source, exact[i]) == 0)
+			return NULL;
+	if (under_systemd)
+		return root ? "systemd-run --scope -p Delegate=yes rightsize-exporter run ..." :
+			      "systemd-run --user --scope -p Delegate=yes rightsize-exporter run "
+			      "...";
+	return "a control group that it may write to, a container in which it is the first "
+	       "process, "
+	       "or CAP_NET_ADMIN outside of containers";
+}
+
+struct question {
+	const char *run_id;
+	struct account_note note;
+	bool known;
+};
+
+static void ask(const struct host *h, void *context)
+{
+	struct question *q = context;
+
+	q->known = jobs_note(h->jobs, h, q->run_id, &q->note);
+}
+
+void run_accounts_advise(struct app *app, const char *run_id)
+{
+	struct question q = {.run_id = run_id};
+
+	if (app->options->quiet)
+		return;
+	sampler_call(app->sampler, ask, &q);
+
+	const char *advice = q.known ? run_accounts_advice(q.note.cpu_source, is_under_systemd(),
+					       geteuid() == 0) :
+				       NULL;
+
+	if (advice)
+		log_line(LOG_LEVEL_INFO, "CPU time of children that nobody waits for may be missed",
+			"cpu_source", q.note.cpu_source, "exact_with", advice, NULL);
 }

@@ -22,4 +22,12 @@ void run_accounts_open(struct run_accounts *ret, struct app *app);
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
 void run_accounts_close(struct run_accounts *a);
 
+/*
+ * Says in the log, when the CPU time of the run that was just followed may lack that of children whom nobody waits for,
+ * what would make it exact.
+ */
+void run_accounts_advise(struct app *app, const char *run_id);
+/* The words for that; NULL: source, as in struct account_note, misses nobody. */
+const char *run_accounts_advice(const char *source, bool under_systemd, bool root);
+
 #endif

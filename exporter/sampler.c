@@ -23,8 +23,11 @@
 #include "exporter/outcome.h"
 #include "exporter/rights.h"
 #include "exporter/outlook.h"
+#include "exporter/trim.h"
 
 #define STACK_SIZE (256 * 1024)
+/* How many rows there are before memory of the start is given back. */
+#define TRIM_ROWS 3
 
 /* What another thread wants done on this one; lives on the caller's stack. */
 struct request {
@@ -44,6 +47,7 @@ struct sampler {
 	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
 	uint64_t samples_missed;
+	uint64_t rows; /* asked for */
 	struct rights rights;
 
 	int wake; /* eventfd: something below changed */
@@ -128,6 +132,9 @@ static void row_tick(struct sampler *s)
 		s->next_row.ns = now + interval;
 	}
 	write_rows(s, tick(s), NULL);
+	/* By then whatever is read for the first time has been, and the rest has started. */
+	if (++s->rows == TRIM_ROWS)
+		trim_start();
 }
 
 /* ---- the loop ---- */

@@ -26,7 +26,7 @@ const char *reserve_choice(size_t i);
 	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = objective_choice, \
 		.help = "What is best; by default deadline or benchmark where that is given, else " \
 			"cheapest"}, \
-	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, \
+	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
 		.help = "Seconds in which even a long run must end"}, \
 	{.name = "max_cost", .kind = PARAMETER_NUMBER, .least = 1e-9, .most = 1e9, \
 		.help = "Most that a run may cost, in currency"}, \
@@ -51,20 +51,20 @@ const char *reserve_choice(size_t i);
 	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = cpu_allocation_choice, \
 		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \
 			"a tenth of its time, else all but Shared and Burstable"}, \
-	{.name = "vcpus_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, \
+	{.name = "vcpus_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "vCPUs", \
 		.help = "Least vCPUs of the server, whatever the job needs"}, \
-	{.name = "vcpus_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, \
+	{.name = "vcpus_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "vCPUs", \
 		.help = "Most vCPUs of the server"}, \
-	{.name = "memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, \
+	{.name = "memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
 		.help = "Least memory of the server as sold in GB of 1,024 MiB, as Keeper counts, " \
 			"whatever the job needs"}, \
-	{.name = "memory_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, \
+	{.name = "memory_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "GB", \
 		.help = "Most memory of the server as sold in GB of 1,024 MiB"}, \
-	{.name = "gpu_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e4, \
+	{.name = "gpu_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e4, .unit = "GPUs", \
 		.help = "Least GPUs of the server; fractions are sold, too"}, \
-	{.name = "gpu_memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, \
+	{.name = "gpu_memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
 		.help = "Least memory of each GPU in GB of 1,024 MiB"}, \
-	{.name = "gpu_memory_total", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, \
+	{.name = "gpu_memory_total", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
 		.help = "Least memory of all GPUs together in GB of 1,024 MiB"}, \
 	{.name = "gpu_manufacturer", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only GPUs of this manufacturer"}, \
@@ -72,7 +72,7 @@ const char *reserve_choice(size_t i);
 		.help = "Only GPUs of this family, for example Ampere"}, \
 	{.name = "gpu_model", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only this GPU, for example A10G"}, \
-	{.name = "storage_size", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e7, \
+	{.name = "storage_size", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e7, .unit = "GB", \
 		.help = "Least local storage of the server in GB"}, \
 	{.name = "storage_type", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only this kind of local storage, for example ssd"}, \

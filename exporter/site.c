@@ -238,6 +238,8 @@ bool site_takes_long(const struct request *r)
 
 	if (target_split(copy, &t, &e) != 0)
 		return false;
+	if (strcmp(r->method, "POST") == 0)
+		return site_change_takes_long(t.path);
 	for (const struct route *const *route = all_routes; *route; route++)
 		if ((*route)->takes_long && strcmp(t.path, (*route)->path) == 0)
 			return true;
@@ -273,6 +275,16 @@ static void refuse_host(const struct request *r, struct answer *ret)
 	site_refusal(ret, 403, "bad_host", message);
 }
 
+static const char *methods_of(const char *path)
+{
+	if (!site_change_at(path))
+		return "GET, HEAD";
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(path, (*route)->path) == 0)
+			return "GET, HEAD, POST";
+	return "POST";
+}
+
 void site_answer(struct site *s, const struct request *r, struct answer *ret)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
@@ -286,12 +298,14 @@ void site_answer(struct site *s, const struct request *r, struct answer *ret)
 		refuse_host(r, ret);
 		return;
 	}
-	if ((get || post) && target_split(r->target, &t, &e) != 0) {
+	int code = target_split(r->target, &t, &e);
+
+	if ((get || post) && code) {
 		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
 		site_reply(ret, &refusal);
 	} else if (get) {
 		dispatch(s, r, &t, ret);
 	} else if (!post || !site_change(s, r, &t, ret)) {
-		refuse_method(ret, "GET, HEAD");
+		refuse_method(ret, code ? "GET, HEAD" : methods_of(t.path));
 	}
 }

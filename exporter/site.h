@@ -55,7 +55,10 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 /* Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. */
 bool site_takes_body(const struct site *s, const struct request *r);
 
-/* Is it a route that may take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP. */
+/*
+ * Is it a route that may take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP. Of
+ * changes only what site_takes_body lets in: the rest is refused, which takes no time.
+ */
 bool site_takes_long(const struct request *r);
 
 /* Fills all of ret, whatever the request. */

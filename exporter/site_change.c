@@ -76,6 +76,14 @@ bool site_change_at(const char *path)
 	return find(path, &ignored) != NULL;
 }
 
+bool site_change_takes_long(const char *path)
+{
+	struct path_values ignored;
+	const struct route *route = find(path, &ignored);
+
+	return route && route->takes_long;
+}
+
 /* ---- who may ---- */
 
 /* Browsers say where the page is from that asks; programs say nothing. */

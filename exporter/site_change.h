@@ -17,5 +17,6 @@ bool site_change(struct site *s, const struct request *r, struct target *t, stru
 
 /* Does a change have this path (without a query)? */
 bool site_change_at(const char *path);
+bool site_change_takes_long(const char *path);
 
 #endif

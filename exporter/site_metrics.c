@@ -39,7 +39,8 @@ static const struct parameter parameters[] = {
 		.repeats = true,
 		.least = 1,
 		.most = 200,
-		.help = "Only this metric"},
+		.help = "Only this metric; a name that none has gives an empty page, as with "
+			"Prometheus's client libraries"},
 	{0},
 };
 

@@ -35,6 +35,7 @@ const char *risk_choice(size_t i);
 		.kind = PARAMETER_NUMBER, \
 		.least = 0.001, \
 		.most = 36525, \
+		.unit = "days", \
 		.help = "Only runs that started within so many days"}, \
 	{.name = "percentile", \
 		.kind = PARAMETER_NUMBER, \
@@ -52,6 +53,7 @@ const char *risk_choice(size_t i);
 		.kind = PARAMETER_NUMBER, \
 		.least = 1, \
 		.most = 1e18, \
+		.unit = "bytes", \
 		.help = "Size of the next run's input, as it would be announced with it " \
 			"(RIGHTSIZE_INPUT_BYTES)"}, \
 	{.name = "attempt", \

@@ -246,7 +246,9 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 	begin.root.reaper_pid = self->pid;
 	begin.root.reaper_start_ticks = self->start_ticks;
 	job->followed = sampler_follow(app->sampler, &spec, &begin, &e) == 0;
-	if (!job->followed)
+	if (job->followed)
+		run_accounts_advise(app, job->run_id);
+	else
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
 }
 

@@ -4,8 +4,11 @@
  *
  * The job comes first: when the history or the web address cannot be had, the log says so and the job runs
  * all the same. Standard streams, other descriptors, environment, working directory, process group and ignored signals
- * are passed on untouched, and nothing of ours is. Signals sent to the wrapper are sent on; those of the terminal reach the job by
- * themselves. The run ends when the command does, whatever it left in the background.
+ * are passed on untouched, and nothing of ours is. Signals sent to the wrapper are sent on; those of the terminal reach
+ * the job by themselves. One that a program sends to a whole process group or control group (timeout(1),
+ * KillMode=control-group) reaches the job twice: it looks the same as one that was sent to us alone, the kernel tells
+ * nobody what else it was sent to, and whether the job has caught it already cannot be seen, only whether it is still
+ * pending. The run ends when the command does, whatever it left in the background.
  */
 #ifndef EXPORTER_WRAPPER_H
 #define EXPORTER_WRAPPER_H

@@ -28,7 +28,7 @@ void writer_init(struct writer *w, const struct historian_config *config)
 
 void writer_done(struct writer *w)
 {
-	history_close(w->history);
+	history_close(TAKE(w->history));
 	ring_done(&w->open);
 }
 

@@ -25,7 +25,7 @@ struct writer {
 };
 
 void writer_init(struct writer *w, const struct historian_config *config);
-void writer_done(struct writer *w);
+void writer_done(struct writer *w); /* twice is not too often */
 
 int writer_open(struct writer *w, struct err *e); /* does nothing when it is open */
 

@@ -13,6 +13,7 @@ static const struct source {
 	{"vmhwm",
 		"the kernel's high-water mark of one process and what the others held around then"},
 	{"taskstats", "the mark of a process that ended between two looks, from exit accounting"},
+	{"limit", "the limit of its control group, at which the kernel killed in it"},
 	{"rusage", "the mark of its largest process, told at its end and above all that was seen"},
 };
 

@@ -3,8 +3,8 @@
 
     tests/bench/compare.py --build=DIRECTORY --peers=DIRECTORY [--plot=FILE.svg] [--seconds=20] [PROCESSES...]
 
-All of them, and the floor (bench_meter: a loop that only reads the children and stat files), look at one tree once a
-second in the same stretch of time; then they are scraped once a second; then hurried by 1, 8 and 64 connections.
+All of them, and the floors (bench_meter: a loop that only reads the children and stat files, and one that reads what else
+the exporter has open as well), look at one tree once a second in the same stretch of time; then they are scraped once a second; then hurried by 1, 8 and 64 connections.
 --peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
 one machine to the next, the other figures do not: the load of this one stands beside them.
 """
@@ -78,7 +78,7 @@ def start_us(o, n, folder):
     """The wrapper, and the tree below it."""
     log, out = f"{folder}/log", f"{folder}/out"
     process = subprocess.Popen(
-        [f"{o.build}/exporter/{US}", "run", "--job-name=bench", "--quiet", "--sample.interval=1s",
+        [f"{o.build}/exporter/{US}", "run", "--job-name=bench", "--quiet", "--no-cloud.discovery", "--sample.interval=1s",
          "--web.listen-address=127.0.0.1:0", f"--history.path={folder}/history.db", "--",
          f"{o.build}/tests/bench/bench_tree", str(n)], stdin=subprocess.PIPE, stdout=open(out, "w"), stderr=open(log, "w"))
     for _ in range(3000):
@@ -150,7 +150,7 @@ def watch_ticks(o, us, root, watchers):
     for w in cpu:
         if alive(w):
             w.row["tick"] = (cpu_ms(w.pid) - cpu[w]) / o.seconds
-    return float(floor[1]), float(floor[2]), int(floor[4])
+    return *map(float, floor[1:4]), int(floor[6])
 
 
 def watch_scrapes(o, watchers):
@@ -191,7 +191,7 @@ def measure(o, n):
         watchers = [us, *peers]
         try:
             time.sleep(3)  # what is read for the first time has been read
-            kept, opened, found = watch_ticks(o, us, root, watchers)
+            kept, opened, same, found = watch_ticks(o, us, root, watchers)
             watch_scrapes(o, watchers)
             for w in watchers:
                 if alive(w):
@@ -204,7 +204,7 @@ def measure(o, n):
                 w.end()
             us.process.stdin.close()
             us.process.wait()
-        return dict(n=n, found=found, kept=kept, opened=opened, load=load, missing=missing,
+        return dict(n=n, found=found, kept=kept, opened=opened, same=same, load=load, missing=missing,
                     rows=[(w.name, w.row) for w in watchers])
 
 
@@ -220,15 +220,17 @@ def cost(row):
 
 
 def print_table(results):
-    print("| processes | who | CPU ms a tick | x floor | CPU ms a scrape | a look, x ours | resident / private MiB | bytes "
+    print("| processes | who | CPU ms a tick | x floor / x same files | CPU ms a scrape | a look, x ours | resident / private MiB | bytes "
           "| requests/s by 1 / 8 / 64 | p50 ms | p99 ms | errors |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for r in results:
         ours = cost(r["rows"][0][1])
         print(f"| {r['n']:,} | floor, kept / opened | {number(r['kept'])} / {number(r['opened'])} | 1 | | {number(r['kept'] / ours)} | | | | | | |")
+        print(f"| {r['n']:,} | floor, the same files | {number(r['same'])} | {number(r['same'] / r['kept'])} / 1 | | {number(r['same'] / ours)} | | | | | | |")
         for name, row in r["rows"]:
             hurried = [row[c] for c in (1, 8, 64) if c in row]
-            print(f"| {r['n']:,} | {name} | {number(row.get('tick'))} | {number(row.get('tick', math.nan) / r['kept'])} "
+            ticks = row.get("tick", math.nan)
+            print(f"| {r['n']:,} | {name} | {number(ticks)} | {number(ticks / r['kept'])} / {number(ticks / r['same'])} "
                   f"| {number(row.get('scrape'))} | {number(cost(row) / ours)} "
                   f"| {number(row.get('resident'))} / {number(row.get('private'))} | {number(row.get('bytes', math.nan))} "
                   + "".join(f"| {' / '.join(number(h[i]) if h[0] > 0 else '-' for h in hurried) or '-'} " for i in range(3))
@@ -243,7 +245,7 @@ def print_table(results):
 def draw(results, path):
     """CPU of one look by number of processes, both in logs."""
     width, height, left, bottom = 720, 440, 70, 50
-    lines = {"floor": [(r["n"], r["kept"]) for r in results]}
+    lines = {"floor": [(r["n"], r["same"]) for r in results]}
     for r in results:
         for name, row in r["rows"]:
             lines.setdefault(name, []).append((r["n"], cost(row)))

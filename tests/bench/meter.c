@@ -4,16 +4,20 @@
  *
  * Once per interval, as the exporter does, it reads the children and stat files of every process of
  * the tree, once by descriptors that it keeps and once by opening them anew, without making
- * anything of them. Prints in one line, in milliseconds of CPU per tick: exporter, floor with kept
- * descriptors, floor with open-read-close; then the exporter's resident memory in KiB and the
- * number of processes.
+ * anything of them; and by kept descriptors what the exporter has open besides of the machine, of
+ * control groups and of itself, which it reads at every tick. Prints in one line, in milliseconds of
+ * CPU per tick: exporter, processes with kept descriptors, the same with open-read-close, processes
+ * and what else the exporter has open; then the exporter's resident and private memory in KiB, and
+ * the number of processes.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +31,12 @@ struct process {
 	int children_fd, stat_fd;
 };
 
+#define FILES_MAX 4096
+
 static struct process process[PROCESSES_MAX];
 static size_t n_processes;
+static int file_fd[FILES_MAX];
+static size_t n_files;
 static char text[1 << 16];
 
 static long long nanoseconds(clockid_t clock)
@@ -82,6 +90,60 @@ static void find_tree(uint64_t root)
 	}
 }
 
+/* Is it a file of a process of the tree, which the others read? */
+static bool is_of_tree(const char *path)
+{
+	struct scan s = SCAN(path, strlen(path));
+	uint64_t pid;
+
+	if (!scan_literal(&s, "/proc/") || !scan_u64(&s, &pid))
+		return false;
+	for (size_t i = 0; i < n_processes; i++)
+		if (process[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* What the exporter has open for reading below /proc and /sys. */
+static void find_files(uint64_t exporter)
+{
+	char folder[64], path[4096];
+	const struct dirent *entry;
+	struct stat link;
+
+	snprintf(folder, sizeof folder, "/proc/%lu/fd", exporter);
+	DIR *d = opendir(folder);
+
+	while (d && (entry = readdir(d)) && n_files < FILES_MAX) {
+		ssize_t n = readlinkat(dirfd(d), entry->d_name, path, sizeof path - 1);
+
+		if (n <= 0 || fstatat(dirfd(d), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!(link.st_mode & S_IRUSR))
+			continue;
+		path[n] = '\0';
+		if ((strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) ||
+			is_of_tree(path))
+			continue;
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		if (fd >= 0 && fstat(fd, &link) == 0 && S_ISREG(link.st_mode))
+			file_fd[n_files++] = fd;
+		else if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+static long long pass_files(void)
+{
+	long long begin = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+
+	for (size_t i = 0; i < n_files; i++)
+		read_text(file_fd[i]);
+	return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
 static long long pass_kept(void)
 {
 	long long begin = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -109,20 +171,22 @@ static long long pass_open(void)
 	return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
 }
 
-static uint64_t resident_kib(uint64_t pid)
+/* The sum of the lines that begin so. */
+static uint64_t memory_kib(uint64_t pid, const char *key)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%lu/status", pid);
+	snprintf(path, sizeof path, "/proc/%lu/smaps_rollup", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct scan s = SCAN(text, read_text(fd)), line;
-	uint64_t kib = 0;
+	uint64_t sum = 0, kib;
+	struct slice word;
 
-	while (scan_line(&s, &line) &&
-		!(scan_literal(&line, "VmRSS:") && scan_char(&line, '\t') && scan_u64(&line, &kib)))
-		;
+	while (scan_line(&s, &line))
+		if (scan_word(&line, &word) && slice_starts(word, key) && scan_u64(&line, &kib))
+			sum += kib;
 	close(fd);
-	return kib;
+	return sum;
 }
 
 int main(int argc, char **argv)
@@ -138,10 +202,11 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	find_tree(argument[ROOT]);
+	find_files(argument[EXPORTER]);
 
 	struct timespec pause = {(time_t)(argument[INTERVAL_MS] / 1000),
 		(long)(argument[INTERVAL_MS] % 1000 * 1000000)};
-	long long begin = nanoseconds(exporter), kept = 0, opened = 0;
+	long long begin = nanoseconds(exporter), kept = 0, opened = 0, files = 0;
 
 	for (uint64_t tick = 0; tick < argument[TICKS]; tick++) {
 		nanosleep(&pause, NULL);
@@ -149,13 +214,16 @@ int main(int argc, char **argv)
 		if (tick % 2)
 			opened += pass_open();
 		kept += pass_kept();
+		files += pass_files();
 		if (tick % 2 == 0)
 			opened += pass_open();
 	}
 	double spent = (double)(nanoseconds(exporter) - begin),
 	       ticks = (double)argument[TICKS] * 1e6;
 
-	printf("%.3f %.3f %.3f %lu %zu\n", spent / ticks, (double)kept / ticks,
-		(double)opened / ticks, resident_kib(argument[EXPORTER]), n_processes);
+	printf("%.3f %.3f %.3f %.3f %lu %lu %zu\n", spent / ticks, (double)kept / ticks,
+		(double)opened / ticks, (double)(kept + files) / ticks,
+		memory_kib(argument[EXPORTER], "Rss:"), memory_kib(argument[EXPORTER], "Private_"),
+		n_processes);
 	return EXIT_SUCCESS;
 }

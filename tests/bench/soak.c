@@ -5,7 +5,8 @@
  * Usage: bench_soak CHURN-PROGRAM FOLDER TICKS
  *
  * Each tick is one second of the made-up clock; every fifteenth is scraped in all formats, and after a run of
- * RUN_TICKS, which ends, what a user may ask is asked. now_read is wrapped by the linker: tests/bench/CMakeLists.txt.
+ * RUN_TICKS, which ends, what a user may ask is asked. The clocks, also that by which the history is kept small, are
+ * wrapped by the linker: tests/bench/CMakeLists.txt.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include "exporter/historian.h"
 #include "exporter/identity.h"
 #include "exporter/outlook.h"
+#include "exporter/past.h"
 #include "exporter/query.h"
 #include "exporter/sampler.h"
 #include "exporter/scrape.h"
@@ -48,6 +50,13 @@ struct now __wrap_now_read(void)
 	now.mono.ns += ahead;
 	now.wall.ns += ahead;
 	return now;
+}
+
+double __real_writer_clock(void);
+double __wrap_writer_clock(void);
+double __wrap_writer_clock(void)
+{
+	return __real_writer_clock() + (double)atomic_load(&ahead_ns) / 1e9;
 }
 
 struct soak {
@@ -234,6 +243,7 @@ static void start(struct soak *s, char *program)
 		NULL; /* jobs of others on this machine would be found, and counted for ever */
 	s->app.history_path = xstrdup(path);
 	s->app.sized = sized_cache_new();
+	s->app.pasts = past_cache_new();
 	columns_build(&s->app.columns);
 	const struct historian_config c = {.path = s->app.history_path,
 		.columns = &s->app.columns,

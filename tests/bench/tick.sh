@@ -24,7 +24,7 @@ trap finish EXIT
 start() {
 	local processes=$1 interval=$2
 	mkfifo "$folder/input"
-	"$exporter" run --job-name=bench --quiet --sample.interval="$interval" --history.path="$folder/history.db" -- \
+	"$exporter" run --job-name=bench --quiet --no-cloud.discovery --sample.interval="$interval" --history.path="$folder/history.db" -- \
 		"$build/tests/bench/bench_tree" "$processes" <"$folder/input" >"$folder/output" &
 	wrapper=$!
 	exec 9>"$folder/input"
@@ -50,18 +50,20 @@ measure() {
 	local processes=$1 interval=$2 milliseconds=$3 ticks=$4
 	start "$processes" "$interval"
 	sleep 3 # so that what is read for the first time has been read
-	read -r tick kept opened kib found < <("$build/tests/bench/bench_meter" "$wrapper" "$root" "$milliseconds" "$ticks")
+	read -r tick kept opened same kib own found < <("$build/tests/bench/bench_meter" "$wrapper" "$root" "$milliseconds" "$ticks")
 	stop
 	[ "$found" = "$processes" ] || printf 'tick.sh: the floor found %s of %s processes\n' "$found" "$processes" >&2
-	awk -v n="$processes" -v i="$interval" -v t="$tick" -v k="$kept" -v o="$opened" -v r="$kib" \
-		'BEGIN { printf "%9d  %8s  %11.3f  %10.3f  %10.3f  %9.1f  %12.1f\n", n, i, t, k, o, t / k, r / 1024 }'
+	awk -v n="$processes" -v i="$interval" -v t="$tick" -v k="$kept" -v o="$opened" -v s="$same" -v r="$kib" -v p="$own" \
+		'BEGIN { printf "%9d  %8s  %11.3f  %9.3f  %9.3f  %10.3f  %6.1f  %6.1f  %8.1f  %7.1f\n", n, i, t, k, o, s, t / k, t / s, r / 1024, p / 1024 }'
 }
 
 deploy/packages.sh build test
 build_targets rightsize-exporter bench_tree bench_meter
 
-printf 'CPU milliseconds per tick; floor: children and stat of each process, nothing else\n\n'
-printf 'processes  interval  exporter ms  floor kept  floor open  x kept    resident MiB\n'
+printf 'CPU milliseconds per tick; floors: children and stat of each process, kept open or opened anew; and the same kept\n'
+printf 'with whatever else the exporter has open of the machine, of control groups and of itself\n\n'
+printf '%9s  %8s  %11s  %9s  %9s  %10s  %6s  %6s  %8s  %7s\n' processes interval 'exporter ms' 'kept' 'opened' 'same files' \
+	'x kept' 'x same' 'resident' 'private'
 for processes in "${sizes[@]}"; do
 	measure "$processes" 1s 1000 20
 	measure "$processes" 100ms 100 100

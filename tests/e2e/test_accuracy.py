@@ -167,6 +167,26 @@ for _ in range(4):
         self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)
 
 
+class Advice(Case):
+    """What would make CPU time exact is said once, where it may not be."""
+
+    def said(self, *flags):
+        self.folder.chmod(0o777)
+        # More than are told apart from the run, if they have a group for themselves.
+        for _ in range(17):
+            other = subprocess.Popen(["sleep", "600"])
+            self.addCleanup(other.wait)
+            self.addCleanup(other.kill)
+        result = self.run_job(["true"], flags=["--no-run.cgroup", *flags], preexec_fn=None if os.geteuid() else become_nobody)
+        return result.stderr.count(b"exact_with=")
+
+    def test_is_given_to_who_has_no_rights(self):
+        self.assertEqual(self.said(), 1)
+
+    def test_is_not_given_to_who_wants_to_hear_nothing(self):
+        self.assertEqual((self.said("--quiet"), self.said("--log.level=warn")), (0, 0))
+
+
 class MemorySource(Case):
     def test_of_a_mark_that_was_seen_is_the_kernel_s_mark(self):
         wrapper = self.start_run(MARK_THEN_WAIT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

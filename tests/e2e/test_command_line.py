@@ -119,6 +119,15 @@ class WrongUse(Case):
         (["recommend", "--job-name=job", "--percentile=95"], ["--percentile", "95", "0.01 to 1"]),
         (["recommend", "--job-name=job", "--attempt=0"], ["--attempt", "1 to 10"]),
         (["recommend", "--job-name=job", "--input-bytes=much"], ["--input-bytes", "much", "a number"]),
+        *(([command, "a/mem", "--job-name=a/mem"], ['"a/mem" is not a flag: did you mean --job-name=a/mem?', "--help"])
+          for command in ("recommend", "servers", "benchmarks", "stats", "runs", "series", "csv", "report")),
+        (["recommend", "--job-name=a/mem", "b"], ['"b" is not a flag', "--help"]),
+        (["recommend", "--job-name=a/mem", "--", "b"], ['"b" is not a flag']),
+        (["recommend", "--log.level=error", "b", "--job-name=a/mem"], ['"b" is not a flag']),
+        *(([command, "a/mem"], ['"a/mem" is not a flag: give --NAME VALUE'])
+          for command in ("jobs", "overview", "server")),
+        (["catalogue", "info", "b"], ['"b" is one word too many']),
+        (["rules", "capture", "b"], ["unknown argument b"]),
         (["manual", "nothing"], ["metrics", "options"]),
     ]
 

@@ -16,7 +16,7 @@ from support import python_job, wait_until
 class Central:
     """Takes POST /runs as the other exporter does: by id, so that what comes twice counts once.
 
-    answers: what to do with the next ones, before all others are taken: a status, "drop" (take it, but close the
+    answers: what to do with the next ones, before all others are taken: a status, (a status, a body), "drop" (take it, but close the
     connection without a word), "hold" (do not answer before release() is called, then close), "break" (close it
     without taking the run).
     always: for a job's name, what to do with each of its runs.
@@ -51,8 +51,10 @@ class Central:
                     with contextlib.suppress(OSError):
                         self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                answer = json.dumps({"error": {"code": "told", "message": "as told"}} if do != 200 else {}).encode()
-                self.send_response(do)
+                error = {"code": {400: "bad_body"}.get(do, "told"), "message": "as told"}
+                status, text = do if isinstance(do, tuple) else (do, json.dumps({} if do == 200 else {"error": error}))
+                answer = text.encode()
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)
@@ -150,6 +152,7 @@ class Forward(support.Case):
             result = self.run_job(QUICK, flags=flags)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(b"they wait in the history", result.stderr)
+            self.assertNotIn(b"handed on again", result.stderr)
         central = self.central(port=port)
         self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
         self.assertEqual(central.ids(), self.ids())
@@ -171,6 +174,13 @@ class Forward(support.Case):
         again = self.central()
         self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
         self.assertEqual(again.ids(), self.ids(), "what was handed on or refused is not sent again")
+
+    def test_what_stands_before_the_other_exporter_refuses_no_run_for_good(self):
+        page = "<html><title>The plain HTTP request was sent to HTTPS port</title></html>"
+        central = self.central((400, page), (413, page))
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        self.assertEqual(central.sent(), self.ids() * 3)
+        self.assertEqual(central.ids(), self.ids())
 
     def test_a_run_that_always_fails_holds_up_no_other(self):
         for do, said in ((500, "answers 500: .*as told"), ("break", "a run cannot be handed on")):
@@ -238,6 +248,7 @@ class Forward(support.Case):
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said("runs are left to be handed on"))
+        self.assertFalse(server.said("handed on again"))
         self.assertFalse(central.released.is_set())
 
     def test_a_url_or_token_that_is_none_is_said(self):
@@ -245,10 +256,20 @@ class Forward(support.Case):
                               "--forward.url=central:9877")
         self.assertEqual(result.returncode, 1)
         self.assertIn("--forward.url=central:9877: accepted is http://HOST:PORT", result.stderr)
+        result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                              "--forward.url=http://user:word@central:9877")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--forward.token-file", result.stderr)
+        self.assertNotIn("word@", result.stderr)
         result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
+
+    def test_a_token_that_cannot_be_read_yet_is_said(self):
+        server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
+        self.assertTrue(server.said("refused until there is a token"))
+        self.assertTrue(server.said("do nothing without --forward.url"))
 
     def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
         slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]

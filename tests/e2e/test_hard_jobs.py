@@ -12,7 +12,7 @@ TOOLS = pathlib.Path(os.environ["RIGHTSIZE_ACCURACY_TOOLS"])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
 import groups  # noqa: E402
 import run as accuracy  # noqa: E402
-from support import Case  # noqa: E402
+from support import Case, python_job  # noqa: E402
 
 SIZE = 0.1
 # Starting the job takes the starter some milliseconds, which are counted here or there.
@@ -40,16 +40,39 @@ exec "$@"
 """
 
 
+# Five children that have more than the limit together, none alone; ends as a shell does when one is killed.
+CROWD = python_job("""
+import os, signal, sys
+children = []
+for _ in range(5):
+    children.append(os.fork())
+    if children[-1] == 0:
+        held = b"x" * (60 << 20)
+        signal.pause()
+pid, status = os.wait()
+for child in children:
+    if child != pid:
+        os.kill(child, signal.SIGKILL)
+sys.exit(128 + status)
+""")
+
+
 class KilledForMemory(Case):
-    def run_limited(self, case):
+    def run_limited(self, command, **options):
         with groups.limited_memory("memory", LIMIT) as folder:
             if isinstance(folder, str):
                 self.skipTest(folder)
-            return self.run_job([accuracy.JOB, case],
-                                preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+            return self.run_job(command, preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"), **options)
+
+    def test_of_several_that_nobody_looked_at_needed_the_limit_together(self):
+        self.assertEqual(self.run_limited(CROWD, flags=["--sample.interval=1h"]).returncode, 128 + 9)
+        run = self.only_run()
+        self.assertEqual((run["outcome"], run["memory_source"]), ("oom_killed", "limit"))
+        self.assertGreater(run["memory_peak_bytes"], 0.8 * LIMIT)
+        self.assertLessEqual(run["memory_peak_bytes"], LIMIT)
 
     def test_is_an_outcome_with_the_limit_and_no_success(self):
-        killed, brief = self.run_limited("spike_root"), self.run_limited("brief")
+        killed, brief = (self.run_limited([accuracy.JOB, case]) for case in ("spike_root", "brief"))
         self.assertEqual((killed.returncode, brief.returncode), (128 + 9, 0))
         self.assertIn(b"oom_killed", killed.stderr)
         self.assertIn(b"at its limit of 200.0 MiB", killed.stderr)

@@ -21,6 +21,7 @@ IMAGE, JOB_IMAGE, PAUSE = os.environ["RIGHTSIZE_IMAGE"], os.environ["JOB_IMAGE"]
 IMAGES, LOGS = os.environ["KUBERNETES_IMAGES"], pathlib.Path(os.environ["KUBERNETES_LOGS"])
 ADDRESS, BRIDGE = "10.88.5.1", "rightsize0"
 SLOW = int(os.environ.get("SLOW", "300"))  # a machine that does much else at the same time, or is emulated
+SCRAPE_INTERVAL = os.environ.get("SCRAPE_INTERVAL", "1s")  # in which an answer must come, too
 MIB = 1 << 20
 
 # Two busy processes, one of which keeps 60 MiB for as long as the other is held back; long enough for several scrapes.
@@ -155,7 +156,7 @@ class Prometheus:
         self.file = folder / "targets.json"
         configuration = folder / "prometheus.yml"
         configuration.write_text(json.dumps({
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+            "global": {"scrape_interval": SCRAPE_INTERVAL, "scrape_timeout": SCRAPE_INTERVAL},
             "scrape_configs": [{"job_name": "pods", "file_sd_configs": [{"files": [str(self.file)]}]}]}))
         self.targets()
         programs.begin("prometheus", "prometheus", f"--config.file={configuration}",

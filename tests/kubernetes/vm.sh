@@ -41,7 +41,7 @@ cp tests/kubernetes/vm-init "$root/init"
 	<deploy/kubernetes/sidecar/classic.yaml >"$root/test/classic.json"
 cat >"$root/test/environment" <<-VARIABLES
 	export KUBERNETES_BIN=/test KUBERNETES_TOOLS=/ KUBERNETES_LOGS=/test/logs KUBERNETES_IMAGES=/test/images.tar
-	export RIGHTSIZE_IMAGE=$RIGHTSIZE_IMAGE JOB_IMAGE=$JOB_IMAGE PAUSE=$PAUSE SLOW=1200 WORK_SECONDS=240
+	export RIGHTSIZE_IMAGE=$RIGHTSIZE_IMAGE JOB_IMAGE=$JOB_IMAGE PAUSE=$PAUSE SLOW=1200 WORK_SECONDS=240 SCRAPE_INTERVAL=5s
 VARIABLES
 rm -f "$vm/disk"
 mke2fs -q -t ext4 -d "$root" "$vm/disk" $(($(du -sm "$root" | cut -f 1) + 1500))M

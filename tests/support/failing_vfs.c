@@ -14,7 +14,10 @@ static struct {
 	bool for_good;
 	int code;
 	long failed;
+	unsigned hang;
+	long hanging; /* calls */
 } plan = {.countdown = -1};
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 /* The real file follows in the same memory, which SQLite gives us by szOsFile. */
 struct wrapped {
@@ -38,7 +41,34 @@ void failing_vfs_fail(unsigned calls, long n, int code, bool for_good)
 	plan.code = code;
 	plan.for_good = for_good;
 	plan.failed = 0;
+	plan.hang = 0;
+	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
+}
+
+void failing_vfs_hang(unsigned calls)
+{
+	pthread_mutex_lock(&lock);
+	plan.hang = calls;
+	pthread_mutex_unlock(&lock);
+}
+
+void failing_vfs_wait_hanging(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!plan.hanging)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+/* With the lock. */
+static void hang(enum vfs_call call)
+{
+	plan.hanging++;
+	pthread_cond_broadcast(&changed);
+	while (plan.hang & call)
+		pthread_cond_wait(&changed, &lock);
+	plan.hanging--;
 }
 
 long failing_vfs_failed(void)
@@ -70,6 +100,8 @@ static int verdict(enum vfs_call call, int io_kind)
 	int rc = SQLITE_OK;
 
 	pthread_mutex_lock(&lock);
+	if (plan.hang & call)
+		hang(call);
 	if (is_next(call))
 		rc = plan.code == SQLITE_IOERR ? io_kind : plan.code;
 	pthread_mutex_unlock(&lock);

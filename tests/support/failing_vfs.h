@@ -31,4 +31,8 @@ void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
 /* How many calls failed since. */
 long failing_vfs_failed(void);
 
+/* From now on these calls wait until failing_vfs_heal, and then succeed: a disk that hangs. */
+void failing_vfs_hang(unsigned calls);
+void failing_vfs_wait_hanging(void); /* until one does */
+
 #endif

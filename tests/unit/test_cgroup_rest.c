@@ -46,10 +46,12 @@ static bool is_root(const void *context, pid_t pid)
 
 static struct cgroup_rest *open_rest(struct world *w)
 {
-	return cgroup_rest_open(&w->t.host, &(struct cgroup_rest_spec){.root = ROOT,
-						    .group = &w->group,
-						    .is_member = is_root,
-						    .known_seconds = 1});
+	return cgroup_rest_open(&w->t.host,
+		&(struct cgroup_rest_spec){.root = ROOT,
+			.group = &w->group,
+			.is_member = is_root,
+			.start = cgroup_rest_start(&w->group, &w->t.host),
+			.known_seconds = 1});
 }
 
 /* A shell (0.5 s so far) started this exporter (0.2 s), which started the run (1 s). */
@@ -100,17 +102,20 @@ static void rest_of_the_group_is_the_run_s(void **state)
 	world_done(&w);
 }
 
-static void what_the_run_did_before_the_group_was_read_is_its_own(void **state)
+static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **state)
 {
+	struct cgroup_rest_spec spec = {.root = ROOT, .is_member = is_root, .known_seconds = 1};
 	struct world w;
 
 	(void)state;
 	world_init(&w);
 	cgroup_rest_close(w.rest);
-	put_process(&w, ROOT, OURS, 125, 0); /* since the caller looked, who knows of 1 s */
-	w.rest = open_rest(&w);
-	group_has(&w, "5\n7\n10\n", 32);
-	assert_double_equal(cgroup_rest_read(w.rest, &w.t.host).seconds, 1.25 + 2, 1e-9);
+	spec.group = &w.group;
+	spec.start = cgroup_rest_start(&w.group, &w.t.host);
+	put_process(&w, OURS, SHELL, 70, 3);
+	w.rest = cgroup_rest_open(&w.t.host, &spec);
+	group_has(&w, "5\n7\n10\n", 32.5);
+	assert_double_equal(cgroup_rest_read(w.rest, &w.t.host).seconds, 1 + 2.5 - 0.5, 1e-9);
 	world_done(&w);
 }
 
@@ -252,7 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rest_of_the_group_is_the_run_s),
-		cmocka_unit_test(what_the_run_did_before_the_group_was_read_is_its_own),
+		cmocka_unit_test(what_we_did_while_the_run_was_looked_at_is_not_the_run_s),
 		cmocka_unit_test(parent_may_wait_for_the_root),
 		cmocka_unit_test(parent_that_waited_just_now_is_believed_once),
 		cmocka_unit_test(others_that_work_end_it_for_good),

@@ -128,24 +128,6 @@ static void what_is_handed_over_is_committed(void **state)
 	assert_true(health.bytes_on_disk >= 4096);
 }
 
-static void stopping_writes_what_is_left(void **state)
-{
-	struct fixture *f = *state;
-
-	start(f);
-	begin(f, "r1");
-	add_samples(f, "r1", 0, 2000);
-	finish(f, "r1");
-	historian_stop(f->h);
-	f->h = NULL;
-	/* Closed properly: no -wal, no -shm. */
-	assert_int_equal(test_folder_count(&f->folder), 1);
-	struct run r = read_run(f, "r1");
-
-	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
-	assert_int_equal(r.samples, 2000);
-}
-
 static void memory_serves_readers_of_the_process(void **state)
 {
 	struct fixture *f = *state;
@@ -478,7 +460,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_handed_over_is_committed),
-		TEST(stopping_writes_what_is_left),
 		TEST(memory_serves_readers_of_the_process),
 		TEST(a_bad_path_is_an_error_at_the_start),
 		TEST(a_corrupt_file_at_the_start_is_set_aside),

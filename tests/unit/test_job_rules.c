@@ -24,6 +24,7 @@ static void mistakes_are_named_with_their_line(void **state)
 		{"rules:\n- 1", "f:2: a rule must be keys"},
 		{"rules:\n- user: x", "f:2: a rule needs either job_name or ignore"},
 		{"rules:\n- user: x\n  job_name: a\n  ignore: true", "f:2: a rule needs either"},
+		{"rules:\n- user: x\n  job_name: ''", "f:2: job_name is empty"},
 		{"rules:\n- job_name: x", "f:2: a rule needs a condition: command_line,"},
 		{"rules:\n- usr: x", "f:2: usr is no key of a rule; accepted are name,"},
 		{"rules:\n- user: x\n  user: y", "f:3: user is there twice"},

@@ -1,6 +1,8 @@
 /* collectors/machine_cpu, missed_cpu: what the machine spent, and what may have been missed. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -24,7 +26,6 @@ static void stat_is_read(void **state)
 		0, &m));
 	assert_int_equal(m.cpus, 2);
 	assert_double_equal(m.idle_seconds, 10.2, 1e-9);
-	assert_double_equal(m.stolen_seconds, 0.3, 1e-9);
 	assert_int_equal(m.births, 4711);
 }
 
@@ -69,35 +70,66 @@ static void spent_is_what_was_not_idle(void **state)
 	}
 }
 
-static void a_kernel_that_does_not_know_of_steal_had_none(void **state)
-{
-	struct machine_cpu m;
-
-	(void)state;
-	assert_true(parse("cpu  1 2 3 400\ncpu0 1\nprocesses 1\n", 0, &m));
-	assert_double_equal(m.idle_seconds, 4, 1e-9);
-	assert_double_equal(m.stolen_seconds, 0, 0);
-}
-
-static void stolen_is_a_part_of_what_was_not_idle(void **state)
+/* Two CPUs, of which each has ran, and of its busy time stolen, so many ticks in the second. */
+static void stolen_is_a_part_of_what_ran(void **state)
 {
 	static const struct {
-		double idle, stolen, part; /* of two CPUs in one second */
+		unsigned idle[2], stolen[2];
+		double part;
 	} cases[] = {
-		{1, 0, 0}, {1, 0.25, 0.25}, {0, 1, 0.5},
-		{1.9, 0.2, 1},           /* ticks are coarser than the clock */
-		{2, 0.1, 0}, {1, -1, 0}, /* it falls when a CPU goes offline */
+		{{100, 100}, {0, 0}, NAN}, /* nobody ran */
+		{{0, 100}, {0, 0}, 0},
+		{{0, 0}, {50, 50}, 1 / 3.}, /* half of it, of which half met who ran */
+		{{0, 98}, {10, 0}, 0.09 / 1.01},
+		{{0, 90}, {10, 10}, 0.09 / 0.99}, /* one that waits to wake, and hardly runs */
+		{{0, 100}, {0, 5}, 0},            /* ticks are coarser than the clock */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct machine_cpu a = {.cpus = 2, .idle_seconds = 10, .stolen_seconds = 5};
-		struct machine_cpu b = {.at = {NS_PER_S},
-			.cpus = 2,
-			.idle_seconds = 10 + cases[i].idle,
-			.stolen_seconds = 5 + cases[i].stolen};
+		AUTO(machine_steal_done) struct machine_steal s = {0};
+		struct machine_cpu first = {0}, last = {0};
+		char text[128];
 
-		assert_double_equal(machine_cpu_stolen(&a, &b), cases[i].part, 1e-9);
+		for (unsigned k = 0; k < 2; k++) {
+			snprintf(text, sizeof text,
+				"cpu  1 1 1 1 1\ncpu0 1 0 1 %u 0 0 0 %u 0\ncpu1 1 0 1 %u 0 0 0 "
+				"%u\nintr 1\n",
+				k * cases[i].idle[0], k * cases[i].stolen[0], k * cases[i].idle[1],
+				k * cases[i].stolen[1]);
+			machine_steal_look(&s, SCAN(text, strlen(text)),
+				(struct mono){(k + 1) * NS_PER_S}, 100);
+		}
+		last.ran_seconds = s.ran_seconds;
+		last.stolen_seconds = s.stolen_seconds;
+		if (isnan(cases[i].part))
+			assert_true(isnan(machine_cpu_stolen(&first, &last)));
+		else
+			assert_double_equal(machine_cpu_stolen(&first, &last), cases[i].part, 1e-9);
+	}
+}
+
+static void steal_is_not_known_of_when_cpus_come_and_go(void **state)
+{
+	static const struct {
+		const char *text;
+		double at, ran;
+	} steps[] = {
+		{"cpu0 1 2 3 0 0 0 0 0\ncpu1 1 2 3 0 0 0 0 0\n", 1, 0},
+		{"cpu0 1 2 3 0 0 0 0 50\n", 2, 0},
+		{"cpu0 1 2 3 0 0 0 0 60\n", 2.05, 0}, /* too soon: it comes with the next */
+		{"cpu0 1 2 3 0 0 0 0 100\n", 3, 0.5},
+		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel: none, and all idle */
+		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 5, 0.5},
+		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 6, 2.5},
+	};
+	AUTO(machine_steal_done) struct machine_steal s = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		machine_steal_look(&s, SCAN(steps[i].text, strlen(steps[i].text)),
+			(struct mono){(int64_t)(steps[i].at * 1e9)}, 100);
+		assert_double_equal(s.ran_seconds, steps[i].ran, 1e-9);
 	}
 }
 
@@ -165,8 +197,8 @@ int main(void)
 		cmocka_unit_test(stat_is_read),
 		cmocka_unit_test(what_lacks_a_line_is_refused),
 		cmocka_unit_test(spent_is_what_was_not_idle),
-		cmocka_unit_test(a_kernel_that_does_not_know_of_steal_had_none),
-		cmocka_unit_test(stolen_is_a_part_of_what_was_not_idle),
+		cmocka_unit_test(stolen_is_a_part_of_what_ran),
+		cmocka_unit_test(steal_is_not_known_of_when_cpus_come_and_go),
 		cmocka_unit_test(bound_follows_what_is_known),
 		cmocka_unit_test(bound_is_not_more_than_the_group_spent),
 		cmocka_unit_test(orphan_that_is_not_handed_to_us_may_run_on_unseen),

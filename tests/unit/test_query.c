@@ -90,17 +90,25 @@ static void commands_answer_or_say_why_not(void **state)
 		{"runs", {"--job-name="}, 2, NULL, {"--job-name: \"\" is not accepted"}},
 		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL,
 			{"--limit: \"many\"", "1 to 10000"}},
+		{"servers", {"--memory=4G"}, 2, NULL,
+			{"--memory: \"4G\" is not accepted: give a number of MiB from 0 to "
+			 "1000000000"}},
+		{"recommend", {"--job-name=a", "--deadline=1h"}, 2, NULL,
+			{"--deadline: \"1h\" is not accepted: give a number of seconds from 0.001 "
+			 "to 1000000000"}},
 		{"runs", {"--job-name=a", "--job-name=b"}, 2, NULL,
 			{"--job-name was given more than once"}},
 		{"runs", {"--colour=red"}, 2, NULL, {"colour", "--job-name"}},
-		{"runs", {"etl/load"}, 2, NULL, {"\"etl/load\" is not a flag"}},
+		{"runs", {"etl/load"}, 2, NULL,
+			{"\"etl/load\" is not a flag: did you mean --job-name=etl/load?"}},
+		{"jobs", {"etl/load"}, 2, NULL, {"\"etl/load\" is not a flag: give --NAME VALUE"}},
 		{"runs", {"--"}, 2, NULL, {"\"--\" is not a flag"}},
 		{"recommend", {"--job-name=etl/load", "--vendor=nobody"}, 2, NULL,
 			{"nobody", "accepted:", "  aws"}},
 		{"stats", {"--job-name=etl/laod"}, 1, NULL,
 			{"rightsize-exporter stats: no job \"etl/laod\"",
 				"did you mean:", "  etl/load\n"}},
-		{"stats", {"--job-name=escape"}, 1, NULL, {"did you mean:", "  esc?[2Jape\n"}},
+		{"stats", {"--job-name=esc[2Jape"}, 1, NULL, {"did you mean:", "  esc?[2Jape\n"}},
 	};
 
 	(void)state;

@@ -213,16 +213,22 @@ static void what_is_left_in_the_group_goes_back_up(void **state)
 	in_every_place(leave_one_behind);
 }
 
-static void find_a_leftover(struct run_cgroup *g, const char *directory)
+static pid_t dead_pid(void)
 {
-	struct run_cgroup next = RUN_CGROUP_NONE;
-	char path[256], ours[RUN_CGROUP_NAME_MAX];
 	pid_t gone = fork();
 
 	if (gone == 0)
 		_exit(0);
 	waitpid(gone, NULL, 0);
-	snprintf(path, sizeof path, "%s/rightsize-%d-00000000", directory, (int)gone);
+	return gone;
+}
+
+static void find_a_leftover(struct run_cgroup *g, const char *directory)
+{
+	struct run_cgroup next = RUN_CGROUP_NONE;
+	char path[256], ours[RUN_CGROUP_NAME_MAX];
+
+	snprintf(path, sizeof path, "%s/rightsize-%d-00000000", directory, (int)dead_pid());
 	assert_int_equal(mkdir(path, 0755), 0);
 	snprintf(ours, sizeof ours, "%s", g->name);
 	assert_int_equal(run_cgroup_make(&next, directory, g->version, NULL), 0);
@@ -236,6 +242,91 @@ static void leftover_of_a_dead_maker_is_removed(void **state)
 {
 	(void)state;
 	in_every_place(find_a_leftover);
+}
+
+static void make_group(const char *path, const char *name)
+{
+	char full[512];
+
+	snprintf(full, sizeof full, "%s/%s", path, name);
+	assert_int_equal(mkdir(full, 0755), 0);
+}
+
+static void remove_group(const char *path, const char *name)
+{
+	char full[512];
+
+	snprintf(full, sizeof full, "%s/%s", path, name);
+	assert_int_equal(rmdir(full), 0);
+}
+
+static void leave_groups_behind(struct run_cgroup *g, const char *directory)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", directory, g->name);
+	make_group(path, "made");
+	make_group(path, "made/by-the-job");
+	make_group(path, "another");
+	run_cgroup_remove(g);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void groups_that_the_job_left_empty_go_with_it(void **state)
+{
+	(void)state;
+	in_every_place(leave_groups_behind);
+}
+
+static void leave_a_group_of_a_living_maker(struct run_cgroup *g, const char *directory)
+{
+	char path[256], inner[RUN_CGROUP_NAME_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", directory, g->name);
+	snprintf(inner, sizeof inner, "rightsize-%d-00000000", (int)getpid());
+	make_group(path, inner);
+	run_cgroup_remove(g);
+	assert_true(exists(path, inner));
+	remove_group(path, inner);
+	remove_group(path, "");
+}
+
+static void group_that_another_wrapper_is_about_to_use_stays(void **state)
+{
+	(void)state;
+	in_every_place(leave_a_group_of_a_living_maker);
+}
+
+static void find_leftovers_in_leftovers(struct run_cgroup *g, const char *directory)
+{
+	struct run_cgroup next = RUN_CGROUP_NONE;
+	char inner[RUN_CGROUP_NAME_MAX], place[128], outer[256];
+	int gone = (int)dead_pid();
+
+	snprintf(inner, sizeof inner, "rightsize-%d-00000001", gone);
+	/* Below a group of ours, where nobody else tidies up. */
+	snprintf(place, sizeof place, "%s/%s", directory, g->name);
+	snprintf(outer, sizeof outer, "%s/rightsize-%d-00000000", place, gone);
+	make_group(outer, "");
+	make_group(outer, inner);
+	assert_int_equal(run_cgroup_make(&next, place, g->version, NULL), 0);
+	assert_int_equal(access(outer, F_OK), -1);
+	run_cgroup_remove(&next);
+
+	/* A job that outlived its wrapper may have made that one. */
+	make_group(outer, "");
+	make_group(outer, "of-the-job");
+	assert_int_equal(run_cgroup_make(&next, place, g->version, NULL), 0);
+	assert_true(exists(outer, "of-the-job"));
+	run_cgroup_remove(&next);
+	run_cgroup_remove(g);
+	assert_false(exists(place, ""));
+}
+
+static void leftovers_in_leftovers_are_removed(void **state)
+{
+	(void)state;
+	in_every_place(find_leftovers_in_leftovers);
 }
 
 static void group_that_cannot_be_made_says_why(void **state)
@@ -306,6 +397,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(group_counts_children_that_nobody_waits_for),
 		cmocka_unit_test(what_is_left_in_the_group_goes_back_up),
 		cmocka_unit_test(leftover_of_a_dead_maker_is_removed),
+		cmocka_unit_test(groups_that_the_job_left_empty_go_with_it),
+		cmocka_unit_test(group_that_another_wrapper_is_about_to_use_stays),
+		cmocka_unit_test(leftovers_in_leftovers_are_removed),
 		cmocka_unit_test(group_that_cannot_be_made_says_why),
 		cmocka_unit_test(clock_counts_children_that_nobody_waits_for),
 		cmocka_unit_test(clock_does_not_count_who_opened_it),

@@ -1,7 +1,6 @@
-/* Where a run runs: its network namespace, the disk space it takes, the processor its programs need. */
+/* Where a run runs: its network namespace, the disk space it takes. */
 #include "tests/unit/test_main.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -256,204 +255,9 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 	world_free(w);
 }
 
-/* ---- architecture ---- */
-
-static void put_exe(struct world *w, int pid, unsigned machine, const char *path)
-{
-	char name[32];
-	Elf64_Ehdr head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
-		.e_machine = (Elf64_Half)machine};
-
-	snprintf(name, sizeof name, "%d/exe", pid);
-	memory_tree_file(w->proc, name, (const char *)&head, sizeof head);
-	memory_tree_link(w->proc, name, path);
-}
-
-static const char *architecture(struct world *w)
-{
-	struct account_note note;
-
-	look(w);
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	return note.architecture;
-}
-
-static void the_busiest_process_decides(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .user = 10});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 500});
-	children(w, 10, "11 ");
-	children(w, 11, "");
-	put_exe(w, 10, EM_X86_64, "/bin/sh");
-	put_exe(w, 11, EM_AARCH64, "/opt/job");
-	follow(w, 10, 0);
-	assert_string_equal(architecture(w), "arm64");
-	world_free(w);
-}
-
-static void an_emulated_program_is_not_its_emulator(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	put_exe(w, 10, EM_X86_64, "/usr/bin/qemu-aarch64-static");
-	follow(w, 10, 0);
-	assert_string_equal(architecture(w), "arm64");
-	world_free(w);
-}
-
-static void emulators_are_known_by_name(void **state)
-{
-	static const struct {
-		const char *path, *architecture;
-	} cases[] = {
-		{"/usr/bin/qemu-x86_64", "x86_64"},
-		{"qemu-i386-static", "i386"},
-		{"/usr/bin/qemu-system-x86_64", NULL},
-		{"/usr/bin/qemu-aarch64_be", NULL},
-		{"/usr/bin/python3", NULL},
-		{"", NULL},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *found = emulated_architecture(cases[i].path);
-
-		if (cases[i].architecture)
-			assert_string_equal(found, cases[i].architecture);
-		else
-			assert_null(found);
-	}
-}
-
-static void headers_are_read_in_both_byte_orders_and_never_past_their_end(void **state)
-{
-	unsigned char head[20] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
-
-	(void)state;
-	head[18] = EM_X86_64;
-	assert_string_equal(elf_architecture(head, sizeof head), "x86_64");
-	assert_null(elf_architecture(head, sizeof head - 1));
-	head[EI_DATA] = ELFDATA2MSB;
-	assert_null(elf_architecture(head, sizeof head));
-	head[18] = 0;
-	head[19] = EM_386;
-	assert_string_equal(elf_architecture(head, sizeof head), "i386");
-	memcpy(head, "#!/b", 4);
-	assert_null(elf_architecture(head, sizeof head));
-}
-
-/* An executable with two segments, the second of which is a note with an alien property before that of the level. */
-struct executable {
-	Elf64_Ehdr head;
-	Elf64_Phdr segment[2];
-	uint32_t note[4 + 4 + 4];
-};
-
-static struct executable executable_of(uint32_t needed)
-{
-	return (struct executable){
-		.head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
-			.e_machine = EM_X86_64,
-			.e_phoff = offsetof(struct executable, segment),
-			.e_phnum = 2},
-		.segment = {{.p_type = PT_LOAD},
-			{.p_type = 0x6474e553,
-				.p_offset = offsetof(struct executable, note),
-				.p_filesz = sizeof(uint32_t[12])}},
-		/* "GNU"; a property of 4 bytes, padded; the level. */
-		.note = {4, 32, 5, 0x554e47, 0xc0000002, 4, 3, 0, 0xc0008002, 4, needed, 0},
-	};
-}
-
-static void level_is_the_highest_that_the_executable_needs(void **state)
-{
-	static const struct {
-		uint32_t needed;
-		const char *level;
-	} cases[] = {
-		{1, "x86-64"}, {3, "x86-64-v2"}, {7, "x86-64-v3"}, {15, "x86-64-v4"}, {0, NULL}};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct executable x = executable_of(cases[i].needed);
-		const char *level = elf_cpu_level((const unsigned char *)&x, sizeof x);
-
-		if (cases[i].level)
-			assert_string_equal(level, cases[i].level);
-		else
-			assert_null(level);
-	}
-}
-
-static void executable_that_does_not_say_or_is_cut_has_no_level(void **state)
-{
-	struct executable x = executable_of(7), other;
-
-	(void)state;
-	for (size_t len = 0; len < sizeof x - 8; len++) {
-		AUTO(freep) unsigned char *cut = xmalloc(len + 1);
-
-		memcpy(cut, &x, len);
-		assert_null(elf_cpu_level(cut, len));
-	}
-	other = x;
-	other.head.e_machine = EM_AARCH64;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-	other = x;
-	other.segment[1].p_type = PT_NOTE;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-	other = x;
-	other.segment[1].p_offset = UINT64_MAX;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-	other = x;
-	other.head.e_phoff = UINT64_MAX - 1;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-	other = x;
-	other.note[5] = UINT32_MAX; /* the alien property goes past the end */
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-	other = x;
-	other.note[3] = 0;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
-}
-
-static void level_is_kept_with_the_run_and_not_an_emulators(void **state)
-{
-	struct executable x = executable_of(7);
-	struct account_note note;
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
-	memory_tree_link(w->proc, "10/exe", "/opt/job");
-	follow(w, 10, 0);
-	look(w);
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	assert_string_equal(note.cpu_level, "x86-64-v3");
-	world_free(w);
-	w = world_new();
-	put_root(w);
-	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
-	memory_tree_link(w->proc, "10/exe", "/usr/bin/qemu-x86_64");
-	follow(w, 10, 0);
-	look(w);
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	assert_string_equal(note.architecture, "x86_64");
-	assert_null(note.cpu_level);
-	world_free(w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(level_is_the_highest_that_the_executable_needs),
-		cmocka_unit_test(executable_that_does_not_say_or_is_cut_has_no_level),
-		cmocka_unit_test(level_is_kept_with_the_run_and_not_an_emulators),
 		cmocka_unit_test(a_namespace_of_its_own_is_counted_from_the_first_look),
 		cmocka_unit_test(bytes_stay_when_the_last_process_is_gone),
 		cmocka_unit_test(the_machines_namespace_is_nobodys),
@@ -464,10 +268,6 @@ int main(void)
 		cmocka_unit_test(what_others_wrote_is_not_counted),
 		cmocka_unit_test(without_knowing_what_it_wrote_nothing_is_said),
 		cmocka_unit_test(another_mount_namespace_is_reached_through_the_process),
-		cmocka_unit_test(the_busiest_process_decides),
-		cmocka_unit_test(an_emulated_program_is_not_its_emulator),
-		cmocka_unit_test(emulators_are_known_by_name),
-		cmocka_unit_test(headers_are_read_in_both_byte_orders_and_never_past_their_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,10 +58,12 @@ static int end(struct app *app, const struct arguments *a, struct reply *r, stru
 	return 0;
 }
 
-static const struct route route_set = {"/set", NULL, "Sets", no_parameters, set};
+static const struct route route_set = {
+	"/set", NULL, "Sets", no_parameters, set, .takes_long = true};
 static const struct route route_end = {"/runs/{id}/end", NULL, "Ends", id_parameters, end};
-const struct route *const all_routes[] = {NULL};
-const struct route *const all_changes[] = {&route_set, &route_end, NULL};
+static const struct route route_both = {"/both", NULL, "Reads or sets", no_parameters, set};
+const struct route *const all_routes[] = {&route_both, NULL};
+const struct route *const all_changes[] = {&route_set, &route_end, &route_both, NULL};
 
 struct fixture {
 	struct options options;
@@ -156,6 +158,27 @@ static void only_whom_we_trust_may_change(void **state)
 		"a -1");
 }
 
+static void other_methods_are_told_which_there_are(void **state)
+{
+	static const struct {
+		const char *target, *method, *holds;
+	} table[] = {
+		{"/both", "DELETE", "only GET, HEAD, POST is answered here"},
+		{"/both?x=1", "PUT", "only GET, HEAD, POST is answered here"},
+		{"/set", "PUT", "only POST is answered here"},
+		{"/set", "GET", "only POST is answered here"},
+		{"/runs/7/end", "PATCH", "only POST is answered here"},
+		{"/metrics", "POST", "only GET, HEAD is answered here"},
+		{"/%zz", "PUT", "only GET, HEAD is answered here"},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		check(f, table[i].target,
+			(struct request){.method = table[i].method, .host = "localhost", GOOD}, 405,
+			table[i].holds);
+}
+
 static void body_is_only_read_of_whom_it_helps(void **state)
 {
 	struct fixture *f = *state;
@@ -192,7 +215,7 @@ static void path_names_what_is_changed(void **state)
 		{"/runs/abc/end/", NULL, 405, "GET, HEAD"},
 		{"/runs/abc", NULL, 405, "GET, HEAD"},
 		{"/runs/abc/end", "GET", 405, "only POST"},
-		{"/runs/abc/end", "DELETE", 405, "GET, HEAD"},
+		{"/runs/abc/end", "DELETE", 405, "only POST"},
 		{"/set", "GET", 405, "only POST"},
 	};
 
@@ -237,6 +260,29 @@ static void body_says_what_is_wrong_with_it(void **state)
 		check(*state, "/set", table[i].r, table[i].status, table[i].holds);
 }
 
+static void change_that_takes_long_is_for_another_thread(void **state)
+{
+	static const struct {
+		const char *method, *target;
+		bool takes_long;
+	} table[] = {
+		{"POST", "/set", true},
+		{"POST", "/set?a=b", true},
+		{"POST", "/runs/1/end", false},
+		{"POST", "/elsewhere", false},
+		{"GET", "/set", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(freep) char *target = xstrdup(table[i].target);
+
+		assert_int_equal(site_takes_long(&(struct request){
+					 .method = table[i].method, .target = target}),
+			table[i].takes_long);
+	}
+}
+
 /* As deep as a body may be long: no stack is as deep. */
 static void a_deep_body_is_refused(void **state)
 {
@@ -261,9 +307,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_whom_we_trust_may_change, begin, finish),
+		cmocka_unit_test_setup_teardown(other_methods_are_told_which_there_are, begin,
+			finish),
 		cmocka_unit_test_setup_teardown(body_is_only_read_of_whom_it_helps, begin, finish),
 		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
 		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),
+		cmocka_unit_test(change_that_takes_long_is_for_another_thread),
 		cmocka_unit_test_setup_teardown(a_deep_body_is_refused, begin, finish),
 	};
 

@@ -1,0 +1,72 @@
+/* What the files of the accounts share: accounts.c chooses between sources, accounts_look.c reads them. */
+#ifndef COLLECTORS_ACCOUNTS_PRIVATE_H
+#define COLLECTORS_ACCOUNTS_PRIVATE_H
+
+#include "collectors/accounts.h"
+#include "collectors/cgroup_rest.h"
+#include "collectors/exit_events.h"
+#include "collectors/machine_cpu.h"
+#include "collectors/memory_kills.h"
+#include "collectors/missed_cpu.h"
+#include "collectors/quota.h"
+#include "collectors/run_group.h"
+#include "collectors/source.h"
+
+/* Limits are read again once in so many looks: a container may be resized. */
+#define LIMIT_LOOKS 10
+
+enum cpu_source {
+	SOURCE_CGROUP,
+	SOURCE_CGROUP_REST,
+	SOURCE_TASKSTATS,
+	SOURCE_CLOCK,
+	SOURCE_RUSAGE,
+	SOURCE_PROC,
+	SOURCES
+};
+
+struct accounts {
+	struct exit_events *events;
+	bool events_tried;
+	struct err refusal;
+	struct source stat;         /* of the machine, opened at the first tick */
+	struct machine_cpu machine; /* at the last tick */
+	struct machine_steal steal;
+	bool machine_known;
+	double own_seconds; /* of this exporter */
+};
+
+struct account {
+	struct accounts *shared;
+	pid_t root;
+	struct cgroup group; /* where the root is */
+	bool has_group;
+	struct cgroup own;
+	bool has_own;
+	struct run_group own_group;
+	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
+	struct cgroup_limits limits;
+	struct quota quota;
+	unsigned looks, events_run;
+	bool has_events;
+	const struct task_clock *clock;
+	struct task_clock_total counted;
+	double stolen; /* part of what ran of late that was stolen by the host of a virtual machine */
+	double ends_seconds,
+		told_ends_seconds; /* of exit accounting: without what was stolen, and with it */
+	double forked_seconds; /* of the root before it was the command, or before it entered its own group */
+	double known[SOURCES]; /* seconds; NaN = not there */
+	double total, system, user;
+	struct lineage_tally tally; /* of exit accounting */
+	struct missed_cpu missed;
+	struct machine_cpu machine; /* at the last look */
+	bool machine_known;
+	double exporter_seconds;
+	double births;             /* of the machine, when it began */
+	double peak_process_bytes; /* mark of its largest process */
+	double oom_kills;          /* in the own group */
+	struct memory_kills kills; /* around it */
+	double held_bytes; /* at least, when it was killed at its group's limit; NaN = it was not */
+};
+
+#endif

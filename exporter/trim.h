@@ -1,0 +1,14 @@
+/*
+ * Memory that only the start needed, given back: freed heap, and pages of programs and libraries that hold code alone.
+ * Whatever of that runs again is mapped again as it runs, from the page cache: the kernel would do the same if it were
+ * short of memory, but counts them as ours until then. About 2 MiB of 8.
+ *
+ * A breakpoint that a debugger has set by then is lost.
+ */
+#ifndef EXPORTER_TRIM_H
+#define EXPORTER_TRIM_H
+
+/* Any thread, once; others may run. */
+void trim_start(void);
+
+#endif

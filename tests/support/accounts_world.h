@@ -1,0 +1,30 @@
+/* The accounts of one run, on a /proc, a v2 group and a clock in memory. */
+#ifndef TESTS_SUPPORT_ACCOUNTS_WORLD_H
+#define TESTS_SUPPORT_ACCOUNTS_WORLD_H
+
+#include "collectors/accounts.h"
+#include "tests/support/test_host.h"
+
+#define GROUP "/sys/fs/cgroup/box/"
+
+struct world {
+	struct test_host t;
+	struct accounts *accounts;
+	struct process_tree tree;
+	struct account *account;
+	double value[RUN_N_METRICS];
+};
+
+/* What the group has used, and further lines of its cpu.stat. */
+void usage(struct world *w, unsigned usec, const char *parts);
+void put_process(struct world *w, int pid, int ppid, unsigned ticks, const char *group);
+/* Idle seconds of two CPUs, and births, since boot. */
+void machine(struct world *w, double idle, unsigned births);
+/* A root, process 10, with 1 s of CPU time in a group that begins with it, or in everybody's. */
+void world_init(struct world *w, const char *group);
+void world_done(struct world *w);
+/* One second later, with what /proc alone says put into value. */
+void look_again(struct world *w);
+struct account_note note_of(struct world *w);
+
+#endif

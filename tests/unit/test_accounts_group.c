@@ -1,0 +1,230 @@
+/* collectors/accounts: kills for memory and the quota of a run's control group. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "tests/support/accounts_world.h"
+
+static void kill_in_the_own_group_is_noted(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 2\nmax 7\noom 1\noom_kill 1\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
+	assert_double_equal(w.value[RUN_MEMORY_MAX_EVENTS], 7, 0);
+	assert_double_equal(note_of(&w).oom_kills, 1, 0);
+	assert_double_equal(note_of(&w).shared_oom_kills, 1, 0);
+	assert_double_equal(note_of(&w).memory_limit_bytes, 134217728, 0);
+	world_done(&w);
+}
+
+#define MIB       1048576.0
+#define LIMIT_MIB 128
+
+/* A run that nobody saw with more than 10 MiB. 100 pages are what an other has. */
+static void killed_at_the_limit_of_its_group_it_held_that(void **state)
+{
+	static const struct {
+		const char *group, *self;    /* of the run, and of an other: process 1 */
+		const char *before, *at_end; /* processes in the group */
+		const char *mark;            /* MiB, NULL = an older kernel */
+		unsigned kills, met;
+		double expected; /* MiB */
+	} cases[] = {
+		/* Its own, whoever enters. */
+		{"/box", "/", "10\n", "10\n55\n", "133169152", 1, 1, LIMIT_MIB},
+		{"/box", "/", "10\n", "", NULL, 1, 1, LIMIT_MIB},
+		/* With this exporter, and in a group below it. */
+		{"/box", "/box", "1\n10\n", "1\n", "134217728", 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
+		{"/box/in", "/box", "1\n", "1\n", NULL, 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
+		/* Nobody was killed; not at this limit; the others are not the same any more. */
+		{"/box", "/", "10\n", "10\n", "134217728", 0, 5, 10},
+		{"/box", "/", "10\n", "10\n", "62914560", 1, 0, 10},
+		{"/box", "/", "10\n", "10\n", NULL, 1, 0, 10},
+		{"/box", "/box", "1\n10\n", "1\n55\n", "134217728", 1, 1, 10},
+		{"/box", "/box", "1\n10\n", "", "134217728", 1, 1, 10},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+		char events[64], path[64];
+
+		world_init(&w, "/");
+		account_close(w.account);
+		put_process(&w, 10, 1, 100, cases[i].group);
+		put_process(&w, 55, 1, 0, "/box");
+		test_host_file(&w.t, "/proc/1/stat",
+			"1 (other) S 0 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5 1000 100 0\n");
+		snprintf(path, sizeof path, "0::%s\n", cases[i].self);
+		test_host_file(&w.t, "/proc/1/cgroup", path);
+		test_host_file(&w.t, "/proc/self/cgroup", path);
+		test_host_file(&w.t, GROUP "cgroup.procs", cases[i].before);
+		if (strcmp(cases[i].group, "/box") != 0)
+			test_host_file(&w.t, GROUP "in/cgroup.procs", "10\n");
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+		test_host_file(&w.t, GROUP "cgroup.procs", cases[i].at_end);
+		if (cases[i].mark)
+			test_host_file(&w.t, GROUP "memory.peak", cases[i].mark);
+		snprintf(events, sizeof events, "max 7\noom %u\noom_kill %u\n", cases[i].met,
+			cases[i].kills);
+		test_host_file(&w.t, GROUP "memory.events", events);
+		look_again(&w);
+		w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
+		account_end(w.account, &w.t.host, &w.tree, w.value);
+		assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES] / MIB, cases[i].expected, 1e-9);
+		assert_true(note_of(&w).peak_told_by_limit == w.value[RUN_MEMORY_PEAK_BYTES] ||
+			    cases[i].expected == 10);
+		world_done(&w);
+	}
+}
+
+static void limit_that_it_met_outlives_its_group(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.events", "max 7\noom 1\noom_kill 1\n");
+	test_host_file(&w.t, GROUP "memory.peak", "134217728");
+	look_again(&w);
+	test_host_remove(&w.t, "/sys/fs/cgroup/box");
+	for (int i = 0; i < 20; i++)
+		look_again(&w);
+	account_end(w.account, &w.t.host, &w.tree, w.value);
+	assert_double_equal(note_of(&w).memory_limit_bytes, 134217728, 0);
+	world_done(&w);
+}
+
+static void kill_in_a_shared_group_counts_from_the_begin(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/");
+	assert_true(isnan(note_of(&w).oom_kills));
+	assert_true(isnan(note_of(&w).shared_oom_kills));
+	world_done(&w);
+
+	world_init(&w, "/");
+	account_close(w.account);
+	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 3\n");
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 5\n");
+	assert_true(isnan(note_of(&w).oom_kills));
+	assert_double_equal(note_of(&w).shared_oom_kills, 2, 0);
+	world_done(&w);
+}
+
+static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	look_again(&w);
+	assert_true(isnan(
+		w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
+	account_close(w.account);
+	put_process(&w, 10, 1, 100, "/box/in");
+	test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
+	test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
+	usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	usage(&w, 0, "nr_periods 30\nnr_throttled 12\nthrottled_usec 3500000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_PERIODS], 20, 0);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	world_done(&w);
+}
+
+/* 5 periods held back when it is followed; before the command was started, 2. */
+static void quota_counts_from_before_the_command(void **state)
+{
+	static const struct {
+		const char *group, *before; /* whose quota was read before */
+		double expected;
+	} cases[] = {
+		{"/box/in", NULL, 2},   /* since it was followed */
+		{"/box/in", "/box", 5}, /* since before the command */
+		{"/box/in", "/elsewhere", 2},
+		{"/box", NULL, 7}, /* its own: all of it */
+		{"/box", "/box", 7},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+		struct quota before = {
+			.periods = 3, .throttled_periods = 2, .throttled_seconds = 0.5};
+
+		world_init(&w, "/");
+		account_close(w.account);
+		put_process(&w, 10, 1, 100, cases[i].group);
+		test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
+		test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
+		usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
+		before.place = (struct cgroup_place){.tree = w.t.host.sys, .version = 2};
+		snprintf(before.place.path, sizeof before.place.path, "fs/cgroup%s",
+			cases[i].before ? cases[i].before : "");
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10,
+				.ours = true,
+				.quota = cases[i].before ? &before : NULL},
+			&w.tree);
+		usage(&w, 0, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
+		look_again(&w);
+		assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], cases[i].expected, 0);
+		world_done(&w);
+	}
+}
+
+static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/../box");
+	look_again(&w);
+	assert_true(isnan(w.value[RUN_MEMORY_LIMIT_BYTES]));
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cgroup.procs", "10\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.max", "67108864\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/memory.events", "oom_kill 1\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.max", "50000 100000\n");
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat", "nr_throttled 5\n");
+	account_find_members(w.account, &w.t.host, &w.tree);
+	test_host_file(&w.t, "/proc/10/root/sys/fs/cgroup/cpu.stat",
+		"nr_periods 9\nnr_throttled 7\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 67108864, 0);
+	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
+	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
+	world_done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kill_in_the_own_group_is_noted),
+		cmocka_unit_test(killed_at_the_limit_of_its_group_it_held_that),
+		cmocka_unit_test(limit_that_it_met_outlives_its_group),
+		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
+		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
+		cmocka_unit_test(quota_counts_from_before_the_command),
+		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* exporter/past: the same while the runs are the same, and no longer. */
+#include "tests/unit/test_main.h"
+
+#include "exporter/past.h"
+
+static struct phase parts[2] = {{.start = 0, .seconds = 60}, {.start = 60, .seconds = 540}};
+
+static struct past a_past(double peak)
+{
+	struct past p = {.n_phases = 1, .phases = {{.n = 2, .phase = parts, .seconds = 600}}};
+
+	p.prospect.peak[0] = peak;
+	return p;
+}
+
+/* How each differs from the first two runs, which were kept. */
+static const struct {
+	const char *what;
+	size_t n;
+	struct run newest;
+	bool known;
+} cases[] = {
+	{"the same", 2, {.run_id = "b", .outcome = OUTCOME_SUCCEEDED, .ended_at = 20}, true},
+	{"one was removed", 1, {.run_id = "b", .outcome = OUTCOME_SUCCEEDED, .ended_at = 20},
+		false},
+	{"another one", 2, {.run_id = "c", .outcome = OUTCOME_SUCCEEDED, .ended_at = 20}, false},
+	{"it ended otherwise", 2, {.run_id = "b", .outcome = OUTCOME_FAILED, .ended_at = 20},
+		false},
+	{"its end was corrected", 2, {.run_id = "b", .outcome = OUTCOME_SUCCEEDED, .ended_at = 21},
+		false},
+	{"its length was corrected", 2,
+		{.run_id = "b",
+			.outcome = OUTCOME_SUCCEEDED,
+			.ended_at = 20,
+			.duration_seconds = 9},
+		false},
+};
+
+static void a_past_is_known_while_the_runs_are_the_same(void **state)
+{
+	struct run run[2] = {
+		{.job_name = "etl", .run_id = "b", .outcome = OUTCOME_SUCCEEDED, .ended_at = 20},
+		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED, .ended_at = 10}};
+	struct runs runs = {2, run};
+	struct past_cache *c = past_cache_new();
+	struct past kept = a_past(7), got;
+
+	(void)state;
+	AUTO(arena_done) struct arena arena = {0};
+
+	assert_false(past_find(c, &runs, &arena, &got));
+	past_keep(c, &runs, &kept);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		run[0] = cases[i].newest;
+		run[0].job_name = "etl";
+		runs.n = cases[i].n;
+		if (past_find(c, &runs, &arena, &got) != cases[i].known)
+			fail_msg("%s: it is %sknown", cases[i].what, cases[i].known ? "not " : "");
+	}
+	past_cache_free(c);
+}
+
+static void what_is_found_outlives_the_cache(void **state)
+{
+	struct run run = {.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
+	struct runs runs = {1, &run};
+	struct past_cache *c = past_cache_new();
+	struct past kept = a_past(7), got;
+
+	(void)state;
+	AUTO(arena_done) struct arena arena = {0};
+
+	past_keep(c, &runs, &kept);
+	assert_true(past_find(c, &runs, &arena, &got));
+	past_cache_free(c);
+	assert_double_equal(got.prospect.peak[0], 7, 0);
+	assert_int_equal(got.phases[0].n, 2);
+	assert_ptr_not_equal(got.phases[0].phase, parts);
+	assert_double_equal(got.phases[0].phase[1].seconds, 540, 0);
+}
+
+static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
+{
+	char id[16];
+	struct run run = {.job_name = "etl", .run_id = id, .outcome = OUTCOME_SUCCEEDED};
+	struct runs runs = {1, &run};
+	struct past_cache *c = past_cache_new();
+	struct past kept = a_past(7), got;
+	int known = 0;
+
+	(void)state;
+	AUTO(arena_done) struct arena arena = {0};
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(id, sizeof id, "%d", i);
+		past_keep(c, &runs, &kept);
+	}
+	for (int i = 0; i < 100; i++) {
+		snprintf(id, sizeof id, "%d", i);
+		known += past_find(c, &runs, &arena, &got);
+	}
+	assert_int_equal(known, 16);
+	past_cache_tidy(c, -1);
+	assert_false(past_find(c, &runs, &arena, &got));
+	past_keep(NULL, &runs, &kept);
+	assert_false(past_find(NULL, &runs, &arena, &got));
+	past_cache_tidy(NULL, 0);
+	past_cache_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_past_is_known_while_the_runs_are_the_same),
+		cmocka_unit_test(what_is_found_outlives_the_cache),
+		cmocka_unit_test(no_more_are_kept_than_stated_and_none_for_ever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* exporter/post_runs: what is answered while the history is locked. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "exporter/app.h"
+#include "exporter/historian.h"
+#include "exporter/json.h"
+#include "exporter/route.h"
+#include "exporter/run_message.h"
+
+extern const struct route route_post_runs;
+
+/* ---- a historian that says what it is told to ---- */
+
+static struct {
+	int code, calls;
+} told;
+
+int historian_do(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	(void)h;
+	(void)function;
+	(void)context;
+	told.calls++;
+	return told.code ? err_set(e, told.code, "as told") : 0;
+}
+
+static int status_of_a_post(void)
+{
+	const struct run run = {.run_id = "r1",
+		.job_name = "job",
+		.started_at = 10,
+		.ended_at = 13,
+		.duration_seconds = 3,
+		.outcome = OUTCOME_SUCCEEDED};
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
+	struct app app = APP_INIT;
+	struct arguments a = {0};
+	struct err e = {0};
+	json_t *message = run_message(&run);
+
+	json_write(&body, message);
+	json_decref(message);
+	a.body = (struct slice){buf_text(&body), body.len};
+	assert_int_equal(route_post_runs.answer(&app, &a, &r, &e), 0);
+	buf_done(&r.body);
+	return r.status;
+}
+
+static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
+{
+	const int posts = 1000;
+
+	(void)state;
+	told.code = -EIO;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(status_of_a_post(), 503);
+	assert_int_equal(told.calls, 3);
+	told.calls = 0;
+	told.code = -EBUSY;
+	for (int i = 0; i < posts; i++)
+		assert_int_equal(status_of_a_post(), 503);
+	/* Not one: the time may be over on a busy machine. */
+	assert_in_range(told.calls, 1, posts / 10);
+}
+
+static void a_run_is_written_away_from_the_threads_that_serve_scrapes(void **state)
+{
+	(void)state;
+	assert_true(route_post_runs.takes_long);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_comes_behind_one_that_met_a_lock_is_told_at_once),
+		cmocka_unit_test(a_run_is_written_away_from_the_threads_that_serve_scrapes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
