@@ -103,52 +103,6 @@ static void ended_runs_make_room(void **state)
 	world_free(w);
 }
 
-/* Of more jobs than there may be those that were named first give way, but never one that has a run. */
-static void the_jobs_named_last_keep_their_places(void **state)
-{
-	static const struct collector *const collectors[] = {&collector_jobs, NULL};
-	enum { MORE = 300 };
-	struct snapshot_pool *pool = snapshot_pool_new(collectors);
-	struct world *w = world_new();
-	char name[32];
-	size_t n = 0;
-
-	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
-	children(w, 10, "");
-	follow(w, 10, 0);
-	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
-		snprintf(name, sizeof name, "job-%u", i);
-		jobs_set_outcome(w->host.jobs, name, "succeeded", i);
-		jobs_set_outcome(w->host.jobs, name, "failed", 1);
-		jobs_set_outcome(w->host.jobs, name, "failed", 0);
-	}
-	struct snapshot *s = snapshot_take(pool);
-	size_t outcomes = 0;
-
-	while (strcmp(collector_jobs.metrics[outcomes].name, "rightsize_job_runs") != 0)
-		outcomes++;
-
-	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
-	for (const struct point *p = s->blocks[0].points[outcomes].first; p; p = p->next) {
-		uint64_t number = 0;
-		bool failed = n++ % 2;
-
-		/* All places but that of the job that is followed. */
-		struct scan number_of = SCAN(p->labels[0], strlen(p->labels[0]));
-
-		assert_true(scan_literal(&number_of, "job-") && scan_u64(&number_of, &number));
-		assert_string_equal(p->labels[1], failed ? "failed" : "succeeded");
-		assert_in_range(number, MORE + 1, JOBS_MAX + MORE - 1);
-		assert_true(p->value == (failed ? 1 : (double)number));
-	}
-	assert_int_equal(n, 2 * (JOBS_MAX - 1));
-	assert_true(look(w)->value[RUN_PROCESSES] == 1);
-	shared_drop(&s->shared);
-	snapshot_pool_free(pool);
-	world_free(w);
-}
-
 /* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
 static void user_time_does_not_fall_by_the_last_bit(void **state)
 {
@@ -175,7 +129,6 @@ int main(void)
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
 		cmocka_unit_test(ended_runs_make_room),
-		cmocka_unit_test(the_jobs_named_last_keep_their_places),
 		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
 	};
 
