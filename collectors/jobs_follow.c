@@ -313,7 +313,9 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	}
 	if (t->ended) {
-		account_end(t->account, h, &t->tree, t->value);
+		/* What somebody else found out about its peak is exact, and theirs to say. */
+		if (!t->concluded || t->final_kind != FINAL_EXACT)
+			account_end(t->account, h, &t->tree, t->value);
 		/* A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
 		ending_done(&t->ending);
 		t->job->last_end = wall_seconds(h->now.wall);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/base/thread.h"
 #include "exporter/writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
@@ -50,7 +49,7 @@ struct historian {
 	uint64_t handed;        /* events */
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
-	bool stop, hurry, suspect;
+	bool stop, hurry, suspect, ended;
 	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
 	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
 	struct historian_health health;
@@ -73,6 +72,7 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 struct work {
 	struct ring batch;
 	bool suspect, upkeep; /* to be done */
+	bool last;            /* the upkeep after all that was handed over */
 	struct written written;
 	double upkeep_seconds;
 	uint64_t bytes;
@@ -144,6 +144,7 @@ static void take_work(struct historian *h, struct work *work)
 	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
 	h->samples_at_hand = work->batch.samples;
 	work->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	work->last = work->upkeep && h->stop;
 	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
 		h->writer.upkeep = UPKEEP_ORPHANS;
 }
@@ -178,7 +179,7 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
 	/* The last upkeep is tried once, and does not rest. */
-	if (h->stop && work->upkeep && (failed || h->writer.upkeep == UPKEEP_NONE))
+	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
 		h->upkeep_at = 0;
@@ -234,6 +235,10 @@ static void *historian_loop(void *context)
 	pthread_mutex_unlock(&h->lock);
 	/* Here, since it writes: only this thread may be held up by the disk. */
 	writer_done(&h->writer);
+	pthread_mutex_lock(&h->lock);
+	h->ended = true;
+	pthread_cond_broadcast(&h->progress);
+	pthread_mutex_unlock(&h->lock);
 	return NULL;
 }
 
@@ -400,21 +405,27 @@ int historian_stop(struct historian *h)
 {
 	if (!h)
 		return 0;
-	struct timespec until =
-		monotonic_after(seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
+	double leave_at =
+		writer_clock() + seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS);
 
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
 	h->stop_at = writer_clock() + seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
-	h->upkeep_until = writer_clock() + UPKEEP_AT_STOP_SECONDS;
+	h->upkeep_until =
+		writer_clock() + seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
+	while (!h->ended && writer_clock() < leave_at)
+		wait_until(&h->progress, &h->lock, leave_at);
+	bool ended = h->ended;
+
 	pthread_mutex_unlock(&h->lock);
-	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	if (!ended) {
 		say_lost(h, "history could not be written before the end: its disk does not "
 			    "answer");
 		return -ETIMEDOUT;
 	}
+	pthread_join(h->thread, NULL);
 	say_lost(h, "history could not be written before the end");
 	historian_free(h);
 	return 0;

@@ -41,6 +41,7 @@ struct historian_config {
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
 	double stop_seconds, leave_seconds; /* 0 = the two above */
+	double last_upkeep_seconds;         /* at the end; 0 = half a second */
 	bool upkeep_waits;                  /* the first upkeep, for historian_upkeep */
 };
 

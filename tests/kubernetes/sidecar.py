@@ -85,6 +85,7 @@ class SidecarCases:
     def test_the_job_arrives_in_prometheus_and_the_pod_completes(self):
         self.play("load", WORK, "128Mi", ["--exit-with-job"])
         job, sidecar = self.group("load", "main"), self.group("load", "rightsize")
+        address = self.address("load")
         named = 'job_name="load"'
         self.value(f"rightsize_job_cpu_seconds_total{{{named}}}", 0.5)
         wait_until(lambda: job.account()["throttled periods"] > 0, "the kernel to hold the job back", SLOW)
@@ -113,7 +114,8 @@ class SidecarCases:
         query = 'max_over_time(process_resident_memory_bytes[1h])'
         rows.append((f"{'sidecar, RSS MiB':20}{self.value(query) / MIB:9.3f}  {query}",))
         rows.append((f"{'sidecar, set MiB':20}{pages / MIB:9.3f}  its cgroup's usage - inactive_file",))
-        first = min(at for at, up in self.prometheus.results("up[1h]")[0]["values"] if up == "1")
+        scrapes = self.prometheus.results(f'up{{instance="{address}"}}[1h]')[0]["values"]
+        first = min(at for at, up in scrapes if up == "1")
         began = seconds_of(ended["rightsize"]["startedAt"])
         rows.append((f"{'first scrape, s':20}{first - began:9.3f}  after the container's start, which is known to the second",))
         for container, state in ended.items():

@@ -440,6 +440,7 @@ static void limits_are_enforced_at_the_end(void **state)
 	struct historian_config c = config_of(f);
 
 	c.limits.runs_per_job = 2;
+	c.last_upkeep_seconds = c.leave_seconds = LONG;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	for (int i = 0; i < 6; i++) {
 		char run_id[16];

@@ -95,7 +95,6 @@ static struct run read_run(struct fixture *f, const char *run_id)
 static void stopping_writes_what_is_left(void **state)
 {
 	struct fixture *f = *state;
-
 	struct historian_config c = config_of(f);
 
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);

@@ -1,0 +1,136 @@
+/* collectors/jobs: what stays of runs that ended. */
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/collector.h"
+#include "collectors/jobs.h"
+#include "tests/support/jobs_world.h"
+
+static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
+{
+	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
+
+	put(w, &(struct fake){.pid = pid, .ppid = 1, .user = ticks, .start = 5});
+	children(w, pid, "");
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+}
+
+static double told(struct world *w, unsigned int metric)
+{
+	static const struct collector *const only[] = {&collector_jobs, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(only);
+	struct snapshot *s = snapshot_take(pool);
+	struct err e = {0};
+
+	assert_int_equal(collector_jobs.collect(NULL, &w->host, s->blocks, &e), 0);
+	double ret = block_sum(s->blocks, metric);
+
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return ret;
+}
+
+/* Sums of the same parts in another order: 0.01 + 0.01 + 0.04 is 0.06, 0.04 + 0.01 + 0.01 is less by the last bit. */
+static void counter_does_not_fall_by_the_last_bit(void **state)
+{
+	static const unsigned long ticks[][3] = {
+		{1, 1, 4}, {1, 1, 12}, {1, 2, 4}, {3, 7, 5}, {1, 1, 13}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ticks); i++) {
+		struct world *w = world_new();
+
+		follow_named(w, 10, "first", ticks[i][0]);
+		look(w);
+		gone(w, 10);
+		look(w);
+		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
+		follow_named(w, 11, "second", ticks[i][1]);
+		follow_named(w, 12, "third", ticks[i][2]);
+		look(w);
+		double before = told(w, RUN_CPU_SECONDS);
+
+		gone(w, 11);
+		look(w);
+		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
+		assert_true(told(w, RUN_CPU_SECONDS) >= before);
+		world_free(w);
+	}
+}
+
+/* Each by itself: that others go on ending keeps none. */
+static void ended_runs_go_when_seen_or_after_a_while(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	follow_named(w, 10, "first", 1);
+	follow_named(w, 11, "second", 1);
+	w->snapshot.generation = 4;
+	gone(w, 10);
+	look(w);
+	w->snapshot.generation = 5;
+	w->host.now.mono.ns += 2 * NS_PER_S;
+	gone(w, 11);
+	look(w);
+	jobs_drop_ended(w->host.jobs, &w->host, 3, 3);
+	assert_true(jobs_follows(w->host.jobs, "first"));
+	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
+	assert_false(jobs_follows(w->host.jobs, "first"));
+	assert_true(jobs_follows(w->host.jobs, "second"));
+	w->host.now.mono.ns += 4 * NS_PER_S;
+	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
+	assert_false(jobs_follows(w->host.jobs, "second"));
+	world_free(w);
+}
+
+static void ended_runs_make_room(void **state)
+{
+	struct world *w = world_new();
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < JOBS_RUNS_MAX + 5; i++) {
+		snprintf(name, sizeof name, "r%d", i);
+		follow_named(w, 10, name, 1);
+		look(w);
+		gone(w, 10);
+		look(w);
+	}
+	world_free(w);
+}
+
+/* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
+static void user_time_does_not_fall_by_the_last_bit(void **state)
+{
+	(void)state;
+	for (int hundredths = 8; hundredths < 20; hundredths++) {
+		struct world *w = world_new();
+		double final[RUN_N_METRICS];
+
+		follow_named(w, 10, "only", 1);
+		double before = look(w)->value[RUN_CPU_USER_SECONDS];
+
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			final[i] = NAN;
+		final[RUN_CPU_SECONDS] = final[RUN_CPU_SYSTEM_SECONDS] = hundredths / 100.0;
+		jobs_conclude(w->host.jobs, "only", final, FINAL_EXACT);
+		assert_true(look(w)->value[RUN_CPU_USER_SECONDS] >= before);
+		world_free(w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
+		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
+		cmocka_unit_test(ended_runs_make_room),
+		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
