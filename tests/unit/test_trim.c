@@ -17,7 +17,7 @@ static uint64_t file_pages(void)
 	AUTO(closep) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ssize_t n = pread(fd, text, sizeof text, 0);
 	struct scan s = SCAN(text, n > 0 ? n : 0);
-	uint64_t size, resident, shared;
+	uint64_t size, resident, shared = 0;
 
 	assert_true(scan_u64(&s, &size) && scan_u64(&s, &resident) && scan_u64(&s, &shared));
 	return shared;
