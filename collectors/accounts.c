@@ -233,11 +233,18 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 
 /* ---- the verdict ---- */
 
-static enum cpu_source source_of(const struct account *a)
+/*
+ * The rest of a group counts from what /proc told of the run at its begin, where the times of children that were waited
+ * for lack up to a tick of user and one of system time.
+ */
+static enum cpu_source source_of(const struct account *a, const struct host *h)
 {
-	for (size_t i = 0; i < SOURCES; i++)
-		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
+	for (size_t i = 0; i < SOURCES; i++) {
+		double lacks = i == SOURCE_CGROUP_REST ? 2 / (double)h->ticks_per_second : 0;
+
+		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS + lacks >= a->total)
 			return (enum cpu_source)i;
+	}
 	return SOURCE_PROC;
 }
 
@@ -270,7 +277,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
 {
-	enum cpu_source source = source_of(a);
+	enum cpu_source source = source_of(a, h);
 
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],

@@ -80,6 +80,16 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 4, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup-rest");
+	/* What it lacked at its begin is no more than two ticks. */
+	put_process(&w, 10, 1, 372, "/box");
+	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 4.02, 1e-9);
+	assert_string_equal(note_of(&w).cpu_source, "cgroup-rest");
+	put_process(&w, 10, 1, 377, "/box");
+	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
+	look_again(&w);
+	assert_string_equal(note_of(&w).cpu_source, "proc");
 	world_done(&w);
 }
 
