@@ -52,19 +52,20 @@ class SidecarCases:
         Waits for both ends, and gives what the job may have used at most: the pod's account after the job's end less the
         sidecar's so far. The quota is no bound: the kernel lets each period run over by what its clock cannot tell.
         """
-        pod, most = job.parent(), []
+        pod, others, most = job.parent(), 0, []
 
-        def look():
+        def job_ended():
+            nonlocal others
             over = not job.exists()
             with contextlib.suppress(OSError):
                 others = sidecar.account()["CPU time, s"]
-                used = pod.account()["CPU time, s"] - others
+            with contextlib.suppress(OSError):
+                used = pod.account()["CPU time, s"]
                 if over:
-                    most[:] = [used]
-            containers = self.containers(name)
-            ended = {c: containers.get(c, {}).get("state", {}).get("terminated") for c in ("main", "rightsize")}
-            return all(ended.values()) and ended
-        ended = wait_until(look, f"both containers of {name} to end", SLOW)
+                    most.append(used - others)
+            return over
+        wait_until(job_ended, f"the job of {name} to end", SLOW)
+        ended = {c: self.ended(name, c) for c in ("main", "rightsize")}
         self.assertTrue(most, "the pod's account after the job's end")
         return most[0], ended
 
