@@ -12,7 +12,7 @@
 #include "collectors/quota.h"
 
 #define OTHERS_MAX 16
-/* All others together, of the run's CPU time, and beside that. */
+/* All others together whose times are not exact, of the run's CPU time, and beside that. */
 #define OTHERS_SHARE   0.01
 #define OTHERS_SECONDS 0.01
 /* How far up the ancestors of a newcomer are looked at. */
@@ -22,6 +22,7 @@ struct other {
 	pid_t pid;
 	uint64_t start_ticks, waited_faults;
 	double before, used; /* CPU seconds when it was first seen, and since */
+	bool exact;          /* all of it, to the instant: by its CPU clock, and it lives */
 };
 
 struct cgroup_rest {
@@ -76,10 +77,11 @@ static bool descends_from_other(const struct cgroup_rest *r, const struct host *
 
 /* ---- others ---- */
 
-static double cpu_of(const struct host *h, const struct process_stat *s)
+static double cpu_of(const struct host *h, const struct process_stat *s, bool *ret_exact)
 {
 	uint64_t clock = process_cpu_clock(h, s->pid);
 
+	*ret_exact = clock != 0;
 	return clock ? (double)clock / 1e9 :
 		       (double)(s->user_ticks + s->system_ticks) / (double)h->ticks_per_second;
 }
@@ -101,9 +103,11 @@ static bool look_at_other(struct cgroup_rest *r, const struct host *h, struct ot
 {
 	struct process_stat s;
 
-	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks)
+	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks) {
+		o->exact = false;
 		return true;
-	o->used = fmax(o->used, cpu_of(h, &s) - o->before);
+	}
+	o->used = fmax(o->used, cpu_of(h, &s, &o->exact) - o->before);
 	if (s.waited_minor_faults == o->waited_faults)
 		return true;
 	if (o->pid != r->ours && o->pid != 1) {
@@ -125,12 +129,16 @@ static bool add_other(struct cgroup_rest *r, const struct host *h, pid_t pid, bo
 		return true; /* gone meanwhile */
 	if (r->n == OTHERS_MAX || (newcomer && s.waited_minor_faults))
 		return false;
+	bool exact;
+	double used = cpu_of(h, &s, &exact);
+
 	r->other[r->n++] = (struct other){
 		.pid = pid,
 		.start_ticks = s.start_ticks,
 		.waited_faults = s.waited_minor_faults,
-		.before = newcomer ? 0 : cpu_of(h, &s),
-		.used = newcomer ? cpu_of(h, &s) : 0,
+		.before = newcomer ? 0 : used,
+		.used = newcomer ? used : 0,
+		.exact = exact,
 	};
 	return true;
 }
@@ -184,8 +192,10 @@ struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const str
 	pid_t ours = own_pid(h);
 
 	ret.usage_seconds = group_cpu_seconds(group, h);
+	bool exact;
+
 	if (process_read_stat(h, ours, &s) == 0)
-		ret.ours_seconds = cpu_of(h, &s);
+		ret.ours_seconds = cpu_of(h, &s, &exact);
 	return ret;
 }
 
@@ -223,13 +233,15 @@ void cgroup_rest_close(struct cgroup_rest *r)
 
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
-	double others = 0, ours = 0;
+	double others = 0, ours = 0, inexact = 0;
 	bool was_apart = r->apart;
 
 	r->apart = r->apart && find_new_others(r, h);
 	for (size_t i = 0; i < r->n; i++) {
 		r->apart = look_at_other(r, h, &r->other[i]) && r->apart;
 		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
+		if (r->other[i].pid != r->ours && !r->other[i].exact)
+			inexact += r->other[i].used;
 	}
 	/* Read last: what others do from one reading to the other must not be taken off the run. */
 	double usage = group_cpu_seconds(r->group, h);
@@ -240,7 +252,7 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 		return (struct cgroup_rest_reading){r->rest, r->apart};
 	}
 	r->rest = usage - r->before - ours - others;
-	r->apart = r->apart && others <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
+	r->apart = r->apart && inexact <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
 	return (struct cgroup_rest_reading){r->rest, r->apart};
 }
 

@@ -1,15 +1,15 @@
 /*
- * The CPU time of a run that has no control group of its own, from one that it shares with few others who hardly
- * run: what the group used, less what these used. So it is with the wrapper that is a container's or a service's
- * first process, and with the shell that waits for it.
+ * The CPU time of a run that has no control group of its own, from one that it shares with few others: what the group
+ * used, less what these used. So it is with the wrapper that is a container's or a service's first process, with the
+ * shell that waits for it, and beside the other programs of a session.
  *
  * The others are who was there when the run began, and who descends from them. Who comes later by no such way is
  * an orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own.
  *
- * Exact while the others fork nobody. They are watched: when one waited for a child that was not the run's, or all
- * together used more than a hundredth of the run, or too many are there, the rest is not the run's any more, and
- * never again. This exporter may use what it wants: it forks nobody but the run. What one of them did after it
- * was last seen is counted with the run.
+ * Exact while the others fork nobody. They are watched: when one waited for a child that was not the run's, or too many
+ * are there, or those that ended, or whose CPU clock cannot be read (only the ticks of /proc), used more than a hundredth
+ * of the run, the rest is not the run's any more, and never again. What one of them did after it was last seen is counted
+ * with the run.
  */
 #ifndef COLLECTORS_CGROUP_REST_H
 #define COLLECTORS_CGROUP_REST_H

@@ -287,11 +287,29 @@ static void busy(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* Somebody else in the same group, until it is killed. */
+/* Somebody else in the same group, until SIGTERM. */
 static _Noreturn void neighbour(void)
 {
 	for (;;) {
 		burn(NEIGHBOUR_NS);
+		rest(NEIGHBOUR_REST_MS);
+	}
+}
+
+static volatile sig_atomic_t ends;
+
+static void end(int number)
+{
+	(void)number;
+	ends = 1;
+}
+
+/* One whose children come and go: what they use is not to be told from what the job's use. Waits for the last. */
+static void family(void)
+{
+	signal(SIGTERM, end);
+	while (!ends) {
+		children_one_by_one(1, NEIGHBOUR_NS);
 		rest(NEIGHBOUR_REST_MS);
 	}
 }
@@ -397,6 +415,7 @@ static const struct {
 	{"brief", brief},
 	{"busy", busy},
 	{"neighbour", neighbour},
+	{"family", family},
 	{"spike_root", spike_root},
 	{"spike_child", spike_child},
 	{"spike_two", spike_two},

@@ -57,27 +57,27 @@ def process_cpu(pid):
 
 
 @contextlib.contextmanager
-def beside_a_neighbour(group, wanted):
+def beside(group, neighbour):
     """Somebody else who uses CPU time in the same group; gives a function that says how much, once it is over."""
     used = []
-    neighbour = subprocess.Popen([JOB, "neighbour"], preexec_fn=group.enter) if wanted else None
+    process = subprocess.Popen([JOB, neighbour], preexec_fn=group.enter) if neighbour else None
     try:
         yield lambda: sum(used)
     finally:
-        if neighbour:
-            neighbour.kill()
-            _, _, spent = os.wait4(neighbour.pid, 0)
-            neighbour.returncode = 0
+        if process:
+            process.terminate()
+            _, _, spent = os.wait4(process.pid, 0)
+            process.returncode = 0
             used.append(spent.ru_utime + spent.ru_stime)
 
 
-def wrapper(*flags, prefix=(), neighbour=False):
+def wrapper(*flags, prefix=(), neighbour=None):
     """Under `run`, in the group; the wrapper's own time is no part of the job's."""
     def run(case, size, group):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o777)
             history = f"--history.path={folder}/history.db"
-            with beside_a_neighbour(group, neighbour) as others:
+            with beside(group, neighbour) as others:
                 process = subprocess.Popen([*prefix, EXPORTER, "run", "--job-name=job", "--quiet", history, *flags, "--",
                                             JOB, case, str(size)], preexec_fn=group.enter)
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -91,11 +91,11 @@ def wrapper(*flags, prefix=(), neighbour=False):
     return run
 
 
-def attached(prefix=(), own_group=False, neighbour=False):
+def attached(prefix=(), own_group=False, neighbour=None):
     """Followed by somebody else, who looks every second."""
     def run(case, size, group):
         enter = ["--enter", *map(str, group.below("own").folders)] if own_group else []
-        with beside_a_neighbour(group, neighbour) as others:
+        with beside(group, neighbour) as others:
             launch = subprocess.Popen([LAUNCH, *enter, "--", JOB, case, str(size)], preexec_fn=group.enter, text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             pid = int(launch.stdout.readline())
@@ -123,15 +123,16 @@ def attached(prefix=(), own_group=False, neighbour=False):
 MODES = {
     "wrapper": wrapper(),
     "wrapper, alone in its group": wrapper(prefix=NO_RIGHTS),
-    "wrapper, exit accounting": wrapper("--no-run.cgroup", neighbour=True),
-    "wrapper, task clock": wrapper(prefix=NOBODY, neighbour=True),
-    "wrapper, wait4 only": wrapper(prefix=NO_RIGHTS, neighbour=True),
+    "wrapper, busy neighbour": wrapper(prefix=NO_RIGHTS, neighbour="neighbour"),
+    "wrapper, exit accounting": wrapper("--no-run.cgroup", neighbour="family"),
+    "wrapper, task clock": wrapper(prefix=NOBODY, neighbour="family"),
+    "wrapper, wait4 only": wrapper(prefix=NO_RIGHTS, neighbour="family"),
     "attached, own group": attached(own_group=True),
     "attached, quiet group": attached(NOBODY),
-    "attached, exit accounting": attached(neighbour=True),
-    "attached, /proc only": attached(NOBODY, neighbour=True),
+    "attached, exit accounting": attached(neighbour="family"),
+    "attached, /proc only": attached(NOBODY, neighbour="family"),
 }
-UNPRIVILEGED = [mode for mode in ("wrapper, alone in its group", "wrapper, task clock", "wrapper, wait4 only")]
+UNPRIVILEGED = ("wrapper, alone in its group", "wrapper, busy neighbour", "wrapper, task clock", "wrapper, wait4 only")
 # Nobody can see all of these; what is said of the others must be right all the same.
 FORGOTTEN = "the kernel adds an ignored child's time to nobody's"
 NOT_EXACT = {
