@@ -15,14 +15,18 @@
 /* All others together whose times are not exact, of the run's CPU time, and beside that. */
 #define OTHERS_SHARE   0.01
 #define OTHERS_SECONDS 0.01
+/* Times of children that were waited for: user and system time, each in whole ticks of /proc. */
+#define WAITED_TICKS 2
 /* How far up the ancestors of a newcomer are looked at. */
 #define GENERATIONS_MAX 16
 
 struct other {
-	pid_t pid;
+	pid_t pid, parent;
 	uint64_t start_ticks, waited_faults;
-	double before, used; /* CPU seconds when it was first seen, and since */
-	bool exact;          /* all of it, to the instant: by its CPU clock, and it lives */
+	uint64_t parent_faults;       /* waited_faults of the parent when this one lived */
+	double before, used;          /* CPU seconds when it was first seen, and since */
+	double waited_before, waited; /* the same of children that it waited for */
+	bool exact;                   /* used, to the instant: by its CPU clock, and it lives */
 };
 
 struct cgroup_rest {
@@ -51,6 +55,14 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 }
 
 /* ---- who is there ---- */
+
+static struct other *other_of(struct cgroup_rest *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->other[i].pid == pid)
+			return &r->other[i];
+	return NULL;
+}
 
 static bool is_other(const struct cgroup_rest *r, pid_t pid)
 {
@@ -95,29 +107,70 @@ static bool root_ended(const struct cgroup_rest *r, const struct host *h)
 	       s.state == 'Z' || s.state == 'X';
 }
 
-/*
- * False: it did what makes the rest something else than the run's. Orphans of the run are waited for by this
- * exporter, or by the first process of the namespace; the root is by its parent, once.
- */
-static bool look_at_other(struct cgroup_rest *r, const struct host *h, struct other *o)
+static double waited_of(const struct host *h, const struct process_stat *s)
 {
-	struct process_stat s;
+	return (double)(s->waited_user_ticks + s->waited_system_ticks) /
+	       (double)h->ticks_per_second;
+}
 
-	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks) {
-		o->exact = false;
-		return true;
-	}
-	o->used = fmax(o->used, cpu_of(h, &s, &o->exact) - o->before);
-	if (s.waited_minor_faults == o->waited_faults)
-		return true;
-	if (o->pid != r->ours && o->pid != 1) {
+/* Does what it waits for tell of the run, too? Orphans of the run come to this exporter, or to the namespace's first. */
+static bool waits_for_run(const struct cgroup_rest *r, pid_t pid)
+{
+	return pid == r->ours || pid == 1 || pid == r->parent;
+}
+
+/* It waited for somebody. False: maybe for more than the root, by its parent, once. */
+static bool take_waited(struct cgroup_rest *r, const struct host *h, struct other *o,
+	const struct process_stat *s)
+{
+	if (!waits_for_run(r, o->pid)) {
+		o->waited = fmax(o->waited, waited_of(h, s) - o->waited_before);
+	} else if (o->pid == r->parent && o->pid != r->ours && o->pid != 1) {
 		/* Asked after the parent's times were read: who was waited for until then has ended. */
-		if (o->pid != r->parent || r->root_waited || !root_ended(r, h))
+		if (r->root_waited || !root_ended(r, h))
 			return false;
 		r->root_waited = true;
 	}
-	o->waited_faults = s.waited_minor_faults;
+	o->waited_faults = s->waited_minor_faults;
 	return true;
+}
+
+/* False: it is gone. */
+static bool look_at_living(struct cgroup_rest *r, const struct host *h, struct other *o)
+{
+	const struct other *parent = other_of(r, o->parent);
+	uint64_t parent_faults = parent ? parent->waited_faults : 0;
+	struct process_stat s;
+
+	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks)
+		return false;
+	o->parent_faults = parent_faults;
+	o->used = fmax(o->used, cpu_of(h, &s, &o->exact) - o->before);
+	if (s.waited_minor_faults != o->waited_faults)
+		r->apart = take_waited(r, h, o, &s) && r->apart;
+	return true;
+}
+
+/* Whoever waited for it has its times by now, all of them. Else what it did last is not known. */
+static void look_at_gone(struct cgroup_rest *r, const struct host *h, struct other *o)
+{
+	struct other *parent = other_of(r, o->parent);
+
+	o->exact = false;
+	if (!parent || o->before > 0 || o->waited_before > 0 || waits_for_run(r, o->parent))
+		return;
+	if (look_at_living(r, h, parent) && parent->waited_faults != o->parent_faults)
+		o->pid = 0;
+}
+
+static void forget_waited(struct cgroup_rest *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->other[i].pid)
+			r->other[n++] = r->other[i];
+	r->n = n;
 }
 
 /* A newcomer is a child of an other: all that it used, it used here. */
@@ -127,17 +180,22 @@ static bool add_other(struct cgroup_rest *r, const struct host *h, pid_t pid, bo
 
 	if (process_read_stat(h, pid, &s) < 0)
 		return true; /* gone meanwhile */
-	if (r->n == OTHERS_MAX || (newcomer && s.waited_minor_faults))
+	if (r->n == OTHERS_MAX)
 		return false;
+	const struct other *parent = other_of(r, s.ppid);
 	bool exact;
-	double used = cpu_of(h, &s, &exact);
+	double used = cpu_of(h, &s, &exact), waited = waited_of(h, &s);
 
 	r->other[r->n++] = (struct other){
 		.pid = pid,
+		.parent = s.ppid,
 		.start_ticks = s.start_ticks,
 		.waited_faults = s.waited_minor_faults,
+		.parent_faults = parent ? parent->waited_faults : 0,
 		.before = newcomer ? 0 : used,
 		.used = newcomer ? used : 0,
+		.waited_before = newcomer ? 0 : waited,
+		.waited = newcomer ? waited : 0,
 		.exact = exact,
 	};
 	return true;
@@ -231,17 +289,30 @@ void cgroup_rest_close(struct cgroup_rest *r)
 	free(r);
 }
 
+/* Parents come before their children: a child that is gone is in what its parent waited for. */
+static void look_at_others(struct cgroup_rest *r, const struct host *h)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!look_at_living(r, h, &r->other[i]))
+			look_at_gone(r, h, &r->other[i]);
+	forget_waited(r);
+}
+
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h)
 {
-	double others = 0, ours = 0, inexact = 0;
+	double others = 0, ours = 0, inexact = 0, ticks = 0;
 	bool was_apart = r->apart;
 
 	r->apart = r->apart && find_new_others(r, h);
+	look_at_others(r, h);
 	for (size_t i = 0; i < r->n; i++) {
-		r->apart = look_at_other(r, h, &r->other[i]) && r->apart;
-		*(r->other[i].pid == r->ours ? &ours : &others) += r->other[i].used;
-		if (r->other[i].pid != r->ours && !r->other[i].exact)
-			inexact += r->other[i].used;
+		const struct other *o = &r->other[i];
+
+		*(o->pid == r->ours ? &ours : &others) += o->used + o->waited;
+		if (o->pid == r->ours)
+			continue;
+		inexact += o->exact ? 0 : o->used;
+		ticks += o->waited > 0 ? WAITED_TICKS : 0;
 	}
 	/* Read last: what others do from one reading to the other must not be taken off the run. */
 	double usage = group_cpu_seconds(r->group, h);
@@ -252,8 +323,11 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 		return (struct cgroup_rest_reading){r->rest, r->apart};
 	}
 	r->rest = usage - r->before - ours - others;
-	r->apart = r->apart && inexact <= r->rest * OTHERS_SHARE + OTHERS_SECONDS;
-	return (struct cgroup_rest_reading){r->rest, r->apart};
+	double allowed = r->rest * OTHERS_SHARE + OTHERS_SECONDS;
+
+	r->apart = r->apart && inexact <= allowed;
+	return (struct cgroup_rest_reading){
+		r->rest, r->apart && ticks / (double)h->ticks_per_second <= allowed};
 }
 
 void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,

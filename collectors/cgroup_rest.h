@@ -6,9 +6,10 @@
  * The others are who was there when the run began, and who descends from them. Who comes later by no such way is
  * an orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own.
  *
- * Exact while the others fork nobody. They are watched: when one waited for a child that was not the run's, or too many
- * are there, or those that ended, or whose CPU clock cannot be read (only the ticks of /proc), used more than a hundredth
- * of the run, the rest is not the run's any more, and never again. What one of them did after it was last seen is counted
+ * Exact while of the others only children end that somebody waits for. They are watched: when the root's parent waited for
+ * another child, too many are there, or what is not known of them to the instant (of those that ended unwaited, or
+ * whose CPU clock cannot be read) is more than a hundredth of the run, the rest is not the run's any more, and never again;
+ * two ticks of /proc of each who waited for children may be, until the run has used more. What one of them did after it was last seen is counted
  * with the run.
  */
 #ifndef COLLECTORS_CGROUP_REST_H

@@ -170,7 +170,7 @@ static void others_that_work_end_it_for_good(void **state)
 		{"nothing", 50, 9, 0, 0, true},
 		{"a hundredth", 54, 9, 0, 0, true},
 		{"more", 60, 9, 0, 0, false},
-		{"waited for a child", 50, 10, 0, 0, false},
+		{"waited for a child", 50, 10, 0, 0, true},
 		{"has a child that sleeps", 50, 9, SHELL, 1, true},
 		{"has a child that works", 50, 9, SHELL, 200, false},
 		{"has a grandchild that works", 50, 9, 98, 200, false},
@@ -200,6 +200,36 @@ static void others_that_work_end_it_for_good(void **state)
 		assert_in_range((uint64_t)last.seconds, 59, 61);
 		world_done(&w);
 	}
+}
+
+/* The shell forks and waits: 99 is seen once at 2 s, and used 2.5 s in all; others were never seen. */
+static void children_of_others_may_come_and_go(void **state)
+{
+	static const char shell[] = "/proc/5/stat",
+			  waited_for[] =
+				  "5 (sh) S 2 1 1 0 -1 0 1 %d 0 0 50 0 %d 0 20 0 1 0 5 1000 5 0\n";
+	struct cgroup_rest_reading now;
+	char text[128];
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	put_process(&w, 99, SHELL, 200, 0);
+	group_has(&w, "5\n7\n10\n99\n", 50);
+	now = cgroup_rest_read(w.rest, &w.t.host);
+	assert_double_equal(now.seconds, 1 + 20 - 2, 1e-9);
+	test_host_remove(&w.t, "/proc/99");
+	snprintf(text, sizeof text, waited_for, 20, 250);
+	test_host_file(&w.t, shell, text);
+	group_has(&w, "5\n7\n10\n", 50.5);
+	now = cgroup_rest_read(w.rest, &w.t.host);
+	assert_double_equal(now.seconds, 1 + 20.5 - 2.5, 1e-9);
+	snprintf(text, sizeof text, waited_for, 30, 450);
+	test_host_file(&w.t, shell, text);
+	group_has(&w, "5\n7\n10\n", 52.5);
+	now = cgroup_rest_read(w.rest, &w.t.host);
+	assert_double_equal(now.seconds, 1 + 20.5 - 2.5, 1e-9);
+	world_done(&w);
 }
 
 static void crowd_is_not_told_apart(void **state)
@@ -261,6 +291,7 @@ int main(void)
 		cmocka_unit_test(parent_may_wait_for_the_root),
 		cmocka_unit_test(parent_that_waited_just_now_is_believed_once),
 		cmocka_unit_test(others_that_work_end_it_for_good),
+		cmocka_unit_test(children_of_others_may_come_and_go),
 		cmocka_unit_test(crowd_is_not_told_apart),
 		cmocka_unit_test(groups_below_are_not_told_apart),
 		cmocka_unit_test(orphans_of_the_run_are_found_in_the_group),
