@@ -141,7 +141,7 @@ static void in_every_place(void (*test)(struct run_cgroup *g, const char *direct
 
 static bool exists(const char *directory, const char *name)
 {
-	char path[256];
+	char path[512];
 
 	snprintf(path, sizeof path, "%s/%s", directory, name);
 	return access(path, F_OK) == 0;
