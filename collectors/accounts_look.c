@@ -120,9 +120,10 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 				.known_seconds = grown,
 				.group_seconds = group_cpu_seconds(&a->group, h),
 				.changes = s->machine.births != a->machine.births ||
-					   tree->any_vanished,
+					   tree->vanished != a->vanished,
 				.orphans_hidden = process_tree_reaper(tree) == 0,
 			});
+	a->vanished = tree->vanished;
 	a->machine = s->machine;
 	a->machine_known = s->machine_known;
 	a->exporter_seconds = s->own_seconds;

@@ -44,6 +44,7 @@ struct account {
 	struct cgroup own;
 	bool has_own;
 	struct run_group own_group;
+	uint64_t vanished;        /* members of the tree, as of the last look */
 	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
 	struct cgroup_limits limits;
 	struct quota quota;

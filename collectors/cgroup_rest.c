@@ -26,6 +26,7 @@ struct other {
 	uint64_t parent_faults;       /* waited_faults of the parent when this one lived */
 	double before, used;          /* CPU seconds when it was first seen, and since */
 	double waited_before, waited; /* the same of children that it waited for */
+	bool has_waited;              /* for a child: its times are in whole ticks */
 	bool exact;                   /* used, to the instant: by its CPU clock, and it lives */
 };
 
@@ -125,6 +126,7 @@ static bool take_waited(struct cgroup_rest *r, const struct host *h, struct othe
 {
 	if (!waits_for_run(r, o->pid)) {
 		o->waited = fmax(o->waited, waited_of(h, s) - o->waited_before);
+		o->has_waited = true;
 	} else if (o->pid == r->parent && o->pid != r->ours && o->pid != 1) {
 		/* Asked after the parent's times were read: who was waited for until then has ended. */
 		if (r->root_waited || !root_ended(r, h))
@@ -144,8 +146,13 @@ static bool look_at_living(struct cgroup_rest *r, const struct host *h, struct o
 
 	if (process_read_stat(h, o->pid, &s) < 0 || s.start_ticks != o->start_ticks)
 		return false;
+	double used = cpu_of(h, &s, &o->exact) - o->before;
+
+	/* Whoever runs may fork, and nobody would be told of such children. */
+	if (s.ignores_children && used > o->used && o->pid != r->ours)
+		r->apart = false;
 	o->parent_faults = parent_faults;
-	o->used = fmax(o->used, cpu_of(h, &s, &o->exact) - o->before);
+	o->used = fmax(o->used, used);
 	if (s.waited_minor_faults != o->waited_faults)
 		r->apart = take_waited(r, h, o, &s) && r->apart;
 	return true;
@@ -196,6 +203,7 @@ static bool add_other(struct cgroup_rest *r, const struct host *h, pid_t pid, bo
 		.used = newcomer ? used : 0,
 		.waited_before = newcomer ? 0 : waited,
 		.waited = newcomer ? waited : 0,
+		.has_waited = newcomer && s.waited_minor_faults,
 		.exact = exact,
 	};
 	return true;
@@ -312,7 +320,7 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 		if (o->pid == r->ours)
 			continue;
 		inexact += o->exact ? 0 : o->used;
-		ticks += o->waited > 0 ? WAITED_TICKS : 0;
+		ticks += o->has_waited ? WAITED_TICKS : 0;
 	}
 	/* Read last: what others do from one reading to the other must not be taken off the run. */
 	double usage = group_cpu_seconds(r->group, h);

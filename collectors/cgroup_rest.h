@@ -7,7 +7,7 @@
  * an orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own.
  *
  * Exact while of the others only children end that somebody waits for. They are watched: when the root's parent waited for
- * another child, too many are there, or what is not known of them to the instant (of those that ended unwaited, or
+ * another child, one that ignores SIGCHLD ran, too many are there, or what is not known of them to the instant (of those that ended unwaited, or
  * whose CPU clock cannot be read) is more than a hundredth of the run, the rest is not the run's any more, and never again;
  * two ticks of /proc of each who waited for children may be, until the run has used more. What one of them did after it was last seen is counted
  * with the run.

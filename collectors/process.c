@@ -2,6 +2,7 @@
 #include "collectors/process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +22,12 @@ bool process_refused(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
+#define LAST_FIELD 33
+
 bool process_stat_parse(struct scan s, struct process_stat *ret)
 {
 	struct process_stat p = {0};
-	uint64_t pid, fields[28 - 9 + 1];
+	uint64_t pid, fields[LAST_FIELD - 9 + 1];
 	int64_t ppid, ignored;
 	const char *close = s.end;
 
@@ -45,8 +48,8 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	for (int i = 0; i < 4; i++)
 		if (!scan_i64(&s, &ignored))
 			return false;
-	/* From field 9 (flags) to 28 (startstack); priority, nice and rss may be negative. */
-	for (int field = 9; field <= 28; field++) {
+	/* From field 9 (flags) to 33 (sigignore); priority, nice and rss may be negative. */
+	for (int field = 9; field <= LAST_FIELD; field++) {
 		if (scan_u64(&s, &fields[field - 9]))
 			continue;
 		if (!scan_i64(&s, &ignored) && field <= 24)
@@ -68,6 +71,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.start_ticks = fields[22 - 9];
 	p.rss_pages = fields[24 - 9];
 	p.stack_start = fields[28 - 9];
+	p.ignores_children = fields[33 - 9] >> (SIGCHLD - 1) & 1;
 	*ret = p;
 	return true;
 }

@@ -24,6 +24,8 @@ struct process_stat {
 	 * executes something, when it is given one of its own.
 	 */
 	uint64_t stack_start;
+	/* SIGCHLD: the kernel then reaps its children, and adds their times to nobody's. False when it is not told. */
+	bool ignores_children;
 };
 
 /* The name in parentheses may hold anything, parentheses and newlines too: the last ")" ends it. */

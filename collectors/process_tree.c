@@ -182,6 +182,7 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 
 		m->vanished = !member_look(m, h);
 		t->any_vanished = t->any_vanished || m->vanished;
+		t->vanished += m->vanished;
 		waited = waited || m->waited_faults != m->credited_faults;
 	}
 	if (t->any_vanished || waited)

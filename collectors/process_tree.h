@@ -36,6 +36,7 @@ struct process_tree {
 	uint64_t start_ticks; /* of the root: nothing older belongs to the run */
 	bool alone;           /* one live process: nobody to share memory with */
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
+	uint64_t vanished;     /* members that ever did */
 	uint64_t births;       /* of the machine, before the last look; 0 = unknown */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };

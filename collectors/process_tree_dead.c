@@ -110,6 +110,7 @@ static bool find_vanished(struct process_tree *t, const struct host *h)
 		if (m->vanished || member_exists(m, h))
 			continue;
 		any = m->vanished = t->any_vanished = true;
+		t->vanished++;
 	}
 	return any;
 }

@@ -304,7 +304,7 @@ static void end(int number)
 	ends = 1;
 }
 
-/* One whose children come and go: what they use is not to be told from what the job's use. Waits for the last. */
+/* One whose children come and go; it waits for the last, too. */
 static void family(void)
 {
 	signal(SIGTERM, end);
@@ -312,6 +312,13 @@ static void family(void)
 		children_one_by_one(1, NEIGHBOUR_NS);
 		rest(NEIGHBOUR_REST_MS);
 	}
+}
+
+/* One whose children, had it any, would be left to the kernel: the job is not to be told from who may have them. */
+static _Noreturn void careless(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	neighbour();
 }
 
 /* ---- memory ---- */
@@ -416,6 +423,7 @@ static const struct {
 	{"busy", busy},
 	{"neighbour", neighbour},
 	{"family", family},
+	{"careless", careless},
 	{"spike_root", spike_root},
 	{"spike_child", spike_child},
 	{"spike_two", spike_two},

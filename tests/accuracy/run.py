@@ -124,20 +124,24 @@ MODES = {
     "wrapper": wrapper(),
     "wrapper, alone in its group": wrapper(prefix=NO_RIGHTS),
     "wrapper, busy neighbour": wrapper(prefix=NO_RIGHTS, neighbour="neighbour"),
-    "wrapper, exit accounting": wrapper("--no-run.cgroup", neighbour="family"),
-    "wrapper, task clock": wrapper(prefix=NOBODY, neighbour="family"),
-    "wrapper, wait4 only": wrapper(prefix=NO_RIGHTS, neighbour="family"),
+    "wrapper, family beside it": wrapper(prefix=NO_RIGHTS, neighbour="family"),
+    "wrapper, exit accounting": wrapper("--no-run.cgroup", neighbour="careless"),
+    "wrapper, task clock": wrapper(prefix=NOBODY, neighbour="careless"),
+    "wrapper, wait4 only": wrapper(prefix=NO_RIGHTS, neighbour="careless"),
     "attached, own group": attached(own_group=True),
     "attached, quiet group": attached(NOBODY),
-    "attached, exit accounting": attached(neighbour="family"),
-    "attached, /proc only": attached(NOBODY, neighbour="family"),
+    "attached, family beside it": attached(NOBODY, neighbour="family"),
+    "attached, exit accounting": attached(neighbour="careless"),
+    "attached, /proc only": attached(NOBODY, neighbour="careless"),
 }
-UNPRIVILEGED = ("wrapper, alone in its group", "wrapper, busy neighbour", "wrapper, task clock", "wrapper, wait4 only")
+UNPRIVILEGED = ("wrapper, alone in its group", "wrapper, busy neighbour", "wrapper, family beside it",
+                "wrapper, task clock", "wrapper, wait4 only")
 # Nobody can see all of these; what is said of the others must be right all the same.
 FORGOTTEN = "the kernel adds an ignored child's time to nobody's"
 NOT_EXACT = {
     **{("attached, /proc only", case): "who ends between two looks leaves nothing" for case in CASES},
     **{("wrapper, wait4 only", case): FORGOTTEN for case in ("ignored", "storm_ignored")},
+    ("attached, family beside it", "brief"): "two ticks of /proc are too much of it",
     # Nor can they be estimated: how many ended is counted for the whole machine only (/proc/stat, processes).
     ("wrapper, task clock", "storm_ignored"): "the counter stops before the memory of who ends is taken down",
 }

@@ -232,6 +232,25 @@ static void children_of_others_may_come_and_go(void **state)
 	world_done(&w);
 }
 
+static void who_lets_the_kernel_reap_its_children_must_be_idle(void **state)
+{
+	/* The last one is sigignore: bit 16 is SIGCHLD. */
+	static const char ignoring[] = "5 (sh) S 2 1 1 0 -1 0 1 9 0 0 %d 0 0 0 20 0 1 0 5 1000 5 0 "
+				       "0 0 0 0 0 0 0 65536\n";
+	char text[128];
+	struct world w;
+
+	(void)state;
+	for (int ran = 0; ran < 2; ran++) {
+		world_init(&w);
+		snprintf(text, sizeof text, ignoring, 50 + ran);
+		test_host_file(&w.t, "/proc/5/stat", text);
+		group_has(&w, "5\n7\n10\n", 50);
+		assert_int_equal(cgroup_rest_read(w.rest, &w.t.host).exact, !ran);
+		world_done(&w);
+	}
+}
+
 static void crowd_is_not_told_apart(void **state)
 {
 	static const char *const crowds[] = {
@@ -292,6 +311,7 @@ int main(void)
 		cmocka_unit_test(parent_that_waited_just_now_is_believed_once),
 		cmocka_unit_test(others_that_work_end_it_for_good),
 		cmocka_unit_test(children_of_others_may_come_and_go),
+		cmocka_unit_test(who_lets_the_kernel_reap_its_children_must_be_idle),
 		cmocka_unit_test(crowd_is_not_told_apart),
 		cmocka_unit_test(groups_below_are_not_told_apart),
 		cmocka_unit_test(orphans_of_the_run_are_found_in_the_group),
