@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <string.h>
 
 #include "collectors/base/buf.h"
@@ -236,18 +237,25 @@ static void records_are_all_read(void **state)
 	tree_free(t);
 }
 
-/* The kernel gives a list page by page: here that of all its symbols, thousands of lines. */
+/* The kernel gives a list page by page: here that of what this process has mapped, every other page differently. */
 static void a_list_longer_than_a_page_is_all_read(void **state)
 {
 	static char records[1 << 20], whole[1 << 20];
+	enum { PAGES = 300 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct tree *t;
 
 	(void)state;
+	assert_true(map != MAP_FAILED);
+	for (size_t i = 0; i < PAGES; i += 2)
+		assert_int_equal(mprotect(map + i * page, page, PROT_NONE), 0);
 	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
 	ssize_t n = tree_read_records(t, "maps", records, sizeof records);
 
 	assert_true(n > 4096);
 	assert_int_equal(tree_read(t, "maps", whole, sizeof whole), n);
+	munmap(map, PAGES * page);
 	tree_free(t);
 }
 
