@@ -279,13 +279,23 @@ void sampler_stop(struct sampler *s)
 
 /* ---- what other threads ask ---- */
 
+/* The lock is held. */
+static bool is_older(const struct sampler *s, struct mono asked, double max_age_seconds)
+{
+	double took = mono_seconds_between(s->tick_at, s->tick_ended);
+
+	if (max_age_seconds > 0 && took * SAMPLER_TICKS_APART > max_age_seconds)
+		max_age_seconds = took * SAMPLER_TICKS_APART;
+	return mono_seconds_between(s->tick_at, asked) > max_age_seconds;
+}
+
 struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, double timeout_seconds)
 {
 	struct timespec deadline = monotonic_after(timeout_seconds);
-	int64_t oldest = now_read().mono.ns - (int64_t)(max_age_seconds * 1e9);
+	struct mono asked = now_read().mono;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->generation == 0 || s->tick_at.ns < oldest) {
+	while (s->generation == 0 || is_older(s, asked, max_age_seconds)) {
 		s->want_tick = true;
 		wake(s);
 		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)

@@ -29,8 +29,12 @@ void sampler_stop(struct sampler *s);
 /*
  * A snapshot at most max_age_seconds old, held for the caller (shared_drop(&s->shared)). An older one makes
  * the sampler tick at once; callers that ask meanwhile share that tick. After timeout_seconds the newest
- * there is, however old; NULL before the first. Any thread.
+ * there is, however old; NULL before the first. Any thread. Where a tick takes long, because of thousands of
+ * processes, whoever accepts any age gets one that is up to SAMPLER_TICKS_APART ticks old: so askers cost a tenth of a
+ * CPU at most, however many.
  */
+#define SAMPLER_TICKS_APART 10
+
 struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds,
 	double timeout_seconds);
 
