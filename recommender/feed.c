@@ -118,7 +118,8 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 		}
 		if (r->outcome != OUTCOME_SUCCEEDED)
 			continue;
-		if (f.killed_at > 0 && peak == run_memory_peak && later[i + 1] < f.killed_at)
+		if (killed && f.killed_at > 0 && peak == run_memory_peak &&
+			later[i + 1] < f.killed_at)
 			learn_kills(&f, rule, killed, r, announced, how);
 		f.after_oom = f.killed_at = kills = 0;
 		learn_success(&f, rule, r, peak(r), announced, how);
