@@ -91,6 +91,7 @@ class Killed(Case):
     def test_an_interrupted_run_is_no_base_for_a_recommendation(self):
         self.run_job(["true"])
         wrapper = self.begin()
+        wait_until(lambda: len(self.runs()) == 2, "the run to be recorded")
         self.kill_both(wrapper)
         self.serve().stop()
         self.assertEqual([r["outcome"] for r in self.runs()], ["interrupted", "succeeded"])
