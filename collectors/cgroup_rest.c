@@ -57,6 +57,7 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 
 /* ---- who is there ---- */
 
+/* NULL: the run's, or unknown. */
 static struct other *other_of(struct cgroup_rest *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -65,23 +66,15 @@ static struct other *other_of(struct cgroup_rest *r, pid_t pid)
 	return NULL;
 }
 
-static bool is_other(const struct cgroup_rest *r, pid_t pid)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->other[i].pid == pid)
-			return true;
-	return false;
-}
-
 /* Is one of its ancestors an other? This exporter is none of them: what it forks is the run. */
-static bool descends_from_other(const struct cgroup_rest *r, const struct host *h, pid_t pid)
+static bool descends_from_other(struct cgroup_rest *r, const struct host *h, pid_t pid)
 {
 	struct process_stat s;
 
 	for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {
 		if (pid == r->root || process_read_stat(h, pid, &s) < 0 || s.ppid == r->ours)
 			return false;
-		if (is_other(r, s.ppid))
+		if (other_of(r, s.ppid))
 			return true;
 		pid = s.ppid;
 	}
@@ -232,7 +225,7 @@ static bool find_new_others(struct cgroup_rest *r, const struct host *h)
 	bool apart = cgroup_place_processes(place_of(r->group), h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++)
-		if (!is_other(r, found.pid[i]) && descends_from_other(r, h, found.pid[i]))
+		if (!other_of(r, found.pid[i]) && descends_from_other(r, h, found.pid[i]))
 			apart = add_other(r, h, found.pid[i], true);
 	pids_done(&found);
 	return apart;
@@ -346,7 +339,7 @@ void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
 	if (!r->apart || cgroup_place_processes(place_of(r->group), h, pids_add, &found) < 0)
 		return;
 	for (size_t i = 0; i < found.n; i++)
-		if (found.pid[i] && !is_other(r, found.pid[i]) &&
+		if (found.pid[i] && !other_of(r, found.pid[i]) &&
 			!descends_from_other(r, h, found.pid[i]))
 			each(context, found.pid[i]);
 	pids_done(&found);
