@@ -133,6 +133,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # all vendors are asked at once: of 7 connections, a queue of 5 (the default) drops the last
 
     def handle_error(self, request, client_address):
         """Whoever asks may go away; that is no news."""
