@@ -200,6 +200,7 @@ bool member_look(struct member *m, const struct host *h)
 	m->last_rss_bytes = m->rss_bytes;
 	m->peak_rose = false;
 	m->ran = !asleep;
+	m->children_due = m->children_due || m->ran || full;
 	if (asleep && !full)
 		return true;
 	if (full)
@@ -215,7 +216,7 @@ bool member_look(struct member *m, const struct host *h)
 bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
-	m->ran = true;
+	m->ran = m->children_due = true;
 	m->looks = (unsigned)m->pid % STALE_LOOKS; /* not all in the same look */
 	return member_read(m, h, true);
 }

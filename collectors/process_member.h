@@ -71,6 +71,11 @@ struct member {
 	unsigned looks;     /* since it was last read in full */
 	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
+	/*
+	 * It may have children that are not known: it ran, or one below it ended; or it was not asked for long, as the
+	 * kernel leaves some out when others end while it lists them (fs/proc/array.c).
+	 */
+	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
 	bool vanished;                         /* gone, and not settled yet */
 	bool fds_known, io_known, kinds_known; /* io: was read once at least */

@@ -39,6 +39,8 @@ struct history_column { /* of the file */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 #define HISTORY_STATEMENTS(X) \
+X(BEGIN, "BEGIN IMMEDIATE") \
+X(COMMIT, "COMMIT") \
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
