@@ -31,6 +31,9 @@ struct columns {
 void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
 void columns_done(struct columns *c);
 
+/* At the start of the program, before anything of SQLite is used: it takes memory in few sizes from then on. */
+void history_memory_setup(void);
+
 enum history_mode {
 	/* Changes nothing; -ENOENT when there is no file, or nothing in it yet, -ENOTSUP when its schema is older. */
 	HISTORY_READ,
