@@ -27,6 +27,7 @@
 #define REST_MS           1300 /* longer than the interval of samples */
 #define NEIGHBOUR_NS      1000000LL
 #define NEIGHBOUR_REST_MS 20
+#define LITTER_REST_MS    200
 #define CROWD             200
 #define CROWD_REST_MS     500
 #define NOBODY            65534
@@ -325,7 +326,7 @@ static _Noreturn void careless(void)
 
 /*
  * One that ignores SIGCHLD and has children: the kernel tells nobody what these used. They tell it themselves, all but
- * their ends, and this one writes the sum when it is over.
+ * their ends, which is why they are few, and this one writes the sum when it is over.
  */
 static void litter(void)
 {
@@ -342,7 +343,7 @@ static void litter(void)
 			*used += cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 			_exit(0);
 		}
-		rest(NEIGHBOUR_REST_MS);
+		rest(LITTER_REST_MS);
 	}
 	while (waitpid(-1, NULL, 0) > 0)
 		;
