@@ -16,13 +16,16 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Once: which right would let us see what we cannot. */
+/*
+ * Once: which right would let us see what we cannot. A pod is a job without its environments, and what its run lacks
+ * is told with the run.
+ */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
 
 	found_count(FOUND_UNREADABLE, facts->refused);
-	if (!facts->refused || f->refused_said)
+	if (!facts->refused || f->refused_said || f->pod)
 		return;
 	f->refused_said = true;
 	snprintf(number, sizeof number, "%d", (int)pid);
