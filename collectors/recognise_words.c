@@ -332,7 +332,7 @@ static struct slice pod_name(const struct words *w)
 	return without_replica(name, &owner);
 }
 
-static struct slice read_from(const struct words *w, const struct from *f)
+struct slice words_source(const struct words *w, const struct from *f)
 {
 	struct slice value = w->variable[f->variable];
 
@@ -378,7 +378,7 @@ static struct slice read_from(const struct words *w, const struct from *f)
 const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret)
 {
 	for (size_t i = 0; i < SOURCES_MAX; i++) {
-		struct slice value = read_from(w, &word->from[i]);
+		struct slice value = words_source(w, &word->from[i]);
 
 		if (value.len == 0)
 			continue;
