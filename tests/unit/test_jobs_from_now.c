@@ -107,35 +107,12 @@ static void child_from_before_takes_nothing_away(void **state)
 	world_free(w);
 }
 
-static void only_the_living_ones_account_is_used(void **state)
-{
-	struct world *w = world_new();
-	struct account_note note;
-
-	(void)state;
-	put(w, &worker);
-	memory_tree_text(w->proc, "10/cgroup", "0::/worker\n");
-	memory_tree_text(w->sys, "fs/cgroup/worker/cgroup.procs", "10\n");
-	memory_tree_text(w->sys, "fs/cgroup/worker/cpu.stat",
-		"usage_usec 10000000\nuser_usec 10000000\nsystem_usec 0\n");
-	memory_tree_text(w->sys, "fs/cgroup/worker/memory.peak", "104857600\n");
-	begin(w);
-	const struct run_reading *r = look(w);
-
-	assert_double_equal(r->value[RUN_CPU_SECONDS], 0, 0);
-	assert_true(isnan(r->value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	assert_string_equal(note.cpu_source, "proc");
-	world_free(w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_is_used_from_then_on_counts),
 		cmocka_unit_test(mark_from_before_is_no_peak_of_the_run),
 		cmocka_unit_test(child_from_before_takes_nothing_away),
-		cmocka_unit_test(only_the_living_ones_account_is_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
