@@ -84,6 +84,8 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return without_training(s);
 	case TRIM_COLON:
 		return steady_name(up_to(s, ":"));
+	case TRIM_METHOD:
+		return steady_name(up_to(s, ".("));
 	case TRIM_EXECUTOR:
 		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
 		return steady_name((struct slice){s.data + n, s.len - n});
@@ -164,10 +166,14 @@ static bool take_system(const struct words *w, const struct job_system *s, struc
 	*ret = RECOGNISED_NONE;
 	ret->system = s->name;
 	ret->grace_seconds = s->grace_seconds;
-	for (size_t i = 0; i < WORDS_MAX; i++)
-		if (from[i])
-			take_word(&s->words[i], from[i]->trim ? from[i]->trim : s->words[i].trim,
-				value[i], ret, name, sizeof name);
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		if (!from[i])
+			continue;
+		enum trim trim = from[i]->trim ? from[i]->trim : s->words[i].trim;
+
+		ret->passing = ret->passing || from[i]->kind == FROM_WORKER;
+		take_word(&s->words[i], trim, value[i], ret, name, sizeof name);
+	}
 	/* Of dates and numbers of runs alone there is no name. */
 	if (!name[0])
 		text_copy(s->name, name, sizeof name);
@@ -204,6 +210,7 @@ static void take_own(const struct words *w, struct recognised *r)
 	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
 
 	r->own_name = name.data != NULL;
+	r->passing = r->passing && !r->own_name;
 	if (name.data)
 		clean(name, r->job_name, sizeof r->job_name);
 	if (run.data)
@@ -281,6 +288,18 @@ bool is_exporter_command(struct slice command_line)
 
 	return command_line.data && next_string(&s, &program) &&
 	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_worker_title(struct slice command_line)
+{
+	for (const struct job_system *s = job_systems; s->name && command_line.data; s++)
+		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
+
+			if (f->kind == FROM_WORKER && slice_starts(command_line, f->text))
+				return true;
+		}
+	return false;
 }
 
 bool is_recognised_variable(struct slice name)
