@@ -47,7 +47,16 @@ static size_t digits_before(struct slice s, size_t end)
 	return n;
 }
 
-/* "test: [a, b]" and "test 3/5" without what tells parallel jobs apart; what looks otherwise is of the name. */
+static size_t blanks_before(struct slice s, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && s.data[end - 1 - n] == ' ')
+		n++;
+	return n;
+}
+
+/* "test: [a, b]", "test 3/5" and "test 3 / 5" without what tells parallel jobs apart; what looks otherwise is of the name. */
 static struct slice without_total(struct slice s)
 {
 	const char *list = ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
@@ -55,12 +64,29 @@ static struct slice without_total(struct slice s)
 
 	if (list && list > s.data)
 		return (struct slice){s.data, (size_t)(list - s.data)};
+	slash -= blanks_before(s, slash);
 	if (!total || !slash || s.data[slash - 1] != '/')
 		return s;
-	size_t index = digits_before(s, slash - 1), begin = slash - 1 - index;
+	size_t end = slash - 1 - blanks_before(s, slash - 1), index = digits_before(s, end);
+	size_t blanks = blanks_before(s, end - index), name = end - index - blanks;
 
-	return index && begin > 1 && s.data[begin - 1] == ' ' ? (struct slice){s.data, begin - 1} :
-								s;
+	return index && blanks && name ? (struct slice){s.data, name} : s;
+}
+
+/* "app/PR-12", a job that Jenkins makes for each change that is proposed, and "app/PR-12-merge". */
+static struct slice without_change(struct slice s)
+{
+	struct slice change = last_part(s, '/');
+	size_t end = change.len;
+
+	if (change.len == s.len || (!slice_starts(change, "PR-") && !slice_starts(change, "MR-")))
+		return s;
+	if (ends_in(change, "-head") || ends_in(change, "-merge"))
+		end -= ends_in(change, "-head") ? strlen("-head") : strlen("-merge");
+	size_t number = digits_before(change, end), folder = s.len - change.len - 1;
+
+	return number && number + strlen("PR-") == end && folder ? (struct slice){s.data, folder} :
+								   s;
 }
 
 static struct slice trimmed(struct slice s, enum trim trim)
@@ -89,6 +115,8 @@ static struct slice trimmed(struct slice s, enum trim trim)
 	case TRIM_EXECUTOR:
 		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
 		return steady_name((struct slice){s.data + n, s.len - n});
+	case TRIM_CHANGE:
+		return steady_name(without_change(s));
 	case TRIM_OF_TOTAL:
 		return steady_name(without_total(s));
 	}

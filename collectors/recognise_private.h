@@ -120,6 +120,7 @@ enum trim {
 	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
 	TRIM_METHOD,   /* from the first "." or "(" on: "Actor.method", "task()" */
 	TRIM_EXECUTOR, /* without "exec-" in front */
+	TRIM_CHANGE,   /* "/PR-12" at the end */
 	TRIM_OF_TOTAL, /* " 3/5" at the end, as of parallel jobs, or a list: "test: [a, b]" */
 };
 

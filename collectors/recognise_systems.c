@@ -292,10 +292,10 @@ const struct job_system job_systems[] = {
 	/*
 	 * jenkinsci/jenkins 20dbd5b: core/src/main/java/hudson/model/{Job,Run}.java, getCharacteristicEnvVars; STAGE_NAME of
 	 * jenkinsci/pipeline-stage-step-plugin 90181c4: src/main/java/org/jenkinsci/plugins/workflow/support/steps/
-	 * StageStepExecution.java.
+	 * StageStepExecution.java. Changes of multibranch projects: jenkinsci/github-branch-source-plugin: GitHubSCMSource.java.
 	 */
 	{"jenkins", BETWEEN_STEPS_SECONDS, {
-		{"job", MUST, {ENV(JOB_NAME)}, 0},
+		{"job", MUST, {ENV(JOB_NAME)}, TRIM_CHANGE},
 		{"stage", WORD_NAME, {ENV(STAGE_NAME)}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(BUILD_TAG)}, 0},
 		{NULL, SIGN, {ENV(BUILD_NUMBER)}, 0},
