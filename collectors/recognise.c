@@ -89,10 +89,15 @@ static struct slice without_change(struct slice s)
 								   s;
 }
 
+static struct slice without_begin(struct slice s, const char *begin)
+{
+	size_t n = slice_starts(s, begin) && s.len > strlen(begin) ? strlen(begin) : 0;
+
+	return (struct slice){s.data + n, s.len - n};
+}
+
 static struct slice trimmed(struct slice s, enum trim trim)
 {
-	size_t n = s.len;
-
 	switch (trim) {
 	case TRIM_NOTHING:
 		return steady_name(s);
@@ -113,8 +118,7 @@ static struct slice trimmed(struct slice s, enum trim trim)
 	case TRIM_METHOD:
 		return steady_name(up_to(s, ".("));
 	case TRIM_EXECUTOR:
-		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
-		return steady_name((struct slice){s.data + n, s.len - n});
+		return steady_name(without_begin(s, "exec-"));
 	case TRIM_CHANGE:
 		return steady_name(without_change(s));
 	case TRIM_OF_TOTAL:
