@@ -265,9 +265,17 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	return 0;
 }
 
+/* Its children at once: it need not run any more, and who does not is not asked for them. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 {
+	struct found f = {0};
+	size_t i = t->n;
+
 	adopt(t, h, pid, 0);
+	for (; i < t->n && !t->no_children_file; i++)
+		if (!t->member[i].zombie)
+			find_children_of(t, h, i, &f);
+	free(f.pid);
 }
 
 bool process_tree_has(const struct process_tree *t, pid_t pid)

@@ -58,7 +58,7 @@ X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ?") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING forwarded_at IS NULL") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
 /* Numbers are believed up to a million: a damaged file may have any. */ \
@@ -94,12 +94,12 @@ X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
-  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1)" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE NOT ?4 OR r.forwarded_at IS NOT NULL" \
   " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
-  " AND r.id <> " NEWEST_ENDED("id", "r.job") " LIMIT ?3") \
+  " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
 X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
   " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
-  " ORDER BY r.started_at, r.id LIMIT 1") \
+  " AND (NOT ?3 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT 1") \
 X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
 X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELECT runs FROM job WHERE id = ?1)" \
   " + coalesce((SELECT sum(" OUTCOME_ACTIVITY ") FROM job_outcome WHERE job = ?1), 0)" \
@@ -131,7 +131,7 @@ struct history {
 	size_t n_columns;              /* of the file */
 	struct history_column *column;
 	struct arena names;
-	uint64_t jobs_forgotten;
+	struct history_losses losses;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
 };
