@@ -100,19 +100,25 @@ static bool counts_cpu(const struct cgroup *c)
 }
 
 static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct family *family)
+	const struct family *family, struct cgroup_rest **opened)
 {
+	if (opened && *opened) {
+		a->rest = *opened;
+		*opened = NULL;
+		return;
+	}
 	struct cgroup_rest_spec spec = {
 		a->root, &a->group, is_member, family, .start = cgroup_rest_start(&a->group, h)};
 	struct tree_now now;
 
 	process_tree_look(tree, h, 0, &now);
 	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
+	spec.orphans_ours = process_tree_reaper(tree) != 0;
 	a->rest = cgroup_rest_open(h, &spec);
 }
 
 static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct quota *earlier)
+	const struct quota *earlier, struct cgroup_rest **rest)
 {
 	struct family family = {h, tree};
 	struct memory_members members = {is_member, &family};
@@ -125,7 +131,7 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	if (a->has_own)
 		run_group_open(&a->own_group, &a->own);
 	if (!counts_cpu(&a->own))
-		find_rest(a, h, tree, &family);
+		find_rest(a, h, tree, &family, rest);
 	else
 		/* What its root used before it entered the group is none of the group's, nor of the run's. */
 		a->forked_seconds = fmax(a->forked_seconds,
@@ -172,6 +178,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->forked_seconds = spec->forked_seconds;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
+	a->most_seconds = NAN;
 	accounts_tick(shared, h);
 	a->machine = shared->machine;
 	a->machine_known = shared->machine_known;
@@ -181,7 +188,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
 	memory_kills_begin(&a->kills, h);
 	a->held_bytes = NAN;
-	find_group(a, h, tree, spec->quota);
+	find_group(a, h, tree, spec->quota, spec->rest);
 	begin_events(a, h, spec, tree);
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->oom_kills = NAN;
@@ -207,7 +214,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree, NULL);
+		find_group(a, h, tree, NULL, NULL);
 	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
@@ -263,16 +270,18 @@ static double ends_seconds(const struct account *a)
 static double missed_of(const struct account *a, enum cpu_source source)
 {
 	double missed = a->machine_known ? a->missed.seconds : (double)NAN;
-	double ends = ends_seconds(a);
+	double ends = ends_seconds(a), most = fmax(a->most_seconds - a->total, 0);
 
-	if (source == SOURCE_CGROUP || source == SOURCE_CGROUP_REST)
+	if (source == SOURCE_CGROUP)
 		return 0;
+	if (source == SOURCE_CGROUP_REST)
+		return most;
 	if (a->has_events && a->tally.whole)
 		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
 	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
-	return missed;
+	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
@@ -282,6 +291,7 @@ void account_note(const struct account *a, const struct host *h, struct account_
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
+		.cpu_seconds = a->total,
 		.peak_told_at_ends =
 			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,
 		.oom_kills = a->oom_kills,

@@ -6,7 +6,7 @@
  * the next:
  *
  *	cgroup      the kernel's account of the run's own control group: all of it
- *	cgroup-rest the kernel's account of a group that it shares with few others, less theirs (cgroup_rest.h)
+ *	cgroup-rest the kernel's account of a group that it shares with others, less theirs (cgroup_rest.h)
  *	taskstats   exit accounting on a privileged host: all but the end of each process
  *	task-clock  an inherited perf counter, for commands started here: all but the end of each process
  *	rusage      getrusage(2) of who waited: all that somebody waited for
@@ -19,6 +19,7 @@
 
 #include "collectors/base/err.h"
 #include "collectors/cgroup_path.h"
+#include "collectors/cgroup_rest.h"
 #include "collectors/process_tree.h"
 #include "collectors/quota.h"
 #include "collectors/runs.h"
@@ -45,6 +46,8 @@ struct account_spec {
 	const struct quota
 		*quota; /* that holds for it, as it was before it began; NULL = not read */
 	bool ours;      /* a wrapper waits for its processes: exit accounting adds nothing */
+	/* Opened before it began, if it has no group of its own: taken, and set to NULL, when it is used. NULL = none. */
+	struct cgroup_rest **rest;
 };
 
 /* tree: of the run, just begun; may be looked at. Never fails: what is not there is not used. */
@@ -78,6 +81,7 @@ void account_waited(struct account *a, double total_seconds);
 struct account_note {
 	const char *cpu_source;    /* a name from above */
 	double cpu_missed_seconds; /* at most; NaN = not known */
+	double cpu_seconds;
 	/*
 	 * What the memory peak is: "vmhwm", the kernel's mark of one process and what the others held at the looks
 	 * before and after; "samples", the sum of several at one look; "taskstats" and "rusage", the kernel's mark of

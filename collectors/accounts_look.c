@@ -135,7 +135,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
 	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
 	double best = tree_total;
-	struct cgroup_rest_reading rest = {NAN, false};
+	struct cgroup_rest_reading rest = {NAN, NAN};
 	double group_system = NAN;
 
 	a->known[SOURCE_PROC] = tree_total;
@@ -146,15 +146,15 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
 	if (a->rest)
-		rest = cgroup_rest_read(a->rest, h);
-	rest.seconds = as_command(a, rest.seconds);
-	a->known[SOURCE_CGROUP_REST] = rest.exact ? rest.seconds : (double)NAN;
+		rest = cgroup_rest_read(a->rest, h, forked);
+	a->known[SOURCE_CGROUP_REST] = as_command(a, rest.seconds);
+	a->most_seconds = as_command(a, rest.most);
 	look_at_quota(a, h, value);
 	if (a->has_events)
-		look_at_events(a, tree, fmin(a->known[SOURCE_CGROUP], rest.seconds), value);
+		look_at_events(a, tree, fmin(a->known[SOURCE_CGROUP], a->most_seconds), value);
 	/* It may tell too much: it is not used beside exit accounting, nor beyond what the group had. */
 	if (a->clock && !(a->has_events && a->tally.whole))
-		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), rest.seconds);
+		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), a->most_seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);

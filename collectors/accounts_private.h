@@ -46,6 +46,7 @@ struct account {
 	struct run_group own_group;
 	uint64_t vanished;        /* members of the tree, as of the last look */
 	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
+	double most_seconds;      /* by that; NaN = unknown */
 	struct cgroup_limits limits;
 	struct quota quota;
 	unsigned looks, events_run;

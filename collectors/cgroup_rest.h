@@ -1,16 +1,16 @@
 /*
- * The CPU time of a run that has no control group of its own, from one that it shares with few others: what the group
- * used, less what these used. So it is with the wrapper that is a container's or a service's first process, with the
- * shell that waits for it, and beside the other programs of a session.
+ * The CPU time of a run that has no control group of its own, from one that it shares with others: what the group used,
+ * less what these used. So it is with the wrapper that is a container's or a service's first process, with the shell
+ * that waits for it, and beside the other programs of a session.
  *
- * The others are who was there when the run began, and who descends from them. Who comes later by no such way is
- * an orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own.
+ * The others are who was there when the run began, and who descends from them. Who comes later by no such way is an
+ * orphan of the run, or came from outside (kubectl exec), and is counted with the run, as in a group of its own; but
+ * where all orphans of the run come to this exporter, it is an other.
  *
- * Exact while of the others only children end that somebody waits for. They are watched: when the root's parent waited for
- * another child, one that ignores SIGCHLD ran, too many are there, or what is not known of them to the instant (of those that ended unwaited, or
- * whose CPU clock cannot be read) is more than a hundredth of the run, the rest is not the run's any more, and never again;
- * two ticks of /proc of each who waited for children may be, until the run has used more. What one of them did after it was last seen is counted
- * with the run.
+ * In an interval in which others may have spent what nobody is told of (cgroup_others.h), only what is known of the run
+ * otherwise is its own for certain: the truth lies between that and the rest. What is told never exceeds the truth by
+ * more than a hundredth and 10 ms, and comes as near to the rest as that permits. What an other did after it was last
+ * seen is counted with the run.
  */
 #ifndef COLLECTORS_CGROUP_REST_H
 #define COLLECTORS_CGROUP_REST_H
@@ -30,26 +30,29 @@ struct cgroup_rest_start {
 struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h);
 
 struct cgroup_rest_spec {
-	pid_t root;
-	const struct cgroup *group; /* that it is in; borrowed until the end */
-	/* Who is of the run now, asked with the context for each process of the group. */
+	pid_t root; /* 0: it has not begun, and this exporter will start it in the group */
+	const struct cgroup *group; /* that it is in */
+	/* Who is of the run now, asked with the context for each process of the group; NULL = nobody. */
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
 	/* First the group, and then what the run had used: what it did between the two must not be taken off it. */
 	struct cgroup_rest_start start;
 	double known_seconds;
+	bool orphans_ours; /* orphans of the run come to this exporter */
 };
 
-/* NULL: the group is not to be told apart. */
+/* NULL: there are groups below it, some in it are not shown, or they are too many: more than 16, or 512 of orphans_ours. */
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec);
 void cgroup_rest_close(struct cgroup_rest *r); /* NULL does nothing */
 
 struct cgroup_rest_reading {
-	double seconds; /* CPU time of the run, or more than that */
-	bool exact;     /* false from the moment on that it cannot be told */
+	double seconds; /* CPU time of the run, or less; see above */
+	double most;    /* it is not more than that */
 };
 
-struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h);
+/* known_seconds: what is known of the run by other accounts. */
+struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h,
+	double known_seconds);
 
 /* Calls each with the processes of the group that are the run's, by what is known at this moment. */
 void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,

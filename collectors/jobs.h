@@ -43,6 +43,7 @@ struct run_spec {
 	double forked_seconds; /* CPU time of the root before it became the command: not counted */
 	const struct quota
 		*quota; /* as it was before the command; borrowed for the call; NULL = not read */
+	struct cgroup_rest **rest; /* as in struct account_spec */
 };
 
 struct jobs *jobs_new(void);

@@ -41,6 +41,45 @@ static bool is_delegated(const char *directory)
 		       value[0] == '1');
 }
 
+/* Is nobody else in this group? */
+static bool is_alone(const char *directory)
+{
+	char path[PATH_SIZE + sizeof "/cgroup.procs"], text[64];
+	uint64_t pid;
+
+	snprintf(path, sizeof path, "%s/cgroup.procs", directory);
+	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+	struct scan s = SCAN(text, n > 0 ? n : 0);
+
+	return scan_u64(&s, &pid) && pid == (uint64_t)getpid() && scan_char(&s, '\n') &&
+	       scan_end(&s);
+}
+
+/* Is it below the service of a user's own systemd? */
+static bool is_below_user_service(const char *path, size_t mount)
+{
+	for (const char *at = path + mount; (at = strstr(at, "/user@")); at++) {
+		const char *end = strchr(at + 1, '/');
+
+		if (end && ends_with((struct slice){at, (size_t)(end - at)}, ".service"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The systemd of a user marks none of its units as delegated (cgroup_xattr_apply() in its src/core/cgroup.c), but all of
+ * them are the user's. A scope that holds this process alone was made for it: systemd-run --user --scope.
+ */
+static bool is_user_scope(const char *path, size_t mount)
+{
+	struct stat s;
+
+	return is_below_user_service(path, mount) && stat(path, &s) == 0 && s.st_uid == geteuid() &&
+	       is_alone(path);
+}
+
 bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd)
 {
 	char path[PATH_SIZE];
@@ -58,8 +97,10 @@ bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd)
 			start--;
 		struct slice name = {path + start, len - start};
 
-		if (ends_with(name, ".service") || ends_with(name, ".scope"))
+		if (ends_with(name, ".service"))
 			return is_delegated(path);
+		if (ends_with(name, ".scope"))
+			return is_delegated(path) || is_user_scope(path, mount);
 		if (ends_with(name, ".slice"))
 			return false;
 		len = start > 0 ? start - 1 : 0;

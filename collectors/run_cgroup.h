@@ -6,7 +6,8 @@
  * it is, and the rule that a group with controllers for its children has no processes of its own cannot be
  * broken by us. Its price: whoever wants to enable controllers in our own group finds one more child there, and
  * processes that are moved out of the new group (systemd-run --scope) are no longer counted. Below systemd a
- * group is divided only where the unit says Delegate=yes: all others belong to systemd alone.
+ * group is divided only where the unit says Delegate=yes, and in a scope of a user's own systemd that holds nobody
+ * else: that does not mark what it delegates. All others belong to systemd alone.
  *
  * v1: in the hierarchy of cpuacct, when no other controller shares it: a new group of cpu would get a share and
  * no real-time budget of its own.

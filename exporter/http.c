@@ -470,7 +470,7 @@ int http_stop(struct http *h)
 	for (size_t i = 0; i < h->n; i++)
 		server_stop(&h->server[i]);
 	if (h->unix_socket)
-		unlink(h->unix_socket);
+		listen_drop_unix(h->unix_socket);
 	web_close(h->web);
 	desk_free(h->desk);
 	site_free(h->site);

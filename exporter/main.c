@@ -64,7 +64,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.limits = {.runs_per_job = o->history_runs_per_job,
 			.retention_seconds = o->history_retention,
 			.max_bytes = o->history_max_size,
-			.full_rate_seconds = o->history_full_rate},
+			.full_rate_seconds = o->history_full_rate,
+			.keep_unforwarded = o->forward_url != NULL},
 		.here = self->here,
 		.alive = process_alive,
 		.upkeep_waits = app->self != NULL,
@@ -410,6 +411,7 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */
 	mallopt(M_ARENA_MAX, 1);
+	history_memory_setup();
 	if (manual_wanted(argc, argv))
 		return manual_main(argc, argv);
 	if (route)

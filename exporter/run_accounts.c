@@ -11,6 +11,10 @@
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 
+/* So much more CPU time than is told is worth a word. */
+#define WORTH_ADVICE         0.02
+#define WORTH_ADVICE_SECONDS 0.01
+
 /* sd_booted(3) */
 static bool is_under_systemd(void)
 {
@@ -65,6 +69,10 @@ static void begin(const struct host *h, void *context)
 		own_directory(&c, h, b->options, directory, sizeof directory, &version) &&
 		run_cgroup_make(&b->accounts->cgroup, directory, version, &e) < 0)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
+	if (b->accounts->cgroup.self < 0)
+		b->accounts->rest = cgroup_rest_open(h, &(struct cgroup_rest_spec){.group = &c,
+								.start = cgroup_rest_start(&c, h),
+								.orphans_ours = true});
 }
 
 void run_accounts_open(struct run_accounts *ret, struct app *app)
@@ -87,17 +95,28 @@ void run_accounts_close(struct run_accounts *a)
 {
 	run_cgroup_remove(&a->cgroup);
 	task_clock_close(&a->clock);
+	cgroup_rest_close(a->rest);
+	a->rest = NULL;
 }
 
 /* ---- what would be better ---- */
 
-const char *run_accounts_advice(const char *source, bool under_systemd, bool root)
+/* The rest of a group says itself how much it may lack. */
+static bool is_whole(const struct account_note *note)
 {
-	static const char *const exact[] = {"cgroup", "cgroup-rest", "taskstats"};
+	static const char *const whole[] = {"cgroup", "taskstats"};
 
-	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
-		if (strcmp(source, exact[i]) == 0)
-			return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (strcmp(note->cpu_source, whole[i]) == 0)
+			return true;
+	return strcmp(note->cpu_source, "cgroup-rest") == 0 &&
+	       note->cpu_missed_seconds <= note->cpu_seconds * WORTH_ADVICE + WORTH_ADVICE_SECONDS;
+}
+
+const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root)
+{
+	if (is_whole(note))
+		return NULL;
 	if (under_systemd)
 		return root ? "systemd-run --scope -p Delegate=yes rightsize-exporter run ..." :
 			      "systemd-run --user --scope -p Delegate=yes rightsize-exporter run "
@@ -128,9 +147,8 @@ void run_accounts_advise(struct app *app, const char *run_id)
 		return;
 	sampler_call(app->sampler, ask, &q);
 
-	const char *advice = q.known ? run_accounts_advice(q.note.cpu_source, is_under_systemd(),
-					       geteuid() == 0) :
-				       NULL;
+	const char *advice =
+		q.known ? run_accounts_advice(&q.note, is_under_systemd(), geteuid() == 0) : NULL;
 
 	if (advice)
 		log_line(LOG_LEVEL_INFO, "CPU time of children that nobody waits for may be missed",

@@ -1,10 +1,11 @@
 /*
- * What counts a command from its start on, as far as that is permitted: a control group of its own, or else the
- * inherited task clock; and what its CPU quota had counted before.
+ * What counts a command from its start on, as far as that is permitted: a control group of its own, or else the rest of the
+ * one that it shares, and the inherited task clock; and what its CPU quota had counted before.
  */
 #ifndef EXPORTER_RUN_ACCOUNTS_H
 #define EXPORTER_RUN_ACCOUNTS_H
 
+#include "collectors/accounts.h"
 #include "collectors/quota.h"
 #include "collectors/run_cgroup.h"
 #include "collectors/task_clock.h"
@@ -14,6 +15,7 @@ struct run_accounts {
 	struct run_cgroup cgroup;
 	struct task_clock clock;
 	struct quota quota;
+	struct cgroup_rest *rest; /* of the group that it shares, otherwise; NULL = none */
 };
 
 /* In the thread that will start the command, before it does. What may not be had is left out. */
@@ -27,7 +29,7 @@ void run_accounts_close(struct run_accounts *a);
  * what would make it exact.
  */
 void run_accounts_advise(struct app *app, const char *run_id);
-/* The words for that; NULL: source, as in struct account_note, misses nobody. */
-const char *run_accounts_advice(const char *source, bool under_systemd, bool root);
+/* The words for that; NULL: what is told misses nobody. */
+const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);
 
 #endif

@@ -223,6 +223,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.awaits_conclusion = true,
 		.clock = job->accounts.clock.fd >= 0 ? &job->accounts.clock : NULL,
 		.quota = &job->accounts.quota,
+		.rest = &job->accounts.rest,
 		.forked_seconds = job->forked.user + job->forked.system,
 	};
 	struct run_begin begin = {

@@ -27,6 +27,9 @@
 #define REST_MS           1300 /* longer than the interval of samples */
 #define NEIGHBOUR_NS      1000000LL
 #define NEIGHBOUR_REST_MS 20
+#define LITTER_REST_MS    200
+#define CROWD             200
+#define CROWD_REST_MS     500
 #define NOBODY            65534
 
 static const char *self; /* this program, for exec */
@@ -314,11 +317,57 @@ static void family(void)
 	}
 }
 
-/* One whose children, had it any, would be left to the kernel: the job is not to be told from who may have them. */
+/* One whose children, had it any, would be left to the kernel. */
 static _Noreturn void careless(void)
 {
 	signal(SIGCHLD, SIG_IGN);
 	neighbour();
+}
+
+/*
+ * One that ignores SIGCHLD and has children: the kernel tells nobody what these used. They tell it themselves, all but
+ * their ends, which is why they are few, and this one writes the sum when it is over.
+ */
+static void litter(void)
+{
+	_Atomic int64_t *used =
+		mmap(NULL, sizeof *used, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (used == MAP_FAILED)
+		exit(1);
+	signal(SIGCHLD, SIG_IGN);
+	signal(SIGTERM, end);
+	while (!ends) {
+		if (start() == 0) {
+			burn(NEIGHBOUR_NS * 5);
+			*used += cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+			_exit(0);
+		}
+		rest(LITTER_REST_MS);
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	printf("%.9f\n", (double)*used / 1e9);
+}
+
+/* Many who do little, and one who waits for them: a login session. */
+static void crowd(void)
+{
+	setpgid(0, 0);
+	signal(SIGTERM, end);
+	for (int i = 0; i < CROWD; i++)
+		if (start() == 0) {
+			while (!ends) {
+				burn(NEIGHBOUR_NS / 10);
+				rest(CROWD_REST_MS);
+			}
+			_exit(0);
+		}
+	while (!ends)
+		rest(CROWD_REST_MS);
+	kill(0, SIGTERM);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 }
 
 /* ---- memory ---- */
@@ -424,6 +473,8 @@ static const struct {
 	{"neighbour", neighbour},
 	{"family", family},
 	{"careless", careless},
+	{"litter", litter},
+	{"crowd", crowd},
 	{"spike_root", spike_root},
 	{"spike_child", spike_child},
 	{"spike_two", spike_two},

@@ -167,16 +167,27 @@ for _ in range(4):
         self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)
 
 
+CROWD = python_job("""
+import os, signal
+for _ in range(520):
+    if os.fork() == 0:
+        signal.pause()
+print(".", end="", flush=True)
+signal.pause()
+""")
+
+
 class Advice(Case):
     """What would make CPU time exact is said once, where it may not be."""
 
     def said(self, *flags):
         self.folder.chmod(0o777)
         # More than are told apart from the run, if they have a group for themselves.
-        for _ in range(17):
-            other = subprocess.Popen(["sleep", "600"])
-            self.addCleanup(other.wait)
-            self.addCleanup(other.kill)
+        crowd = subprocess.Popen(CROWD, stdout=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(crowd.stdout.close)
+        self.addCleanup(crowd.wait)
+        self.addCleanup(os.killpg, crowd.pid, signal.SIGKILL)
+        self.assertEqual(crowd.stdout.read(1), b".")
         result = self.run_job(["true"], flags=["--no-run.cgroup", *flags], preexec_fn=None if os.geteuid() else become_nobody)
         return result.stderr.count(b"exact_with=")
 

@@ -7,59 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exporter/historian.h"
 #include "tests/support/failing_vfs.h"
-#include "tests/support/test_history.h"
-
-#define LONG 60.0 /* seconds that never pass in a test that passes */
-
-struct fixture {
-	struct test_folder folder;
-	struct historian *h;
-	struct arena arena;
-};
-
-/* Everybody lives, or the one that *context names; 0 = nobody. */
-static bool lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	const pid_t *only = context;
-
-	(void)start_ticks;
-	return !only || pid == *only;
-}
+#include "tests/support/historian_world.h"
 
 static pid_t nobody = 0, we = 4712;
-
-static struct historian_config config_of(const struct fixture *f)
-{
-	return (struct historian_config){
-		.path = f->folder.file,
-		.columns = &test_columns,
-		.here = test_begin("", "", 0).root,
-		.alive = lives,
-	};
-}
-
-static int set_up(void **state)
-{
-	static struct fixture f;
-
-	f = (struct fixture){0};
-	test_folder_make(&f.folder);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	failing_vfs_heal();
-	historian_stop(f->h);
-	arena_done(&f->arena);
-	test_folder_remove(&f->folder);
-	return 0;
-}
 
 static void start(struct fixture *f)
 {
@@ -68,41 +19,6 @@ static void start(struct fixture *f)
 
 	if (historian_start(&f->h, &c, &e))
 		fail_msg("%s", e.text);
-}
-
-static void begin(struct fixture *f, const char *run_id)
-{
-	const struct run_begin b = test_begin(run_id, "job", 0);
-
-	historian_run_begin(f->h, &b);
-}
-
-static void add_samples(struct fixture *f, const char *run_id, size_t first, size_t n)
-{
-	for (size_t i = first; i < first + n; i++) {
-		double value[TEST_COLUMNS];
-		struct sample s;
-
-		test_sample(&s, value, run_id, 0, i);
-		historian_samples(f->h, &s, 1);
-	}
-}
-
-static void finish(struct fixture *f, const char *run_id)
-{
-	const struct run_finish end = test_finish(run_id, 100, OUTCOME_SUCCEEDED);
-
-	historian_run_finish(f->h, &end);
-}
-
-static struct run read_run(struct fixture *f, const char *run_id)
-{
-	AUTO(history_closep) struct history *h = NULL;
-	struct err e = {0};
-
-	if (history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, &e))
-		fail_msg("%s", e.text);
-	return test_read_run(h, run_id, &f->arena);
 }
 
 static void what_is_handed_over_is_committed(void **state)

@@ -5,92 +5,9 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "exporter/historian.h"
 #include "exporter/writer.h"
 #include "tests/support/failing_vfs.h"
-#include "tests/support/test_history.h"
-
-#define LONG 60.0 /* seconds that never pass in a test that passes */
-
-struct fixture {
-	struct test_folder folder;
-	struct historian *h;
-	struct arena arena;
-};
-
-static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
-{
-	(void)context;
-	(void)pid;
-	(void)start_ticks;
-	return true;
-}
-
-static struct historian_config config_of(const struct fixture *f)
-{
-	return (struct historian_config){
-		.path = f->folder.file,
-		.columns = &test_columns,
-		.here = test_begin("", "", 0).root,
-		.alive = everybody_lives,
-	};
-}
-
-static int set_up(void **state)
-{
-	static struct fixture f;
-
-	f = (struct fixture){0};
-	test_folder_make(&f.folder);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	failing_vfs_heal();
-	historian_stop(f->h);
-	arena_done(&f->arena);
-	test_folder_remove(&f->folder);
-	return 0;
-}
-
-static void begin(struct fixture *f, const char *run_id)
-{
-	const struct run_begin b = test_begin(run_id, "job", 0);
-
-	historian_run_begin(f->h, &b);
-}
-
-static void add_samples(struct fixture *f, const char *run_id, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		double value[TEST_COLUMNS];
-		struct sample s;
-
-		test_sample(&s, value, run_id, 0, i);
-		historian_samples(f->h, &s, 1);
-	}
-}
-
-static void finish(struct fixture *f, const char *run_id)
-{
-	const struct run_finish end = test_finish(run_id, 100, OUTCOME_SUCCEEDED);
-
-	historian_run_finish(f->h, &end);
-}
-
-static struct run read_run(struct fixture *f, const char *run_id)
-{
-	AUTO(history_closep) struct history *h = NULL;
-	struct err e = {0};
-
-	if (history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, &e))
-		fail_msg("%s", e.text);
-	return test_read_run(h, run_id, &f->arena);
-}
+#include "tests/support/historian_world.h"
 
 static void stopping_writes_what_is_left(void **state)
 {
@@ -99,7 +16,7 @@ static void stopping_writes_what_is_left(void **state)
 
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	begin(f, "r1");
-	add_samples(f, "r1", 2000);
+	add_samples(f, "r1", 0, 2000);
 	finish(f, "r1");
 	historian_stop(f->h);
 	f->h = NULL;
@@ -153,7 +70,7 @@ static void a_slow_disk_loses_no_end_that_can_be_written(void **state)
 	begin(f, "r1");
 	assert_true(historian_flush(f->h, LONG));
 	failing_vfs_hang(VFS_WRITE);
-	add_samples(f, "r1", 1);
+	add_samples(f, "r1", 0, 1);
 	failing_vfs_wait_hanging();
 	finish(f, "r1");
 	double later = writer_clock() + 0.05;

@@ -8,17 +8,27 @@
 
 static void what_misses_nobody_needs_no_advice(void **state)
 {
-	static const char *const exact[] = {"cgroup", "cgroup-rest", "taskstats"};
+	static const struct account_note exact[] = {
+		{.cpu_source = "cgroup"},
+		{.cpu_source = "taskstats", .cpu_seconds = 1, .cpu_missed_seconds = 1},
+		{.cpu_source = "cgroup-rest", .cpu_seconds = 1},
+		{.cpu_source = "cgroup-rest", .cpu_seconds = 1, .cpu_missed_seconds = 0.03},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
 		for (int k = 0; k < 4; k++)
-			assert_null(run_accounts_advice(exact[i], k & 1, k & 2));
+			assert_null(run_accounts_advice(&exact[i], k & 1, k & 2));
 }
 
 static void advice_is_for_who_asks(void **state)
 {
-	static const char *const sources[] = {"task-clock", "rusage", "proc"};
+	static const struct account_note sources[] = {
+		{.cpu_source = "task-clock"},
+		{.cpu_source = "rusage"},
+		{.cpu_source = "proc"},
+		{.cpu_source = "cgroup-rest", .cpu_seconds = 1, .cpu_missed_seconds = 0.04},
+	};
 	static const struct {
 		bool under_systemd, root;
 		const char *has, *has_not;
@@ -32,8 +42,8 @@ static void advice_is_for_who_asks(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-			const char *advice = run_accounts_advice(sources[i], cases[k].under_systemd,
-				cases[k].root);
+			const char *advice = run_accounts_advice(&sources[i],
+				cases[k].under_systemd, cases[k].root);
 
 			assert_non_null(advice);
 			assert_non_null(strstr(advice, cases[k].has));

@@ -109,6 +109,51 @@ static void delegated_unit_may_be_divided(void **state)
 		skip();
 }
 
+/* What systemd-run --user --scope makes, whose systemd marks nothing. */
+static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
+{
+	static const struct {
+		const char *above, *unit;
+		int others; /* than this process, in the group */
+		bool we, allowed;
+	} cases[] = {
+		{"user@1000.service", "run-1.scope", 0, true, true},
+		{"user@1000.service", "run-1.scope", 1, true, false},
+		{"user@1000.service", "run-1.scope", 1, false, false},
+		{"user@1000.service", "run-1.scope", 0, false, false},
+		{"user@1000.service", "app.service", 0, true, false},
+		{"user@1000.slice", "run-1.scope", 0, true, false},
+		{"machine.slice", "run-1.scope", 0, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char top[] = "/tmp/rightsize-test-XXXXXX", above[80], unit[120], procs[160];
+
+		assert_non_null(mkdtemp(top));
+		snprintf(above, sizeof above, "%s/%s", top, cases[i].above);
+		snprintf(unit, sizeof unit, "%s/%s", above, cases[i].unit);
+		snprintf(procs, sizeof procs, "%s/cgroup.procs", unit);
+		make_directory(above);
+		make_directory(unit);
+		FILE *f = fopen(procs, "w");
+
+		assert_non_null(f);
+		if (cases[i].we)
+			fprintf(f, "%d\n", (int)getpid());
+		if (cases[i].others)
+			fprintf(f, "%d\n", (int)getppid());
+		assert_int_equal(fclose(f), 0);
+		if (run_cgroup_allowed(unit, strlen(top), true) != cases[i].allowed)
+			fail_msg("%s/%s, %d others", cases[i].above, cases[i].unit,
+				cases[i].others);
+		unlink(procs);
+		rmdir(unit);
+		rmdir(above);
+		rmdir(top);
+	}
+}
+
 /* ---- a group of our own ---- */
 
 static const struct {
@@ -394,6 +439,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_below_systemd_is_left_to_it),
 		cmocka_unit_test(delegated_unit_may_be_divided),
+		cmocka_unit_test(scope_of_a_user_may_be_divided_by_who_is_alone_in_it),
 		cmocka_unit_test(group_counts_children_that_nobody_waits_for),
 		cmocka_unit_test(what_is_left_in_the_group_goes_back_up),
 		cmocka_unit_test(leftover_of_a_dead_maker_is_removed),
