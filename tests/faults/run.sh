@@ -45,7 +45,7 @@ all)
 	jobs 100000
 	samples 10000000
 	generations 10000
-	threads
+	threads ""
 	;;
 kills | clients | jobs | samples | generations | threads) "$@" ;;
 *)
