@@ -51,19 +51,17 @@ static double not_fallen(double *told, double value)
 	return *told;
 }
 
-static void add_job(const struct jobs *j, struct job *job, struct block *out)
+static void add_job(struct job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
 	size_t active = 0;
 
 	for (size_t k = 0; k < RUN_N_METRICS; k++)
 		v[k] = run_metrics[k].fold == FOLD_PEAK ? job->peak[k] : NAN;
-	for (size_t i = 0; i < j->n_runs; i++) {
-		if (j->run[i]->job != job)
-			continue;
-		active += !j->run[i]->ended;
+	for (const struct tracked *t = job->runs; t; t = t->next_of_job) {
+		active += !t->ended;
 		for (size_t k = 0; k < RUN_N_METRICS; k++)
-			v[k] = combine(run_combines[k], v[k], j->run[i]->value[k]);
+			v[k] = combine(run_combines[k], v[k], t->value[k]);
 	}
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;
@@ -81,14 +79,26 @@ static void add_job(const struct jobs *j, struct job *job, struct block *out)
 		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
 }
 
+/* In the order of all runs. Looking through them once for each job would be a million looks. */
+static void sort_by_job(struct jobs *j)
+{
+	for (size_t i = 0; i < j->n_jobs; i++)
+		j->job[i]->runs = NULL;
+	for (size_t i = j->n_runs; i-- > 0;) {
+		j->run[i]->next_of_job = j->run[i]->job->runs;
+		j->run[i]->job->runs = j->run[i];
+	}
+}
+
 static int jobs_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	(void)state;
 	(void)e;
 	if (!host->jobs)
 		return -ENOENT;
+	sort_by_job(host->jobs);
 	for (size_t i = 0; i < host->jobs->n_jobs; i++)
-		add_job(host->jobs, host->jobs->job[i], out);
+		add_job(host->jobs->job[i], out);
 	return 0;
 }
 

@@ -21,11 +21,13 @@ struct job {
 	} outcome[OUTCOMES_MAX];
 	double last_end;
 	uint64_t last_use, active_at; /* by jobs.uses */
+	struct tracked *runs;         /* as the points were last made */
 };
 
 struct tracked {
 	char run_id[RUN_ID_MAX];
 	struct job *job;
+	struct tracked *next_of_job;
 	struct wall started_at;
 	struct mono started_mono;
 	struct process_tree tree;

@@ -167,18 +167,25 @@ static void read_waits(struct member *m, const struct host *h)
 	raise_to(&m->counter[TREE_MEMORY_WAIT_NS], d.memory_ns);
 }
 
-bool member_read(struct member *m, const struct host *h, bool full)
+/* 0; -ESRCH: it is gone; any other: unreadable this time, and what is known of it is kept. */
+static int read_stat(struct member *m, const struct host *h)
 {
 	struct process_stat s;
 	int code = process_read_stat_kept(h, m->pid, m->files ? &m->files->stat : NULL, &s);
 
 	if (process_gone(code) || (code == 0 && s.start_ticks != m->start_ticks))
-		return false;
-	if (code < 0)
-		return true; /* unreadable this time: keep what is known */
-	take_stat(m, h, &s);
-	if (m->reaper)
-		return true;
+		return -ESRCH;
+	if (code == 0)
+		take_stat(m, h, &s);
+	return code;
+}
+
+bool member_read(struct member *m, const struct host *h, bool full)
+{
+	int code = read_stat(m, h);
+
+	if (code < 0 || m->reaper)
+		return code != -ESRCH;
 	if (full)
 		m->io_refused = m->fds_refused = m->pss_refused = false;
 	/* A zombie has no memory any more, but its counters are final. */
@@ -191,22 +198,35 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	return true;
 }
 
+/* Of one that sleeps only its memory and its parent can be others than they were. */
+static bool read_sleeper(struct member *m, const struct host *h)
+{
+	int code = read_stat(m, h);
+
+	if (code == 0 && m->status_due && !m->reaper)
+		read_status(m, h);
+	return code != -ESRCH;
+}
+
 bool member_look(struct member *m, const struct host *h)
 {
 	uint64_t clock = process_cpu_clock(h, m->pid);
-	bool asleep = clock != 0 && clock == m->clock_ns;
-	bool full = ++m->looks >= STALE_LOOKS, ran_before = m->ran;
+	bool asleep = clock != 0 && clock == m->clock_ns, ran_before = m->ran;
+	bool stale = ++m->looks % STALE_LOOKS == 0, full = m->looks >= STALE_LOOKS;
 
 	m->last_rss_bytes = m->rss_bytes;
 	m->peak_rose = false;
 	m->ran = !asleep;
-	if (asleep && !full)
+	m->children_due = m->children_due || m->ran || stale;
+	if (asleep && !stale)
 		return true;
+	if (asleep) {
+		member_done(m);
+		return read_sleeper(m, h);
+	}
 	if (full)
 		m->looks = 0;
-	if (asleep)
-		member_done(m);
-	else if (ran_before)
+	if (ran_before)
 		keep_files(m, h);
 	m->clock_ns = clock;
 	return member_read(m, h, full);
@@ -215,7 +235,7 @@ bool member_look(struct member *m, const struct host *h)
 bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
-	m->ran = true;
+	m->ran = m->children_due = true;
 	m->looks = (unsigned)m->pid % STALE_LOOKS; /* not all in the same look */
 	return member_read(m, h, true);
 }

@@ -2,7 +2,7 @@
  * One process of a run, and what is remembered of it from look to look.
  *
  * Cost: a process whose CPU clock did not move since the last look has not run, so nothing of it is read
- * again, except every STALE_LOOKS looks (others can change its memory). Most processes of a big tree sleep.
+ * again, except its memory every STALE_LOOKS looks (others can change that). Most processes of a big tree sleep.
  */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
@@ -12,7 +12,7 @@
 
 #include "collectors/process.h"
 
-/* A sleeping process is read in full once in so many looks. */
+/* Memory of a sleeping process is read, and one that runs is read in full, once in so many looks. */
 #define STALE_LOOKS 64
 /* Waiting times are read at the 1st, 2nd, 4th, 8th look of a process that runs, and then once in so many. */
 #define WAIT_LOOKS_MAX 8
@@ -68,9 +68,14 @@ struct member {
 	uint64_t open_fds;
 	unsigned wait_pause,
 		wait_looks; /* waiting times are read once in so many looks; looks until then */
-	unsigned looks;     /* since it was last read in full */
+	unsigned looks;     /* since it was last read in full; when it is found, some of them */
 	bool reaper; /* only what it waited for counts: it watches the run, but is not part of it */
 	bool zombie, ran, peak_rose, status_due;
+	/*
+	 * It may have children that are not known: it ran, or one below it ended; or it was not asked for long, as the
+	 * kernel leaves some out when others end while it lists them (fs/proc/array.c).
+	 */
+	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
 	bool vanished;                         /* gone, and not settled yet */
 	bool fds_known, io_known, kinds_known; /* io: was read once at least */

@@ -114,7 +114,7 @@ static void find_children_of(struct process_tree *t, const struct host *h, size_
 		adopt(t, h, f->pid[k], pid);
 }
 
-/* By parent links of all processes: for kernels without children files, and as a check now and then. */
+/* By parent links of all processes: for kernels without children files. */
 static void find_by_scan(struct process_tree *t, const struct host *h, struct found *f)
 {
 	struct {
@@ -160,16 +160,31 @@ static void find_new(struct process_tree *t, const struct host *h)
 	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
+		bool asked = m->children_due || m->reaper;
 
-		if (!m->zombie && (m->ran || m->reaper))
+		m->children_due = false;
+		/* A zombie of several threads is the first of them; the others may have children. */
+		if (asked && (!m->zombie || m->threads > 1))
 			find_children_of(t, h, i, &f);
 	}
-	if (t->n && (t->no_children_file || t->looks % SCAN_LOOKS == 0))
+	if (t->n && t->no_children_file)
 		find_by_scan(t, h, &f);
 	free(f.pid);
 }
 
 /* ---- looking ---- */
+
+void process_tree_expect_orphans(struct process_tree *t, size_t of)
+{
+	size_t i = of;
+
+	for (size_t steps = 0; steps < t->n; steps++) {
+		i = process_tree_find(t, t->member[i].ppid);
+		if (i == PROCESS_TREE_NONE)
+			return;
+		t->member[i].children_due = true;
+	}
+}
 
 static void look_at_known(struct process_tree *t, const struct host *h)
 {
@@ -184,6 +199,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		t->any_vanished = t->any_vanished || m->vanished;
 		t->vanished += m->vanished;
 		waited = waited || m->waited_faults != m->credited_faults;
+		if (m->zombie && m->ran)
+			process_tree_expect_orphans(t, i);
 	}
 	if (t->any_vanished || waited)
 		process_tree_settle(t, h);
@@ -248,9 +265,17 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	return 0;
 }
 
+/* Its children at once: it need not run any more, and who does not is not asked for them. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 {
+	struct found f = {0};
+	size_t i = t->n;
+
 	adopt(t, h, pid, 0);
+	for (; i < t->n && !t->no_children_file; i++)
+		if (!t->member[i].zombie)
+			find_children_of(t, h, i, &f);
+	free(f.pid);
 }
 
 bool process_tree_has(const struct process_tree *t, pid_t pid)
@@ -268,7 +293,7 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
 	t->births = births;
 	look_at_known(t, h);
 	t->looks++;
-	if (t->n && (!none_born || t->looks % SCAN_LOOKS == 0))
+	if (t->n && (!none_born || t->looks % SEARCH_LOOKS == 0))
 		look_for_new(t, h);
 	process_tree_sum(t, h, now);
 	return now->processes;

@@ -91,6 +91,11 @@ void process_tree_done(struct process_tree *t);
 /* Index of a member, PROCESS_TREE_NONE = none; and what keeps it so after members were removed. */
 size_t process_tree_find(const struct process_tree *t, pid_t pid);
 void process_tree_reindex(struct process_tree *t);
+/*
+ * Children of one that ended went to an ancestor, perhaps one that does not run for it: whichever adopts orphans
+ * (prctl(2), PR_SET_CHILD_SUBREAPER). They are asked.
+ */
+void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
 /*
  * collectors/process_tree_dead.c: after members were read. Finds who vanished meanwhile too, settles what became of
@@ -111,7 +116,7 @@ void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_
 #define PSS_FIRST_BUDGET_NS 20000000
 /* What reading a mebibyte of smaps_rollup costs before it was measured (7.5 to 11 us were seen). */
 #define PSS_NS_PER_MIB 10000
-/* The whole of /proc is searched for lost children once in so many looks. */
-#define SCAN_LOOKS 60
+/* Children are searched for once in so many looks, even if nobody was born. */
+#define SEARCH_LOOKS 60
 
 #endif

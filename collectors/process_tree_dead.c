@@ -205,6 +205,9 @@ static void remove_vanished(struct process_tree *t)
 {
 	size_t n = 0;
 
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			process_tree_expect_orphans(t, i);
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->member[i].vanished)
 			member_done(&t->member[i]);

@@ -38,9 +38,29 @@ static struct slice up_to(struct slice s, const char *stops)
 	return s.len ? s : all;
 }
 
-static bool is_of_total(char c)
+static size_t digits_before(struct slice s, size_t end)
 {
-	return (c >= '0' && c <= '9') || c == '/' || c == ' ';
+	size_t n = 0;
+
+	while (n < end && s.data[end - 1 - n] >= '0' && s.data[end - 1 - n] <= '9')
+		n++;
+	return n;
+}
+
+/* "test: [a, b]" and "test 3/5" without what tells parallel jobs apart; what looks otherwise is of the name. */
+static struct slice without_total(struct slice s)
+{
+	const char *list = ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
+	size_t total = digits_before(s, s.len), slash = s.len - total;
+
+	if (list && list > s.data)
+		return (struct slice){s.data, (size_t)(list - s.data)};
+	if (!total || !slash || s.data[slash - 1] != '/')
+		return s;
+	size_t index = digits_before(s, slash - 1), begin = slash - 1 - index;
+
+	return index && begin > 1 && s.data[begin - 1] == ' ' ? (struct slice){s.data, begin - 1} :
+								s;
 }
 
 static struct slice trimmed(struct slice s, enum trim trim)
@@ -52,8 +72,10 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return steady_name(s);
 	case TRIM_GENERATED:
 		return without_generated(s);
-	case TRIM_REPLICA:
-		return without_replica(s);
+	case TRIM_NODE:
+		return without_node(s);
+	case TRIM_SCHEDULE:
+		return without_schedule(s);
 	case TRIM_BRACKETS:
 		return steady_name(up_to(s, "[("));
 	case TRIM_MAPPED:
@@ -66,11 +88,7 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
 		return steady_name((struct slice){s.data + n, s.len - n});
 	case TRIM_OF_TOTAL:
-		if (ends_in(s, "]"))
-			return up_to(s, "[:");
-		while (n && is_of_total(s.data[n - 1]))
-			n--;
-		return n && memchr(s.data + n, '/', s.len - n) ? (struct slice){s.data, n} : s;
+		return steady_name(without_total(s));
 	}
 	return s;
 }
@@ -99,15 +117,16 @@ static double number(struct slice s)
 	return scan_u64(&text, &v) && scan_end(&text) ? (double)v : (double)NAN;
 }
 
-static void take_word(const struct word *word, struct slice value, struct recognised *r, char *name,
-	size_t size)
+static void take_word(const struct word *word, enum trim trim, struct slice value,
+	struct recognised *r, char *name, size_t size)
 {
 	char text[JOB_WORD_MAX];
 
 	if (word->is & WORD_NAME) {
-		clean(trimmed(value, word->trim), text, sizeof text);
+		clean(trimmed(value, trim), text, sizeof text);
 		drop_dates_inside(text);
-		add_to_name(name, size, text);
+		if (!is_unsteady((struct slice){text, strlen(text)}))
+			add_to_name(name, size, text);
 	} else {
 		clean(value, text, sizeof text);
 	}
@@ -134,19 +153,24 @@ static void take_word(const struct word *word, struct slice value, struct recogn
 static bool take_system(const struct words *w, const struct job_system *s, struct recognised *ret)
 {
 	char name[WORDS_MAX * JOB_WORD_MAX] = "";
+	const struct from *from[WORDS_MAX];
 	struct slice value[WORDS_MAX];
 
 	for (size_t i = 0; i < WORDS_MAX; i++) {
-		value[i] = words_read(w, &s->words[i]);
-		if (!value[i].data && s->words[i].is & WORD_NEEDED)
+		from[i] = words_read(w, &s->words[i], &value[i]);
+		if (!from[i] && s->words[i].is & WORD_NEEDED)
 			return false;
 	}
 	*ret = RECOGNISED_NONE;
 	ret->system = s->name;
 	ret->grace_seconds = s->grace_seconds;
 	for (size_t i = 0; i < WORDS_MAX; i++)
-		if (value[i].data)
-			take_word(&s->words[i], value[i], ret, name, sizeof name);
+		if (from[i])
+			take_word(&s->words[i], from[i]->trim ? from[i]->trim : s->words[i].trim,
+				value[i], ret, name, sizeof name);
+	/* Of dates and numbers of runs alone there is no name. */
+	if (!name[0])
+		text_copy(s->name, name, sizeof name);
 	clean((struct slice){name, strlen(name)}, ret->job_name, sizeof ret->job_name);
 	return true;
 }
@@ -165,8 +189,10 @@ static struct slice words_own_name(const struct words *w)
 		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
 			{.kind = FROM_POD, .text = "rightsize/job-name"}},
 		TRIM_NOTHING};
+	struct slice name = {NULL, 0};
 
-	return words_read(w, &own);
+	words_read(w, &own, &name);
+	return name;
 }
 
 /* What whoever started it says in our own variables, or on its pod. */

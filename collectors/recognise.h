@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 #include "collectors/runs.h"
 
@@ -69,6 +70,13 @@ bool is_exporter_command(struct slice command_line);
 
 /* Is this the name of a variable that is looked at? */
 bool is_recognised_variable(struct slice name);
+
+/*
+ * For those who take processes along: of the file above, and of the value of such a variable, what recognise looks at,
+ * in the same form; the rest may be secret. Nothing is added when there is nothing.
+ */
+void recognise_file_part(struct slice file, struct buf *out);
+void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 
 /* Names of the systems, in the order in which they are tried; NULL past the last. For manuals. */
 const char *recognise_system(size_t i);

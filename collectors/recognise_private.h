@@ -41,6 +41,7 @@ X(FLYTE_INTERNAL_EXECUTION_ID) \
 X(FLYTE_INTERNAL_EXECUTION_PROJECT) \
 X(FLYTE_INTERNAL_EXECUTION_WORKFLOW) \
 X(FLYTE_INTERNAL_TASK_NAME) \
+X(FLYTE_K8S_ARRAY_INDEX) \
 X(GITHUB_JOB) \
 X(GITHUB_REPOSITORY) \
 X(GITHUB_RUN_ATTEMPT) \
@@ -69,6 +70,7 @@ X(RUNNER_TRACKING_ID) \
 X(SLURM_ARRAY_JOB_ID) \
 X(SLURM_ARRAY_TASK_ID) \
 X(SLURM_CLUSTER_NAME) \
+X(SLURM_CPUS_ON_NODE) \
 X(SLURM_CPUS_PER_TASK) \
 X(SLURM_JOB_ID) \
 X(SLURM_JOB_NAME) \
@@ -92,16 +94,38 @@ enum from_kind {
 	FROM_PART,        /* its part number index between slashes, from 0 */
 	FROM_LAST_PART,   /* what follows its last colon */
 	FROM_JSON,        /* member at the top of the object that it is */
-	FROM_OPTION,      /* of the command line: text VALUE or text=VALUE */
+	FROM_OPTION, /* of the command line: text VALUE or text=VALUE; of program, when there is one */
 	FROM_OPTION_JSON, /* member at the top of the object that this is */
-	FROM_ARGUMENT, /* the index-th argument after text, which may be several arguments; 0 = its last */
-	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending */
+	FROM_OPTION_PAIR, /* the rest of the first such value that begins with member, of several options */
+	FROM_ARGUMENT, /* the index-th argument of program that is no option, from 1; 0 = its name */
+	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending; of program, if it does */
 	FROM_TITLE, /* the rest of a command line that begins with text: the index-th word, or all for -1 */
 	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
 	FROM_FILE, /* the rest of the line of the file that begins with text; up to the last quote when that ends in one */
 	FROM_FILE_JSON, /* member at the top of the object that the file is */
 	FROM_POD,       /* the annotation or label text of the pod */
+	FROM_POD_NAME,  /* the name of the pod, without what its owner added */
 	FROM_TEXT,      /* text itself */
+};
+
+enum trim {
+	TRIM_NOTHING,
+	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
+	TRIM_NODE,      /* what Argo adds to the name of a workflow for its nodes */
+	TRIM_SCHEDULE,  /* what CronJobs add, or Kubernetes */
+	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
+	TRIM_MAPPED,   /* from the first "[" or "-" on: "load[3]", which is "load-3" as a label */
+	TRIM_TRAINING, /* what SageMaker adds to the name of a training job */
+	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
+	TRIM_EXECUTOR, /* without "exec-" in front */
+	TRIM_OF_TOTAL, /* " 3/5" at the end, as of parallel jobs, or a list: "test: [a, b]" */
+};
+
+/* Words of a command line that begin a program's own arguments. */
+struct program {
+	const char *name;   /* one argument, or several: "tasks run" */
+	const char *valued; /* its options that are followed by a value */
+	bool options_first; /* none behind its first argument, which takes the rest */
 };
 
 struct from {
@@ -109,6 +133,8 @@ struct from {
 	enum variable variable;
 	const char *text, *member;
 	int index;
+	const struct program *program;
+	enum trim trim; /* instead of the word's */
 };
 
 enum word_is {
@@ -123,19 +149,7 @@ enum word_is {
 	WORD_HIDDEN = 256,    /* no label */
 };
 
-enum trim {
-	TRIM_NOTHING,
-	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
-	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
-	TRIM_MAPPED,   /* from the first "[" or "-" on: "load[3]", which is "load-3" as a label */
-	TRIM_TRAINING, /* what SageMaker adds to the name of a training job */
-	TRIM_REPLICA,  /* what replica sets, jobs and the like add to a prefix */
-	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
-	TRIM_EXECUTOR, /* without "exec-" in front */
-	TRIM_OF_TOTAL, /* "3/5" at the end, as of parallel jobs, and lists in brackets: "test: [a, b]" */
-};
-
-#define SOURCES_MAX 5
+#define SOURCES_MAX 7
 #define WORDS_MAX   9
 
 struct word {
@@ -166,8 +180,10 @@ struct words {
 
 /* ---- collectors/recognise_words.c ---- */
 void words_take_apart(const struct process_text *text, struct words *ret);
-/* From the first source that has something; data NULL when none has. */
-struct slice words_read(const struct words *w, const struct word *word);
+/* The first source that has something; NULL when none has. */
+const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret);
+
+struct slice words_source(const struct words *w, const struct from *from); /* data NULL: nothing */
 
 bool next_string(struct scan *s, struct slice *ret); /* up to a NUL or the end; false at the end */
 struct slice last_part(struct slice s, char separator); /* all of it without one */

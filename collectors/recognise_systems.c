@@ -12,6 +12,10 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 	{                                                                                          \
 		.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name                              \
 	}
+#define TRIMMED_ENV(name, trim_)                                                                   \
+	{                                                                                          \
+		.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)             \
+	}
 #define PART(name, number)                                                                         \
 	{                                                                                          \
 		.kind = FROM_PART, .variable = VARIABLE_##name, .index = (number)                  \
@@ -32,13 +36,26 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 	{                                                                                          \
 		.kind = FROM_OPTION_JSON, .text = (text_), .member = (member_)                     \
 	}
-#define ARGUMENT(text_, n)                                                                         \
+#define OPTION_OF(program_, text_)                                                                 \
 	{                                                                                          \
-		.kind = FROM_ARGUMENT, .text = (text_), .index = (n)                               \
+		.kind = FROM_OPTION, .program = &(program_), .text = (text_)                       \
+	}
+#define PAIR_OF(program_, text_, member_)                                                          \
+	{                                                                                          \
+		.kind = FROM_OPTION_PAIR, .program = &(program_), .text = (text_),                 \
+		.member = (member_)                                                                \
+	}
+#define ARGUMENT(program_, n)                                                                      \
+	{                                                                                          \
+		.kind = FROM_ARGUMENT, .program = &(program_), .index = (n)                        \
 	}
 #define SCRIPT(ending)                                                                             \
 	{                                                                                          \
 		.kind = FROM_SCRIPT, .text = (ending)                                              \
+	}
+#define SCRIPT_OF(program_, ending)                                                                \
+	{                                                                                          \
+		.kind = FROM_SCRIPT, .program = &(program_), .text = (ending)                      \
 	}
 #define TITLE(text_, n)                                                                            \
 	{                                                                                          \
@@ -60,6 +77,14 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 	{                                                                                          \
 		.kind = FROM_POD, .text = (text_)                                                  \
 	}
+#define POD_NAME                                                                                   \
+	{                                                                                          \
+		.kind = FROM_POD_NAME                                                              \
+	}
+#define TRIMMED_POD(text_, trim_)                                                                  \
+	{                                                                                          \
+		.kind = FROM_POD, .text = (text_), .trim = (trim_)                                 \
+	}
 #define TEXT(text_)                                                                                \
 	{                                                                                          \
 		.kind = FROM_TEXT, .text = (text_)                                                 \
@@ -74,6 +99,20 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
  */
 #define BETWEEN_STEPS_SECONDS 30
 
+static const struct program metaflow_step = {"step", "", false};
+/* Options of version 2 that take a value: airflow/cli/cli_config.py. */
+static const struct program airflow_run = {"tasks run",
+	"--map-index --subdir -S --pool --cfg-path --depends-on-past -d --pickle -p --job-id",
+	false};
+/* launcher/src/main/java/org/apache/spark/launcher/SparkSubmitOptionParser.java of version 4, and names of older ones. */
+static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit",
+	"--archives --class --conf -c --deploy-mode --driver-class-path --driver-cores "
+	"--driver-default-class-path --driver-java-options --driver-library-path --driver-memory "
+	"--exclude-packages --executor-cores --executor-memory --files --jars --keytab --kill "
+	"--master --name --num-executors --packages --principal --properties-file --proxy-user "
+	"--py-files --queue --remote --repositories --status --total-executor-cores",
+	true};
+
 /* clang-format off */
 const struct job_system job_systems[] = {
 	/*
@@ -82,7 +121,7 @@ const struct job_system job_systems[] = {
 	 */
 	{"metaflow", 0, {
 		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
-		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT("step", 1), POD("metaflow/step_name")}, 0},
+		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT(metaflow_step, 1), POD("metaflow/step_name")}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(METAFLOW_RUN_ID), PART(MF_PATHSPEC, 1), OPTION("--run-id"), POD("metaflow/run_id")}, 0},
 		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
 		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
@@ -96,6 +135,7 @@ const struct job_system job_systems[] = {
 		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
 		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME), POD("task-name")}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(FLYTE_INTERNAL_EXECUTION_ID), POD("execution-id"), POD("run")}, 0},
+		{NULL, WORD_TASK, {ENV(FLYTE_K8S_ARRAY_INDEX), ENV(AWS_BATCH_JOB_ARRAY_INDEX)}, 0},
 		{NULL, WORD_RETRY, {ENV(FLYTE_ATTEMPT_NUMBER)}, 0},
 		{NULL, WORD_ATTEMPT, {POD("attempt")}, 0},
 		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
@@ -107,9 +147,9 @@ const struct job_system job_systems[] = {
 	 * kubernetes: annotations of pod_generator.py (0b3d3e9), and labels of the same names of operators/pod.py.
 	 */
 	{"airflow", 0, {
-		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT("tasks run", 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
-		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT("tasks run", 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
-		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT("tasks run", 3), TITLE("airflow task runner: ", 2), POD("run_id")}, 0},
+		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT(airflow_run, 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
+		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT(airflow_run, 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(AIRFLOW_CTX_DAG_RUN_ID), ARGUMENT(airflow_run, 3), TITLE("airflow task runner: ", 2), POD("run_id")}, 0},
 		{NULL, WORD_TASK, {OPTION("--map-index"), POD("map_index")}, 0},
 		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
@@ -129,7 +169,7 @@ const struct job_system job_systems[] = {
 	 * template, or of one made from a prefix.
 	 */
 	{"argo", 0, {
-		{"workflow", MUST, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, TRIM_GENERATED},
+		{"workflow", MUST, {TRIMMED_ENV(ARGO_WORKFLOW_NAME, TRIM_GENERATED), TRIMMED_ENV(ARGO_NODE_ID, TRIM_NODE)}, 0},
 		{"template", MUST, {JSON(ARGO_TEMPLATE, "name"), FILE_JSON("name")}, 0},
 		{NULL, WORD_RUN, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, 0},
 		{NULL, WORD_TASK, {ENV(ARGO_NODE_ID)}, 0},
@@ -181,8 +221,10 @@ const struct job_system job_systems[] = {
 	 * resource-managers/kubernetes/core/src/main/scala/org/apache/spark/deploy/k8s/Constants.scala.
 	 */
 	{"spark", 0, {
-		{NULL, SIGN, {ARGUMENT("org.apache.spark.deploy.SparkSubmit", 0)}, 0},
-		{"application", MUST, {OPTION("--name"), OPTION("--class"), SCRIPT(".py"), SCRIPT(".jar")}, 0},
+		{NULL, SIGN, {ARGUMENT(spark_submit, 0), POD("spark-app-name")}, 0},
+		{"application", MUST, {OPTION_OF(spark_submit, "--name"), PAIR_OF(spark_submit, "--conf", "spark.app.name="), TRIMMED_POD("spark-app-name", TRIM_GENERATED), SCRIPT_OF(spark_submit, ".py"), SCRIPT_OF(spark_submit, ".R"), OPTION_OF(spark_submit, "--class"), SCRIPT_OF(spark_submit, ".jar")}, 0},
+		{"role", WORD_NAME, {POD("spark-role")}, 0},
+		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
 	}},
 	/* SchedMD/slurm 284c3b9: src/common/env.c, src/slurmctld/job_scheduler.c; doc/man/man1/sbatch.1. */
 	{"slurm", 0, {
@@ -192,7 +234,7 @@ const struct job_system job_systems[] = {
 		{NULL, WORD_RETRY, {ENV(SLURM_RESTART_COUNT)}, 0},
 		{"partition", 0, {ENV(SLURM_JOB_PARTITION)}, 0},
 		{"cluster", 0, {ENV(SLURM_CLUSTER_NAME)}, 0},
-		{NULL, WORD_CPU, {ENV(SLURM_CPUS_PER_TASK)}, 0},
+		{NULL, WORD_CPU, {ENV(SLURM_CPUS_ON_NODE), ENV(SLURM_CPUS_PER_TASK)}, 0},
 		{NULL, WORD_MEBIBYTES, {ENV(SLURM_MEM_PER_NODE)}, 0},
 	}},
 	/* https://docs.aws.amazon.com/batch/latest/userguide/job_env_vars.html */
@@ -251,18 +293,13 @@ const struct job_system job_systems[] = {
 		{NULL, SIGN, {ENV(BUILD_NUMBER)}, 0},
 	}},
 	{"argo", 0, {
-		{"workflow", MUST, {POD("workflows.argoproj.io/cron-workflow"), POD("workflows.argoproj.io/workflow-template"), POD("workflows.argoproj.io/workflow")}, TRIM_GENERATED},
+		{"workflow", MUST, {POD("workflows.argoproj.io/cron-workflow"), POD("workflows.argoproj.io/workflow-template"), TRIMMED_POD("workflows.argoproj.io/workflow", TRIM_GENERATED)}, 0},
 		{"template", WORD_NAME, {POD("workflows.argoproj.io/template")}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {POD("workflows.argoproj.io/workflow")}, 0},
 		{NULL, WORD_TASK, {POD("workflows.argoproj.io/node-id"), POD("workflows.argoproj.io/node-name"), POD("pod.uid")}, 0},
 	}},
-	{"spark", 0, {
-		{"application", MUST, {POD("spark-app-name")}, TRIM_GENERATED},
-		{"role", WORD_NAME, {POD("spark-role")}, 0},
-		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
-	}},
 	{"kubernetes", 0, {
-		{"app", MUST, {POD("batch.kubernetes.io/job-name"), POD("job-name"), POD("app.kubernetes.io/name"), POD("app"), POD("pod.name")}, TRIM_REPLICA},
+		{"app", MUST, {TRIMMED_POD("batch.kubernetes.io/job-name", TRIM_SCHEDULE), TRIMMED_POD("job-name", TRIM_SCHEDULE), POD("app.kubernetes.io/name"), POD("app"), POD_NAME}, 0},
 		{"component", WORD_NAME, {POD("app.kubernetes.io/component")}, 0},
 		{"namespace", 0, {POD("pod.namespace")}, 0},
 		{NULL, WORD_RUN, {POD("pod.uid"), POD("pod.name")}, 0},

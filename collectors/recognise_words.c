@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collectors/recognise_private.h"
+#include "collectors/steady_name.h"
 
 /* ---- taking apart ---- */
 
@@ -131,26 +132,27 @@ static struct slice json_member(struct slice json, const char *name)
 	return nothing;
 }
 
-static struct slice option(const struct words *w, const char *name)
+static bool is_option(struct slice a)
 {
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < w->n_arguments; i++) {
-		struct slice a = w->argument[i];
-
-		if (slice_is(a, name))
-			return i + 1 < w->n_arguments ? w->argument[i + 1] : nothing;
-		if (slice_starts(a, name) && a.data[n] == '=')
-			return after(a, n + 1);
-	}
-	return nothing;
+	return a.len > 1 && a.data[0] == '-';
 }
 
-/* Where the arguments of sequence ("tasks run") stand: the index of the last one; n_arguments when nowhere. */
-static size_t find_arguments(const struct words *w, const char *sequence)
+static bool is_one_of(struct slice a, const char *words)
+{
+	struct scan s = SCAN(words, strlen(words));
+	struct slice word;
+
+	while (scan_word(&s, &word))
+		if (word.len == a.len && memcmp(word.data, a.data, a.len) == 0)
+			return true;
+	return false;
+}
+
+/* Where the words of a program stand: the index of the last one; n_arguments when nowhere. */
+static size_t find_program(const struct words *w, const char *words)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
-		struct scan s = SCAN(sequence, strlen(sequence));
+		struct scan s = SCAN(words, strlen(words));
 		struct slice word;
 		size_t k = i;
 
@@ -165,11 +167,46 @@ static size_t find_arguments(const struct words *w, const char *sequence)
 	return w->n_arguments;
 }
 
-static struct slice argument(const struct words *w, const char *sequence, int index)
+/* Where its index-th argument stands that is neither an option nor the value of one. */
+static size_t find_argument(const struct words *w, const struct program *p, int index)
 {
-	size_t at = find_arguments(w, sequence) + (size_t)index;
+	size_t i = find_program(w, p->name);
+
+	while (index > 0 && i < w->n_arguments) {
+		i += i < w->n_arguments && is_one_of(w->argument[i], p->valued) ? 2 : 1;
+		if (i < w->n_arguments && !is_option(w->argument[i]))
+			index--;
+	}
+	return i < w->n_arguments ? i : w->n_arguments;
+}
+
+static struct slice argument(const struct words *w, const struct program *p, int index)
+{
+	size_t at = find_argument(w, p, index);
 
 	return at < w->n_arguments ? w->argument[at] : nothing;
+}
+
+/* The value of the first such option that begins with this. */
+static struct slice option(const struct words *w, const struct from *f, const char *begin)
+{
+	const struct program *p = f->program;
+	size_t n = strlen(f->text), i = p ? find_program(w, p->name) + 1 : 0;
+	size_t end = p && p->options_first ? find_argument(w, p, 1) : w->n_arguments;
+
+	for (; i < end; i++) {
+		struct slice a = w->argument[i], value = nothing;
+		bool valued = p && is_one_of(a, p->valued);
+
+		if (slice_is(a, f->text))
+			value = i + 1 < end ? w->argument[i + 1] : nothing;
+		else if (slice_starts(a, f->text) && a.data[n] == '=')
+			value = after(a, n + 1);
+		if (value.data && slice_starts(value, begin))
+			return after(value, strlen(begin));
+		i += valued;
+	}
+	return nothing;
 }
 
 bool ends_in(struct slice s, const char *ending)
@@ -179,13 +216,16 @@ bool ends_in(struct slice s, const char *ending)
 	return s.len > n && memcmp(s.data + s.len - n, ending, n) == 0;
 }
 
-static struct slice script(const struct words *w, const char *ending)
+static struct slice script(const struct words *w, const struct from *f)
 {
-	for (size_t i = 0; i < w->n_arguments; i++) {
+	size_t i = f->program ? find_argument(w, f->program, 1) : 0;
+	size_t end = f->program && i < w->n_arguments ? i + 1 : w->n_arguments;
+
+	for (; i < end; i++) {
 		struct slice name = last_part(w->argument[i], '/');
 
-		if (ends_in(name, ending))
-			return (struct slice){name.data, name.len - strlen(ending)};
+		if (ends_in(name, f->text))
+			return (struct slice){name.data, name.len - strlen(f->text)};
 	}
 	return nothing;
 }
@@ -273,7 +313,26 @@ static struct slice pod_value(const struct words *w, const char *key)
 	return nothing;
 }
 
-static struct slice read_from(const struct words *w, const struct from *f)
+/* What the labels of the pod tell of its owner: those that Kubernetes adds by itself. */
+static struct slice pod_name(const struct words *w)
+{
+	struct slice name = pod_value(w, "pod.name"), piece;
+	struct pod_owner owner = {
+		.template_hash = pod_value(w, "pod-template-hash"),
+		.index = pod_value(w, "batch.kubernetes.io/job-completion-index"),
+		.stateful_set = pod_value(w, "statefulset.kubernetes.io/pod-name").data != NULL,
+	};
+
+	if (!name.data)
+		return nothing;
+	struct scan s = scan_slice(w->pod);
+
+	while (next_string(&s, &piece))
+		owner.labels_known = owner.labels_known || !slice_starts(piece, "pod.");
+	return without_replica(name, &owner);
+}
+
+struct slice words_source(const struct words *w, const struct from *f)
 {
 	struct slice value = w->variable[f->variable];
 
@@ -289,13 +348,15 @@ static struct slice read_from(const struct words *w, const struct from *f)
 	case FROM_JSON:
 		return json_member(value, f->member);
 	case FROM_OPTION:
-		return option(w, f->text);
+		return option(w, f, "");
 	case FROM_OPTION_JSON:
-		return json_member(option(w, f->text), f->member);
+		return json_member(option(w, f, ""), f->member);
+	case FROM_OPTION_PAIR:
+		return option(w, f, f->member);
 	case FROM_ARGUMENT:
-		return argument(w, f->text, f->index);
+		return argument(w, f->program, f->index);
 	case FROM_SCRIPT:
-		return script(w, f->text);
+		return script(w, f);
 	case FROM_TITLE:
 		return title(w, f->text, f->index);
 	case FROM_MIDDLE:
@@ -306,17 +367,23 @@ static struct slice read_from(const struct words *w, const struct from *f)
 		return json_member(w->file, f->member);
 	case FROM_POD:
 		return pod_value(w, f->text);
+	case FROM_POD_NAME:
+		return pod_name(w);
 	case FROM_TEXT:
 		return (struct slice){f->text, strlen(f->text)};
 	}
 	return nothing;
 }
 
-struct slice words_read(const struct words *w, const struct word *word)
+const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret)
 {
-	struct slice value = nothing;
+	for (size_t i = 0; i < SOURCES_MAX; i++) {
+		struct slice value = words_source(w, &word->from[i]);
 
-	for (size_t i = 0; i < SOURCES_MAX && value.len == 0; i++)
-		value = read_from(w, &word->from[i]);
-	return value.len ? value : nothing;
+		if (value.len == 0)
+			continue;
+		*ret = value;
+		return &word->from[i];
+	}
+	return NULL;
 }

@@ -1,7 +1,6 @@
 /* Taking off what changes, from the end. Every rule is exact: what looks half like a date is left alone. */
 #include "collectors/steady_name.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Kubernetes makes suffixes of these: no vowels, and nothing that looks like another letter. */
@@ -84,6 +83,8 @@ static const struct {
 	{"dddd?dd?dd?dd?dd?dd", is_date},
 	{"dddd?dd?dd?dd?dd", is_date},
 	{"dddd?dd?dd", is_date},
+	{"ddddddddddddddddddd", is_unix_time},
+	{"dddddddddddddddd", is_unix_time},
 	{"ddddddddddddd", is_unix_time},
 	{"dddddddddd", is_unix_time},
 };
@@ -140,22 +141,85 @@ static struct slice without_suffix(struct slice name, const char *letters, size_
 	return name;
 }
 
-struct slice without_generated(struct slice name)
+/* Is all of it one tail? */
+static bool is_tail(struct slice name)
 {
-	struct slice rest = without_suffix(name, "0123456789", 1, 20);
-
-	rest = without_suffix(rest, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
-	return steady_name(rest);
+	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
+		if (name.len && tail_of(name, tails[i].pattern) == name.len && tails[i].means(name))
+			return true;
+	return false;
 }
 
-struct slice without_replica(struct slice name)
+bool is_unsteady(struct slice name)
 {
-	struct slice rest =
-		without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
+	return is_tail(steady_name(name));
+}
 
-	/* A ReplicaSet's hash (8 to 10 of the letters), a CronJob's minutes since 1970, or an index. */
-	rest = without_suffix(rest, GENERATED_LETTERS, 8, 10);
-	rest = without_suffix(rest, "0123456789", 1, 10);
+struct slice without_generated(struct slice name)
+{
+	return steady_name(without_suffix(steady_name(name), GENERATED_LETTERS, GENERATED_LENGTH,
+		GENERATED_LENGTH));
+}
+
+struct slice without_node(struct slice name)
+{
+	/* FNV-1a of 32 bits: shorter ones are rare, and numbers that people choose are short. */
+	return without_generated(without_suffix(name, "0123456789", 6, 10));
+}
+
+/* "-28868640": minutes since 1970 begin with 2 from 2008 on, and with 3 until 2046. */
+static struct slice without_minutes(struct slice name)
+{
+	struct slice rest = without_suffix(name, "0123456789", 8, 8);
+	char first = rest.len < name.len ? name.data[rest.len + 1] : '\0';
+
+	return (first == '2' || first == '3') && steady_name(name).len == name.len ? rest : name;
+}
+
+struct slice without_schedule(struct slice name)
+{
+	return without_generated(without_minutes(name));
+}
+
+/* ---- pods ---- */
+
+/* Without "-" and this text at the end. */
+static struct slice without_text(struct slice name, struct slice text)
+{
+	size_t n = text.len + 1;
+
+	if (!text.data || name.len <= n || name.data[name.len - n] != '-' ||
+		memcmp(name.data + name.len - text.len, text.data, text.len) != 0)
+		return name;
+	return (struct slice){name.data, name.len - n};
+}
+
+/* Of the rest in front of the generated letters. */
+static struct slice without_owner(struct slice name, const struct pod_owner *owner)
+{
+	struct slice rest = without_text(name, owner->template_hash);
+
+	if (rest.len == name.len)
+		rest = without_text(name, owner->index);
+	if (rest.len == name.len)
+		rest = without_minutes(name);
+	/* A ReplicaSet's hash is 8 to 10 of the letters. */
+	if (rest.len == name.len && !owner->labels_known)
+		rest = without_suffix(name, GENERATED_LETTERS, 8, 10);
+	return rest;
+}
+
+struct slice without_replica(struct slice name, const struct pod_owner *owner)
+{
+	struct slice rest = name;
+
+	if (!owner->stateful_set)
+		rest = without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
+	if (rest.len < name.len)
+		return steady_name(without_owner(rest, owner));
+	rest = steady_name(name);
+	if (owner->stateful_set || (!owner->labels_known && rest.len == name.len))
+		rest = without_suffix(name, "0123456789", 1, 10);
 	return steady_name(rest);
 }
 

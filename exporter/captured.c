@@ -39,6 +39,19 @@ static json_t *arguments(struct slice command_line)
 	return ret;
 }
 
+/* Rules may match all of a value, and then need all of it. */
+static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
+{
+	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+
+	if (rules && job_rules_reads(rules, key))
+		return text(value);
+	if (!is_recognised_variable(key))
+		return NULL;
+	recognise_value_part(key, value, &part);
+	return text((struct slice){buf_text(&part), part.len});
+}
+
 static json_t *variables(struct slice environment, const struct job_rules *rules)
 {
 	struct scan s = scan_slice(environment);
@@ -50,13 +63,24 @@ static json_t *variables(struct slice environment, const struct job_rules *rules
 		const char *equals = memchr(piece.data, '=', piece.len);
 		struct slice key = {piece.data, equals ? (size_t)(equals - piece.data) : 0};
 
-		if (key.len == 0 || key.len >= sizeof name ||
-			(!is_recognised_variable(key) && !(rules && job_rules_reads(rules, key))))
+		if (key.len == 0 || key.len >= sizeof name)
 			continue;
+		json_t *value =
+			variable(key, (struct slice){equals + 1, piece.len - key.len - 1}, rules);
+
 		slice_copy(key, name, sizeof name);
-		json_put(ret, name, text((struct slice){equals + 1, piece.len - key.len - 1}));
+		if (value)
+			json_put(ret, name, value);
 	}
 	return ret;
+}
+
+static json_t *file(struct slice of_process)
+{
+	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+
+	recognise_file_part(of_process, &part);
+	return text((struct slice){buf_text(&part), part.len});
 }
 
 json_t *captured_json(const struct process_facts *f, const struct job_rules *rules)
@@ -71,6 +95,7 @@ json_t *captured_json(const struct process_facts *f, const struct job_rules *rul
 	json_put(o, "cgroup", text(f->cgroup));
 	json_put(o, "container", json_text(f->container));
 	json_put(o, "environment", variables(f->text.environment, rules));
+	json_put(o, "file", file(f->text.file));
 	return o;
 }
 
@@ -108,7 +133,8 @@ static void take(const json_t *o, void (*each)(void *context, const struct proce
 	struct process_facts f = {
 		.pid = (pid_t)json_integer_value(json_object_get(o, "pid")),
 		.text = {.environment = {environment.data, environment.len},
-			.command_line = {command_line.data, command_line.len}},
+			.command_line = {command_line.data, command_line.len},
+			.file = member(o, "file")},
 		.executable = member(o, "executable"),
 		.working_directory = member(o, "working_directory"),
 		.cgroup = member(o, "cgroup"),

@@ -2,9 +2,11 @@
  * Processes as JSON, so that rules can be tried where the processes are not:
  *
  *	{"processes": [{"pid": 1, "user": "batch", "executable": "/bin/sh", "command_line": ["sh", "x"],
- *	  "working_directory": "/", "cgroup": "/a", "container": "", "environment": {"NAME": "value"}}]}
+ *	  "working_directory": "/", "cgroup": "/a", "container": "", "environment": {"NAME": "value"},
+ *	  "file": "### name: 'ALIGN (1)'"}]}
  *
- * Of an environment only what says which job it is, or what rules look at: the rest may be secret.
+ * Of an environment, and of the file in which some systems have the name, only what says which job it is, or what rules
+ * look at: the rest may be secret. What is not there is not known.
  */
 #ifndef EXPORTER_CAPTURED_H
 #define EXPORTER_CAPTURED_H

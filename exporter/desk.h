@@ -34,8 +34,11 @@ void desk_weigh(struct desk *d, size_t bytes);
 /* One that was taken is gone, with its answer of so many bytes. */
 void desk_leave(struct desk *d, size_t bytes);
 
-/* Waits for the one that is being answered, and runs those that wait as not wanted. Once. */
-void desk_stop(struct desk *d);
+/*
+ * Waits for the one that is being answered, and runs those that wait as not wanted. -ETIMEDOUT after so many seconds: its
+ * thread is still in a question, and the desk with it; leave by _exit(2), or call it again. 0: once.
+ */
+int desk_stop(struct desk *d, double seconds);
 void desk_free(struct desk *d); /* stopped, and all have left; NULL does nothing */
 
 #endif

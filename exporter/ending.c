@@ -93,7 +93,7 @@ static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 
 static const char *wait_for_job(struct app *app, const sigset_t *signals, struct tree *pod)
 {
-	struct mono idle_since = now_read().mono;
+	struct mono begin = now_read().mono, idle_since = begin;
 	bool seen = false;
 
 	for (;;) {
@@ -115,6 +115,8 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 			idle_since = now;
 		if (mono_seconds_between(idle_since, now) >= ENDING_SETTLE_SECONDS)
 			return "job ended";
+		if (!seen && mono_seconds_between(begin, now) >= app->options->exit_wait)
+			return "no job began in the time of --exit-with-job.wait";
 	}
 }
 

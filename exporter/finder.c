@@ -43,6 +43,7 @@ void finder_free(struct finder *f)
 	job_rules_free(f->rules);
 	job_names_done(&f->names);
 	free(f->pod);
+	buf_done(&f->pod_text);
 	free(f);
 }
 

@@ -16,13 +16,16 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Once: which right would let us see what we cannot. */
+/*
+ * Once: which right would let us see what we cannot. A pod is a job without its environments, and what its run lacks
+ * is told with the run.
+ */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
 
 	found_count(FOUND_UNREADABLE, facts->refused);
-	if (!facts->refused || f->refused_said)
+	if (!facts->refused || f->refused_said || f->pod)
 		return;
 	f->refused_said = true;
 	snprintf(number, sizeof number, "%d", (int)pid);
@@ -85,7 +88,7 @@ void finder_read_pod(struct finder *f)
 			"of its "
 			"PID namespace: the pod needs shareProcessNamespace: true",
 			NULL);
-	if (pod_recognise(o->jobs_pod_info, &is, &e)) {
+	if (pod_recognise(o->jobs_pod_info, &f->pod_text, &is, &e)) {
 		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);
 		return;
 	}
@@ -202,15 +205,34 @@ static bool name_by_pod(const struct finder *f, const struct booked *p,
 	return true;
 }
 
+/*
+ * A process of the pod that names its job is told more about by the pod's labels where both are of the same system: in
+ * a driver of Spark the command line has a class of Spark's own, and the label the name that people gave.
+ */
+static void complete_by_pod(const struct finder *f, const struct booked *p,
+	const struct process_text *text, struct recognised *r)
+{
+	struct process_text both = *text;
+	struct recognised more;
+
+	if (!is_of_pod(f, p))
+		return;
+	both.pod = (struct slice){f->pod_text.data, f->pod_text.len};
+	if (recognise(&both, &more) && more.system == r->system && more.own_name == r->own_name)
+		*r = more;
+}
+
 /* ---- all together ---- */
 
 /* Our own variable, then the rules of the site, then what is built in. */
-static bool name_process(struct finder *f, const struct process_facts *facts,
-	struct recognised *ret, bool *ignored)
+static bool name_process(struct finder *f, const struct booked *p,
+	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
 	struct rule_finding found;
 	bool known = f->app->options->jobs_recognise && recognise(&facts->text, ret);
 
+	if (known)
+		complete_by_pod(f, p, &facts->text, ret);
 	if (!f->rules || (known && ret->own_name))
 		return known;
 	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
@@ -242,7 +264,7 @@ bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
 	if (!read_process(f, p, &facts))
 		return false;
 	ret->exporter = is_exporter(f, p, &facts.text);
-	if (name_process(f, &facts, &ret->is, &ignored))
+	if (name_process(f, p, &facts, &ret->is, &ignored))
 		return true;
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
 }

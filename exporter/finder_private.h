@@ -2,6 +2,7 @@
 #ifndef EXPORTER_FINDER_PRIVATE_H
 #define EXPORTER_FINDER_PRIVATE_H
 
+#include "collectors/base/buf.h"
 #include "collectors/process_book.h"
 #include "collectors/recognise.h"
 #include "exporter/earlier.h"
@@ -40,6 +41,7 @@ struct finder {
 	struct job_names names;
 	struct machine machine; /* what a record at hand borrows its texts from */
 	struct recognised *pod; /* what everything in this pod is; NULL = nothing */
+	struct buf pod_text;    /* what says so */
 };
 
 /* ---- finder_name.c: what a process names ---- */

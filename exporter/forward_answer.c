@@ -29,6 +29,16 @@ bool forward_is_refusal(const struct answer *a)
 	return ret;
 }
 
+bool forward_is_accepted(const struct answer *a, const char *run_id)
+{
+	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
+	const char *kept = json_string_value(json_object_get(o, "run_id"));
+	bool ret = (a->status == 200 || a->status == 201) && kept && strcmp(kept, run_id) == 0;
+
+	json_decref(o);
+	return ret;
+}
+
 const char *forward_answer_text(struct answer *a)
 {
 	if (a->body.len > TEXT_MAX)

@@ -14,6 +14,9 @@
  */
 bool forward_is_refusal(const struct answer *a);
 
+/* Does an exporter say that it has the run? Whatever else listens there may answer 200. */
+bool forward_is_accepted(const struct answer *a, const char *run_id);
+
 /* The beginning of the body, for the log; cuts it off there. */
 const char *forward_answer_text(struct answer *a);
 

@@ -147,8 +147,9 @@ static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
 			"a run is refused by the other exporter; it is not sent again", "run_id",
 			r->run_id, "answer", forward_answer_text(&f->answer), NULL);
 		atomic_fetch_add(&counts.refused, 1);
-	} else if (status < 200 || status > 299) {
-		return err_set(e, -EIO, "%s answers %d: %s", f->url, status,
+	} else if (!forward_is_accepted(&f->answer, r->run_id)) {
+		return err_set(e, -EIO, "%s answers %d%s: %s", f->url, status,
+			status < 300 ? ", but not that it has the run" : "",
 			forward_answer_text(&f->answer));
 	} else {
 		atomic_fetch_add(&counts.delivered, 1);

@@ -169,7 +169,7 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 		h->health.last_commit_seconds = work->written.seconds;
 	h->health.bytes_on_disk = work->bytes;
 	h->health.errors += failed;
-	h->health.jobs_forgotten = h->writer.jobs_forgotten;
+	h->health.losses = h->writer.losses;
 	h->samples_at_hand = 0;
 	ring_put_back(&h->ring, &work->batch);
 	h->pause = next_pause(h, failed && !at_once);

@@ -78,8 +78,8 @@ void historian_upkeep(struct historian *h);
 void historian_suspect(struct historian *h);
 
 struct historian_health {
-	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk,
-		jobs_forgotten; /* whole, because the history was full */
+	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
+	struct history_losses losses; /* because it was full */
 	size_t samples_waiting;
 	double last_commit_seconds; /* how long the last commit took; NaN before the first */
 };

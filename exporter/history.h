@@ -31,6 +31,9 @@ struct columns {
 void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
 void columns_done(struct columns *c);
 
+/* At the start of the program, before anything of SQLite is used: it takes memory in few sizes from then on. */
+void history_memory_setup(void);
+
 enum history_mode {
 	/* Changes nothing; -ENOENT when there is no file, or nothing in it yet, -ENOTSUP when its schema is older. */
 	HISTORY_READ,
@@ -178,12 +181,14 @@ struct history_limits {
 	double retention_seconds; /* ended runs, by their end */
 	uint64_t max_bytes;       /* of the file, whatever the names: below */
 	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
+	bool keep_unforwarded;    /* ended runs that wait to be handed on go for max_bytes only */
 };
 
 /*
  * Enforces the limits. Never touches an open run (but thins its samples); the newest ended run of a job
  * goes only for max_bytes, and last: samples of the oldest runs go first, then the runs, then samples of the
- * newest runs and of open ones, and at last the newest runs, those of all jobs that began first. A job that has
+ * newest runs and of open ones, then runs that wait to be handed on, and at last the newest runs, those of all jobs that
+ * began first. A job that has
  * no run any more is forgotten, with its counts. An open run also has at most its newest 100,000 samples at
  * full rate.
  *
@@ -192,8 +197,12 @@ struct history_limits {
  */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
-/* Jobs that this handle forgot since it was opened. */
-uint64_t history_jobs_forgotten(const struct history *h);
+/* What went for max_bytes since this handle was opened and is missed. */
+struct history_losses {
+	uint64_t jobs; /* forgotten, with their counts */
+	uint64_t runs; /* waited to be handed on, and were not */
+};
+struct history_losses history_losses(const struct history *h);
 
 /* ---- reading; results live in the caller's arena ---- */
 struct run_query {

@@ -39,6 +39,8 @@ struct history_column { /* of the file */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 #define HISTORY_STATEMENTS(X) \
+X(BEGIN, "BEGIN IMMEDIATE") \
+X(COMMIT, "COMMIT") \
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
@@ -56,7 +58,7 @@ X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ?") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING forwarded_at IS NULL") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
 /* Numbers are believed up to a million: a damaged file may have any. */ \
@@ -66,6 +68,7 @@ X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " ELSE (SELECT max(s.id) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295) - (r.id << 32)" \
   " END FROM run r WHERE r.id = ?") \
 X(COUNT_SAMPLES, "SELECT total(samples), total(duration) FROM sample WHERE id BETWEEN ? AND ? AND kind < 2") \
+X(FIRST_SAMPLE, "SELECT id, at FROM sample WHERE id > ? AND id <= ? ORDER BY id LIMIT 1") \
 X(LAST_SAMPLE, "SELECT id, at, duration FROM sample WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1") \
 X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r.pid, r.start_ticks, r.reaper_pid," \
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
@@ -91,12 +94,12 @@ X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
-  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1)" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE NOT ?4 OR r.forwarded_at IS NOT NULL" \
   " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
-  " AND r.id <> " NEWEST_ENDED("id", "r.job") " LIMIT ?3") \
+  " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
 X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
   " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
-  " ORDER BY r.started_at, r.id LIMIT 1") \
+  " AND (NOT ?3 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT 1") \
 X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
 X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELECT runs FROM job WHERE id = ?1)" \
   " + coalesce((SELECT sum(" OUTCOME_ACTIVITY ") FROM job_outcome WHERE job = ?1), 0)" \
@@ -128,7 +131,7 @@ struct history {
 	size_t n_columns;              /* of the file */
 	struct history_column *column;
 	struct arena names;
-	uint64_t jobs_forgotten;
+	struct history_losses losses;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
 };

@@ -49,25 +49,49 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 	return code;
 }
 
-/* Samples first: a run goes when it has none left. */
-static int drop_run(struct history *h, int64_t run, int64_t *left, struct err *e)
-{
-	int code = drop_samples(h, run, left, e);
+/* Of one step: bounds its time, and tells what it lost when it is on disk. */
+struct step {
+	int64_t samples_left;
+	struct history_losses lost;
+};
+#define STEP ((struct step){.samples_left = SAMPLES_AT_ONCE})
 
-	if (code || *left <= 0)
+static int drop_row(struct history *h, int64_t run, struct step *step, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_DROP_RUN, e);
+
+	if (code)
 		return code;
-	code = run_with_id(h, STATEMENT_DROP_STATS, run, e);
-	return code ? code : run_with_id(h, STATEMENT_DROP_RUN, run, e);
+	sql_put_int(&q, run);
+	while ((code = sql_row(&q, e)) > 0)
+		step->lost.runs += sql_int(&q) != 0;
+	return code;
 }
 
-static int finish_step(struct history *h, int code, struct err *e)
+/* Samples first: a run goes when it has none left. */
+static int drop_run(struct history *h, int64_t run, struct step *step, struct err *e)
+{
+	int code = drop_samples(h, run, &step->samples_left, e);
+
+	if (code || step->samples_left <= 0)
+		return code;
+	code = run_with_id(h, STATEMENT_DROP_STATS, run, e);
+	return code ? code : drop_row(h, run, step, e);
+}
+
+static int finish_step(struct history *h, const struct step *step, int code, struct err *e)
 {
 	if (code) {
 		history_rollback(h);
 		return code;
 	}
 	code = history_commit(h, e);
-	return code ? code : 1;
+	if (code)
+		return code;
+	h->losses.jobs += step->lost.jobs;
+	h->losses.runs += step->lost.runs;
+	return 1;
 }
 
 static int find_excess(struct history *h, const struct history_limits *l, double now,
@@ -82,20 +106,21 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 									 INT64_MAX);
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
 	sql_put_int(&q, RUNS_AT_ONCE);
+	sql_put_int(&q, l->keep_unforwarded);
 	while ((code = sql_row(&q, e)) > 0)
 		ret->run[ret->n++] = sql_int(&q);
 	return code;
 }
 
 /* A job without a run is counted one last time: history_activity does not fall. */
-static int forget_job(struct history *h, int64_t job, uint64_t *forgotten, struct err *e)
+static int forget_job(struct history *h, int64_t job, struct step *step, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
 	int code = run_with_id(h, STATEMENT_FORGET_JOB, job, e);
 
 	if (code || sqlite3_changes64(h->db) == 0)
 		return code;
-	++*forgotten;
+	step->lost.jobs++;
 	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
 		code = run_with_id(h, drop[i], job, e);
 	return code;
@@ -104,21 +129,17 @@ static int forget_job(struct history *h, int64_t job, uint64_t *forgotten, struc
 /* In one transaction; a job that has no run left is forgotten when it is named. */
 static int drop_doomed(struct history *h, const struct doomed *doomed, struct err *e)
 {
-	int64_t left = SAMPLES_AT_ONCE;
-	uint64_t forgotten = 0;
+	struct step step = STEP;
 	int code = history_transaction(h, e);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < doomed->n && left > 0 && code == 0; i++) {
-		code = drop_run(h, doomed->run[i], &left, e);
-		if (code == 0 && left > 0 && doomed->job[i])
-			code = forget_job(h, doomed->job[i], &forgotten, e);
+	for (size_t i = 0; i < doomed->n && step.samples_left > 0 && code == 0; i++) {
+		code = drop_run(h, doomed->run[i], &step, e);
+		if (code == 0 && step.samples_left > 0 && doomed->job[i])
+			code = forget_job(h, doomed->job[i], &step, e);
 	}
-	code = finish_step(h, code, e);
-	if (code > 0)
-		h->jobs_forgotten += forgotten;
-	return code;
+	return finish_step(h, &step, code, e);
 }
 
 static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
@@ -155,17 +176,23 @@ static uint64_t bytes_in_use(const struct pages *p)
 	return (uint64_t)((p->all - p->free) * p->size);
 }
 
-/* 1 = found. */
-static int find_oldest(struct history *h, bool newest_too, bool with_samples, int64_t *ret,
-	struct err *e)
+struct choice {
+	bool newest_too;   /* of a job */
+	bool with_samples; /* has some */
+	bool forwarded;    /* was handed on */
+};
+
+/* The oldest ended run; 1 = found. */
+static int find_oldest(struct history *h, struct choice choice, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);
 
 	if (code)
 		return code;
-	sql_put_int(&q, newest_too);
-	sql_put_int(&q, with_samples);
+	sql_put_int(&q, choice.newest_too);
+	sql_put_int(&q, choice.with_samples);
+	sql_put_int(&q, choice.forwarded);
 	code = sql_row(&q, e);
 	if (code > 0)
 		*ret = sql_int(&q);
@@ -174,24 +201,27 @@ static int find_oldest(struct history *h, bool newest_too, bool with_samples, in
 
 static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
 {
-	int64_t run = 0, left = SAMPLES_AT_ONCE;
-	int code = find_oldest(h, newest_too, true, &run, e);
+	const struct choice choice = {.newest_too = newest_too, .with_samples = true};
+	struct step step = STEP;
+	int64_t run = 0;
+	int code = find_oldest(h, choice, &run, e);
 
 	if (code <= 0)
 		return code;
 	code = history_transaction(h, e);
-	return code ? code : finish_step(h, drop_samples(h, run, &left, e), e);
+	return code ? code : finish_step(h, &step, drop_samples(h, run, &step.samples_left, e), e);
 }
 
-static int drop_oldest_run(struct history *h, struct err *e)
+static int drop_oldest_run(struct history *h, bool forwarded, struct err *e)
 {
-	int64_t run = 0, left = SAMPLES_AT_ONCE;
-	int code = find_oldest(h, false, false, &run, e);
+	struct step step = STEP;
+	int64_t run = 0;
+	int code = find_oldest(h, (struct choice){.forwarded = forwarded}, &run, e);
 
 	if (code <= 0)
 		return code;
 	code = history_transaction(h, e);
-	return code ? code : finish_step(h, drop_run(h, run, &left, e), e);
+	return code ? code : finish_step(h, &step, drop_run(h, run, &step, e), e);
 }
 
 static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *e)
@@ -218,22 +248,24 @@ static int drop_oldest_jobs(struct history *h, struct err *e)
 	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, e);
 }
 
-uint64_t history_jobs_forgotten(const struct history *h)
+struct history_losses history_losses(const struct history *h)
 {
-	return h->jobs_forgotten;
+	return h->losses;
 }
 
 /* What is missed least goes first. */
-static int make_room(struct history *h, struct err *e)
+static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
 {
 	int code = drop_oldest_samples(h, false, e);
 
 	if (code == 0)
-		code = drop_oldest_run(h, e);
+		code = drop_oldest_run(h, keep_unforwarded, e);
 	if (code == 0)
 		code = drop_oldest_samples(h, true, e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
+	if (code == 0 && keep_unforwarded)
+		code = drop_oldest_run(h, false, e);
 	return code ? code : drop_oldest_jobs(h, e);
 }
 
@@ -250,15 +282,16 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-static int shrink(struct history *h, uint64_t max_bytes, struct err *e)
+static int shrink(struct history *h, const struct history_limits *l, struct err *e)
 {
+	uint64_t max_bytes = l->max_bytes;
 	struct pages p = {0};
 	int code = count_pages(h, &p, e);
 
 	if (code)
 		return code;
 	if (max_bytes && bytes_in_use(&p) > max_bytes) {
-		code = make_room(h, e);
+		code = make_room(h, l->keep_unforwarded, e);
 		if (code)
 			return code;
 	}
@@ -278,5 +311,5 @@ int history_prune(struct history *h, const struct history_limits *l, double now,
 		code = drop_excess(h, l, now, e);
 	if (code == 0)
 		code = history_thin(h, l->full_rate_seconds, now, e);
-	return code ? code : shrink(h, l->max_bytes, e);
+	return code ? code : shrink(h, l, e);
 }

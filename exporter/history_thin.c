@@ -315,18 +315,58 @@ static int newest_of(struct history *h, int64_t run, int64_t *ret, double *ret_a
 	return code < 0 ? code : 0;
 }
 
+/* Is the oldest row due? 1, 0, or a negative errno. */
+static int has_due(struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	struct row row = {0};
+	int code = sql_use(&q, t->history, STATEMENT_FIRST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, r->from);
+	sql_put_int(&q, r->until);
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	row.id = sql_int(&q);
+	row.at = sql_double(&q);
+	return is_due(t, &row, newest);
+}
+
+/* Only when there is something to thin: most times there is not, and these two are long. */
+static int prepare(struct thinning *t, struct err *e)
+{
+	if (t->select.statement)
+		return 0;
+	int code = prepare_select(&t->select, t->history, e);
+
+	return code ? code : prepare_insert(&t->insert, t->history, e);
+}
+
+static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, struct err *e)
+{
+	int code = prepare(t, e);
+
+	while (code == 0 && t->rows < ROWS_AT_ONCE && (code = read_bucket(t, r, newest, e)) > 0) {
+		code = write_bucket(t, e);
+		r->from = t->bucket.last;
+	}
+	return code;
+}
+
 static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 {
 	int64_t newest = 0, before = r.from;
-	double newest_at;
+	double newest_at = -INFINITY;
 	int code = newest_of(t->history, r.run, &newest, &newest_at, e);
 
 	if (r.from < FIRST_SAMPLE_OF(r.run))
 		r.from = FIRST_SAMPLE_OF(r.run);
-	while (code == 0 && t->rows < ROWS_AT_ONCE && (code = read_bucket(t, &r, newest, e)) > 0) {
-		code = write_bucket(t, e);
-		r.from = t->bucket.last;
-	}
+	if (code == 0)
+		code = has_due(t, &r, newest, e);
+	if (code > 0)
+		code = thin_rows(t, &r, newest, e);
 	/* All is old, and no more will come: it needs no more looking at. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
@@ -368,10 +408,6 @@ static int thin_within(struct thinning *t, struct err *e)
 	/* Another exporter may have added columns, which must not be lost. */
 	int code = history_read_columns(h, e);
 
-	if (code == 0)
-		code = prepare_select(&t->select, h, e);
-	if (code == 0)
-		code = prepare_insert(&t->insert, h, e);
 	t->bucket.n = h->n_columns;
 	t->bucket.cell = xcalloc(h->n_columns, sizeof *t->bucket.cell);
 	if (code == 0)

@@ -10,9 +10,17 @@
 /* A run is not stale before it has missed this many samples. */
 #define STALE_INTERVALS 3
 
+static int run_plain(struct history *h, enum history_statement id, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	return code ? code : sql_run(&q, e);
+}
+
 int history_transaction(struct history *h, struct err *e)
 {
-	int code = history_run_sql(h, "BEGIN IMMEDIATE", "begin", e);
+	int code = run_plain(h, STATEMENT_BEGIN, e);
 
 	if (code == 0)
 		code = history_check_moved(h, e);
@@ -23,7 +31,7 @@ int history_transaction(struct history *h, struct err *e)
 
 int history_commit(struct history *h, struct err *e)
 {
-	int code = history_run_sql(h, "COMMIT", "commit", e);
+	int code = run_plain(h, STATEMENT_COMMIT, e);
 
 	if (code)
 		history_rollback(h);

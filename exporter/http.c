@@ -426,7 +426,7 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	if (code == 0)
 		code = serve_unix(h, app->options->unix_socket, e);
 	if (code) {
-		http_stop(h);
+		(void)http_stop(h); /* nobody has asked anything that takes long */
 		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
@@ -453,22 +453,27 @@ static void server_stop(struct server *s)
 	crowd_done(&s->crowd);
 }
 
-void http_stop(struct http *h)
+int http_stop(struct http *h)
 {
 	if (!h)
-		return;
+		return 0;
 	/* libmicrohttpd does not stop while connections are put aside. */
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	if (h->desk)
-		desk_stop(h->desk);
+	if (h->desk && desk_stop(h->desk, HTTP_LEAVE_SECONDS)) {
+		log_line(LOG_LEVEL_ERROR,
+			"an answer could not be finished before the end: the disk does not answer",
+			NULL);
+		return -ETIMEDOUT;
+	}
 	for (size_t i = 0; i < h->n; i++)
 		server_stop(&h->server[i]);
 	if (h->unix_socket)
-		unlink(h->unix_socket);
+		listen_drop_unix(h->unix_socket);
 	web_close(h->web);
 	desk_free(h->desk);
 	site_free(h->site);
 	free(h);
+	return 0;
 }

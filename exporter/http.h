@@ -21,7 +21,13 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 /* The i-th address that is served on, with its real port; NULL past the last. */
 const char *http_address(const struct http *h, size_t i);
 
-/* No new connections, ends open ones, joins. NULL does nothing. */
-void http_stop(struct http *h);
+/* An answer that takes longer, as from a disk that hangs, does not hold up the end. */
+#define HTTP_LEAVE_SECONDS 5
+
+/*
+ * No new connections, ends open ones, joins. NULL does nothing. -ETIMEDOUT after HTTP_LEAVE_SECONDS, which is logged: an
+ * answer is still being made, nothing was freed, and app is in use; leave by _exit(2).
+ */
+int http_stop(struct http *h);
 
 #endif

@@ -120,6 +120,19 @@ static int try_unix(const struct sockaddr_un *at)
 	return connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 ? 0 : -errno;
 }
 
+static bool is_socket(const char *path)
+{
+	struct stat s;
+
+	return lstat(path, &s) == 0 && S_ISSOCK(s.st_mode);
+}
+
+void listen_drop_unix(const char *path)
+{
+	if (is_socket(path))
+		unlink(path);
+}
+
 int listen_unix(int *ret, const char *path, struct err *e)
 {
 	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -132,8 +145,9 @@ int listen_unix(int *ret, const char *path, struct err *e)
 			"--web.unix-socket=%.100s: a path may have at most %zu bytes", path,
 			sizeof at.sun_path - 1);
 	text_copy(path, at.sun_path, sizeof at.sun_path);
+	/* A file that is no socket refuses connections as well, and is somebody's. */
 	if (try_unix(&at) == -ECONNREFUSED)
-		unlink(path);
+		listen_drop_unix(path);
 	/* On Linux connecting needs the right to write to it, so nobody else gets in while it is made. */
 	mode_t before = umask(0177);
 	int code =
@@ -142,6 +156,9 @@ int listen_unix(int *ret, const char *path, struct err *e)
 			-errno;
 
 	umask(before);
+	if (code == -EADDRINUSE && !is_socket(path))
+		return err_set(e, code, "--web.unix-socket=%s: this is there, and is no socket",
+			path);
 	if (code)
 		return err_system(e, code, "listen on the Unix socket %s", path);
 	*ret = fd;

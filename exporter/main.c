@@ -64,7 +64,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.limits = {.runs_per_job = o->history_runs_per_job,
 			.retention_seconds = o->history_retention,
 			.max_bytes = o->history_max_size,
-			.full_rate_seconds = o->history_full_rate},
+			.full_rate_seconds = o->history_full_rate,
+			.keep_unforwarded = o->forward_url != NULL},
 		.here = self->here,
 		.alive = process_alive,
 		.upkeep_waits = app->self != NULL,
@@ -112,6 +113,16 @@ static void stop_history(struct forwarder *f, struct app *app, int exit_code)
 		fflush(stdout);
 		_exit(exit_code);
 	}
+}
+
+/* An answer that is still in the disk uses all that would be freed next. */
+static void stop_http(struct http *h, struct app *app, int exit_code)
+{
+	if (http_stop(h) == 0)
+		return;
+	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
+	fflush(stdout);
+	_exit(exit_code);
 }
 
 /* ---- serve ---- */
@@ -169,7 +180,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	service_stop(service);
 	costs_stop(costs);
 	follower_stop(follower);
-	http_stop(http);
+	stop_http(http, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
 	sampler_stop(app->sampler);
 	ending_close_runs(app, self);
 	stop_history(forwarder, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
@@ -297,7 +308,7 @@ static int run_job(struct app *app, char **command)
 	if (start_forwarder(&forwarder, app, &e))
 		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
-	http_stop(http);
+	stop_http(http, app, code);
 	sampler_stop(app->sampler);
 	stop_history(forwarder, app, code);
 	machine_stop(app->machine);
@@ -400,6 +411,7 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */
 	mallopt(M_ARENA_MAX, 1);
+	history_memory_setup();
 	if (manual_wanted(argc, argv))
 		return manual_main(argc, argv);
 	if (route)

@@ -44,6 +44,8 @@ X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \
   "How long to stay up at the end until the final values were scraped once") \
 X(FLAG, exit_with_job, "exit-with-job", "false", 0, 0, COMMAND_SERVE, NULL, \
   "End when a run was seen and none has been active for 5 s, so that a pod with this as a sidecar can complete") \
+X(DURATION, exit_wait, "exit-with-job.wait", "1h", 1, 31536000, COMMAND_SERVE, "DURATION", \
+  "Longest wait of --exit-with-job for the first run: a job may be over before this exporter is there to see it") \
 X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
   "Time between samples for the history, 100ms to 1h") \
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \

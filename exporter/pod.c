@@ -9,12 +9,15 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
+#define POD_TEXT_MAX (4 * POD_INFO_MAX)
+
 static const struct {
 	const char *variable, *key;
 } variables[] = {
 	{"POD_NAME", "pod.name"},
 	{"POD_NAMESPACE", "pod.namespace"},
 	{"POD_UID", "pod.uid"},
+	{"JOB_COMPLETION_INDEX", "batch.kubernetes.io/job-completion-index"},
 	{"RIGHTSIZE_JOB_NAME", "rightsize/job-name"},
 };
 
@@ -83,25 +86,24 @@ static void read_file(const char *folder, const char *name, struct buf *out)
 	pod_info_parse((struct slice){text, n > 0 ? (size_t)n : 0}, out);
 }
 
-int pod_recognise(const char *folder, struct recognised *ret, struct err *e)
+int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e)
 {
-	struct buf info AUTO(buf_done) = BUF_MAX(4 * POD_INFO_MAX);
-
+	*text = BUF_MAX(POD_TEXT_MAX);
 	if (folder) {
-		read_file(folder, "annotations", &info);
-		read_file(folder, "labels", &info);
+		read_file(folder, "annotations", text);
+		read_file(folder, "labels", text);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
 		const char *value = getenv(variables[i].variable);
 
 		if (!value || !*value)
 			continue;
-		buf_addf(&info, "%s=%s", variables[i].key, value);
-		buf_addc(&info, '\0');
+		buf_addf(text, "%s=%s", variables[i].key, value);
+		buf_addc(text, '\0');
 	}
-	const struct process_text text = {.pod = {info.data, info.len}};
+	const struct process_text all = {.pod = {text->data, text->len}};
 
-	if (recognise(&text, ret)) {
+	if (recognise(&all, ret)) {
 		/* All that is in the pod is one run, whatever tells which. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);

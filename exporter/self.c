@@ -37,6 +37,9 @@ X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
   .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
 X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
   .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
+X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
+  .help = "Runs that waited to be handed on and were removed, because the history was at --history.max-size", \
+  .type = METRIC_COUNTER) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
@@ -218,7 +221,9 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
 	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
-	POINT(out, JOBS_FORGOTTEN, (double)h.jobs_forgotten);
+	POINT(out, JOBS_FORGOTTEN, (double)h.losses.jobs);
+	if (forward_counts().active)
+		POINT(out, FORWARD_LOST, (double)h.losses.runs);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
 }

@@ -248,15 +248,24 @@ static int close_orphans(struct writer *w, double now, struct err *e)
 
 static int keep_within_limits(struct writer *w, double now, struct err *e)
 {
-	uint64_t before = history_jobs_forgotten(w->history);
+	struct history_losses before = history_losses(w->history);
 	int code = history_prune(w->history, &w->config->limits, now, e);
-	uint64_t forgotten = history_jobs_forgotten(w->history) - before;
+	struct history_losses after = history_losses(w->history);
+	bool jobs = after.jobs > before.jobs;
+	bool runs = w->config->limits.keep_unforwarded && after.runs > before.runs;
 
-	w->jobs_forgotten += forgotten;
-	if (forgotten && complaint_due(&w->forgetting))
+	w->losses.jobs += after.jobs - before.jobs;
+	w->losses.runs += after.runs - before.runs;
+	if (jobs && complaint_due(&w->forgetting))
 		log_line(LOG_LEVEL_WARN,
 			"history is full: the oldest jobs are forgotten; there are more names than "
 			"--history.max-size has room for",
+			NULL);
+	if (runs && complaint_due(&w->losing))
+		log_line(LOG_LEVEL_WARN,
+			"history is full: runs that wait to be handed on are lost; "
+			"--history.max-size "
+			"has no room for more",
 			NULL);
 	return code;
 }

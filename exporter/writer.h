@@ -20,8 +20,8 @@ struct writer {
 	enum upkeep upkeep; /* what is to be done next */
 	struct age_clock clock;
 	double set_aside_at, checked_at;
-	uint64_t jobs_forgotten; /* since the start */
-	struct complaint complaint, refusals, forgetting;
+	struct history_losses losses; /* since the start */
+	struct complaint complaint, refusals, forgetting, losing;
 };
 
 void writer_init(struct writer *w, const struct historian_config *config);

@@ -36,25 +36,28 @@ void scan_blanks(struct scan *s)
 		s->at++;
 }
 
+/* So many digits are never too many; the first that is beyond them is checked. Most of what is read is numbers. */
+#define DIGITS_THAT_FIT 19
+
 bool scan_u64(struct scan *s, uint64_t *ret)
 {
-	struct scan t = *s;
+	const char *at = s->at, *end = s->end;
 	uint64_t v = 0;
 
-	scan_blanks(&t);
-	const char *first = t.at;
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	const char *first = at;
 
-	while (!scan_end(&t) && *t.at >= '0' && *t.at <= '9') {
-		unsigned digit = (unsigned)(*t.at - '0');
+	for (; at < end && *at >= '0' && *at <= '9'; at++) {
+		unsigned digit = (unsigned)(*at - '0');
 
-		if (v > (UINT64_MAX - digit) / 10)
+		if (at - first >= DIGITS_THAT_FIT && v > (UINT64_MAX - digit) / 10)
 			return false;
 		v = v * 10 + digit;
-		t.at++;
 	}
-	if (t.at == first)
+	if (at == first)
 		return false;
-	*s = t;
+	s->at = at;
 	*ret = v;
 	return true;
 }

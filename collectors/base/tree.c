@@ -155,12 +155,13 @@ static int64_t directory_size(struct tree *t, const char *path)
 
 static int directory_space(struct tree *t, const char *path, struct tree_space *ret)
 {
-	AUTO(closep) int fd = open_below(t, path, O_PATH);
+	/* The directory itself is open already; most machines have one file system to look at, and this is it. */
+	AUTO(closep) int below = path[0] ? open_below(t, path, O_PATH) : -1;
 	struct statvfs v;
 
-	if (fd < 0)
-		return fd;
-	if (fstatvfs(fd, &v) < 0)
+	if (path[0] && below < 0)
+		return below;
+	if (fstatvfs(path[0] ? below : directory_fd(t), &v) < 0)
 		return -errno;
 	*ret = (struct tree_space){
 		.size = (uint64_t)v.f_blocks * v.f_frsize,

@@ -56,11 +56,25 @@ static uint32_t fnv1a(const unsigned char *s, size_t len)
 	return h;
 }
 
+/* Nearly all there is. */
+static bool ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] == '\0' || (unsigned char)s[i] >= 0x80)
+			return false;
+	return true;
+}
+
 size_t utf8_clean(const char *s, size_t len, char *out, size_t size)
 {
 	const unsigned char *u = (const unsigned char *)s;
 	size_t n = 0, mark_at = 0;
 
+	if (len < size && ascii(s, len)) {
+		memcpy(out, s, len);
+		out[len] = '\0';
+		return len;
+	}
 	for (size_t i = 0; i < len;) {
 		size_t take = u[i] ? sequence(u + i, len - i) : 0;
 		const char *piece = take ? s + i : "\xef\xbf\xbd";

@@ -144,12 +144,13 @@ def alive(w):
 
 def watch_ticks(o, us, root, watchers):
     """A stretch in which nobody scrapes."""
-    cpu = {w: cpu_ms(w.pid) for w in watchers if alive(w)}
+    cpu, begin = {w: cpu_ms(w.pid) for w in watchers if alive(w)}, time.monotonic()
     floor = subprocess.run([f"{o.build}/tests/bench/bench_meter", str(us.pid), str(root), "1000", str(o.seconds)],
                            capture_output=True, text=True, check=True).stdout.split()
+    seconds = time.monotonic() - begin
     for w in cpu:
         if alive(w):
-            w.row["tick"] = (cpu_ms(w.pid) - cpu[w]) / o.seconds
+            w.row["tick"] = (cpu_ms(w.pid) - cpu[w]) / seconds
     return *map(float, floor[1:4]), int(floor[6])
 
 

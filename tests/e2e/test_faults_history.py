@@ -3,11 +3,13 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import sqlite3
 import statistics
 import subprocess
+import threading
 import time
 
 from support import EXPORTER, Case, main, python_job, wait_until
@@ -15,6 +17,7 @@ from support import EXPORTER, Case, main, python_job, wait_until
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
 JOBS = int(os.environ.get("RIGHTSIZE_FAULT_JOBS", "10000"))
+ROWS = int(os.environ.get("RIGHTSIZE_FAULT_ROWS", "100000"))
 PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
 # Says its pid, then works a little in each interval until the end of input.
 STEADY = python_job("""
@@ -170,6 +173,28 @@ class Stalled(Job):
         self.assert_history_intact()
 
 
+    def test_a_run_that_is_taken_meanwhile_holds_up_no_end(self):
+        """Another exporter hands a run on, whose answer waits for the disk, and a stop comes: it does not wait as long."""
+        stall = self.folder / "stall"
+        theirs = dict(self.environment)
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
+        server = self.serve("--web.allow-changes")
+
+        def hand_on(job_name):
+            return self.start_program([EXPORTER, "run", f"--job-name={job_name}", f"--history.path={self.folder / 'theirs.db'}",
+                                       f"--forward.url=http://{server.host}:{server.port}", "--", "true"], env=theirs)
+        self.assertEqual(hand_on("first").wait(), 0)
+        self.assertEqual(server.get("/runs?job_name=first").status, 200)
+        stall.touch()
+        hand_on("second")
+        wait_until((self.folder / "stall.waits").exists, "a write that waits")
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        self.assertTrue(server.said("level=error.*disk does not answer"), server.log)
+        stall.unlink()
+        self.assert_history_intact()
+
+
 class Replaced(Job):
     def test_deleted_while_a_run_goes_on(self):
         wrapper = self.begin()
@@ -228,6 +253,46 @@ class ManyJobs(Job):
         self.assertIn("nightly-7777", server.get("/recommend?job_name=nigthly-7777").json["error"]["did_you_mean"])
         self.assert_fast(server, usual + self.scrape_seconds(server, 1))
         server.stop()
+        self.assert_history_intact()
+
+
+class LongHistory(Job):
+    RUNS = 100  # of two jobs, as many as the history keeps of each
+
+    def test_questions_about_many_samples_cost_no_scrape_and_bounded_memory(self):
+        """Runs of an hour at a high rate, 10 M samples by name (tests/faults/run.sh); 100,000 of a run are kept at full rate."""
+        self.run_job(python_job("import time; time.sleep(0.5)"), flags=["--sample.interval=100ms"])
+        each, seconds = ROWS // self.RUNS, 3600
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            template = dict(zip((row[1] for row in history.execute("PRAGMA table_info(run)")),
+                                history.execute("SELECT * FROM run").fetchone()))
+            told = ",".join(f'"{row[1]}"' for row in history.execute("PRAGMA table_info(sample)") if row[1] not in ("id", "at"))
+            history.execute("CREATE TEMP TABLE template AS SELECT * FROM sample ORDER BY id DESC LIMIT 1")
+            history.execute("INSERT INTO job(id, name, runs) VALUES(?, 'other', ?)", (template["job"] + 1, self.RUNS // 2))
+            for number in range(1, self.RUNS + 1):
+                run = template["id"] + number
+                begun = template["started_at"] - (self.RUNS - number + 1) * (seconds + 60)
+                row = {**template, "id": run, "run_id": f"r{number}", "job": template["job"] + number % 2, "started_at": begun,
+                       "ended_at": begun + seconds, "duration_seconds": seconds, "samples": each,
+                       "interval_seconds": seconds / each}
+                history.execute(f"INSERT INTO run({','.join(row)}) VALUES({','.join('?' * len(row))})", tuple(row.values()))
+                history.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                                f"INSERT INTO sample(id, at, {told}) SELECT (? << 32) + i, ? + i * ?, {told} FROM n, template",
+                                (each, run, begun, seconds / each))
+        server = self.serve("--history.max-size=1T")
+        usual = self.scrape_seconds(server)
+        questions = ["/jobs", "/overview", "/runs?job_name=job", "/stats?job_name=job", "/recommend?job_name=job",
+                     "/stats?job_name=other", "/recommend?job_name=other", "/series?run=r100", "/report?run=r99",
+                     "/report?job_name=other"]
+        status = {}
+        asking = threading.Thread(target=lambda: status.update((q, server.get(q).status) for q in questions))
+        asking.start()
+        while asking.is_alive():
+            self.assert_fast(server, usual)
+        self.assertEqual(status, dict.fromkeys(questions, 200))
+        peak = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{server.pid}/status").read_text(encoding="ascii"))
+        self.assertLess(int(peak[1]), 256 << 10)
+        self.assertEqual(server.stop(), 0)
         self.assert_history_intact()
 
 

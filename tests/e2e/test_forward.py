@@ -52,7 +52,8 @@ class Central:
                         self.connection.shutdown(socket.SHUT_RDWR)
                     return
                 error = {"code": {400: "bad_body"}.get(do, "told"), "message": "as told"}
-                status, text = do if isinstance(do, tuple) else (do, json.dumps({} if do == 200 else {"error": error}))
+                status, text = do if isinstance(do, tuple) else (do, json.dumps(
+                    {"run_id": central.posts[-1][1]["run_id"], "known": False} if do == 200 else {"error": error}))
                 answer = text.encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
@@ -147,7 +148,8 @@ class Forward(support.Case):
 
     def test_runs_wait_on_disk_until_the_other_exporter_is_there(self):
         port = free_port()
-        flags = [f"--forward.url=http://127.0.0.1:{port}", "--forward.timeout=0s"]
+        # However few the history may keep.
+        flags = [f"--forward.url=http://127.0.0.1:{port}", "--forward.timeout=0s", "--history.runs-per-job=1"]
         for _ in range(3):
             result = self.run_job(QUICK, flags=flags)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -168,18 +170,19 @@ class Forward(support.Case):
         self.assertEqual(central.sent(), [refused] * 3 + [taken])
         self.assertTrue(server.said("answers 503: .*as told"))
         self.assertTrue(server.said(f"refused by the other exporter.*{refused}"))
-        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0, "stuck": 0}
+        own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0, "stuck": 0, "lost": 0}
         wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
         server.stop()
         again = self.central()
         self.run_job(QUICK, flags=[f"--forward.url={again.url}"])
         self.assertEqual(again.ids(), self.ids(), "what was handed on or refused is not sent again")
 
-    def test_what_stands_before_the_other_exporter_refuses_no_run_for_good(self):
+    def test_what_stands_before_the_other_exporter_settles_nothing(self):
         page = "<html><title>The plain HTTP request was sent to HTTPS port</title></html>"
-        central = self.central((400, page), (413, page))
+        answers = (400, page), (413, page), (200, "ok"), (200, page), (200, '{"run_id": "another"}')
+        central = self.central(*answers)
         self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
-        self.assertEqual(central.sent(), self.ids() * 3)
+        self.assertEqual(central.sent(), self.ids() * (len(answers) + 1))
         self.assertEqual(central.ids(), self.ids())
 
     def test_a_run_that_always_fails_holds_up_no_other(self):
@@ -360,6 +363,11 @@ class Ending(support.Case):
         self.run_job(python_job("import time; time.sleep(0.5)"))
         self.assertEqual(server.wait(), 0)
         self.assertTrue(server.said('stopping.*reason="job ended"'))
+
+    def test_a_server_does_not_wait_for_a_job_for_ever(self):
+        server = self.serve("--exit-with-job", "--exit-with-job.wait=1s")
+        self.assertEqual(server.wait(), 0)
+        self.assertTrue(server.said('stopping.*reason="no job began'))
 
     def test_the_job_is_seen_however_seldom_samples_are_taken(self):
         server = self.serve("--exit-with-job", "--jobs.recognise", interval="1h")

@@ -102,6 +102,7 @@ static void check_paths(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf info AUTO(buf_done) = BUF_MAX(4 * POD_INFO_MAX);
+	struct buf pod AUTO(buf_done) = BUF_MAX(0);
 	struct scan text = SCAN((const char *)data, size), line;
 	struct recognised r;
 	struct err e = {0};
@@ -114,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!info.full)
 		check_info(&info);
 	fuzz_folder_write("labels", data, size);
-	if (pod_recognise(fuzz_folder, &r, &e) == 0)
+	if (pod_recognise(fuzz_folder, &pod, &r, &e) == 0)
 		assert(utf8_plain(r.job_name) && r.run[0]);
 	else
 		assert(e.text[0]);

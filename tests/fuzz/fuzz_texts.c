@@ -21,6 +21,19 @@ static void check_steady(struct slice (*cut)(struct slice name), struct slice na
 	assert(once.len || !name.len);
 }
 
+/* With the same text as whatever may be known of the owner. */
+static struct slice replica(struct slice name)
+{
+	const struct pod_owner owner = {
+		.template_hash = {name.data, name.len / 2},
+		.index = name,
+		.stateful_set = name.len % 2,
+		.labels_known = name.len % 3,
+	};
+
+	return without_replica(name, &owner);
+}
+
 static void check_dates(const char *text)
 {
 	AUTO(freep) char *name = xstrdup(text);
@@ -97,7 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_steady(steady_name, all);
 	check_steady(without_generated, all);
-	check_steady(without_replica, all);
+	check_steady(without_node, all);
+	check_steady(without_schedule, all);
+	check_steady(replica, all);
+	is_unsteady(all);
 	check_steady(without_training, all);
 	check_dates(text);
 	check_utf8(text, size);

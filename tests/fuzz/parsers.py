@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 PARSERS = {
     "arguments": ("exporter/arguments.c", "exporter/target.c"),
-    "captured": ("exporter/captured.c",),
+    "captured": ("exporter/captured.c", "collectors/recognise_part.c"),
     "catalogue_csv": ("recommender/catalogue_csv.c", "recommender/fields.c: check_text number_from_text set_enum "
                       "name_find field_find"),
     "catalogue_file": ("exporter/catalogue_file.c", "exporter/catalogue_dump.c", "exporter/catalogue_scdata.c",

@@ -1,6 +1,7 @@
 /* exporter/desk: questions one after the other on another thread, and what bounds them. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -55,7 +56,7 @@ static void open_desk(size_t most, size_t most_bytes)
 
 static void close_desk(void)
 {
-	desk_stop(desk);
+	assert_int_equal(desk_stop(desk, 60), 0);
 	desk_free(desk);
 }
 
@@ -139,10 +140,30 @@ static void closing_answers_those_who_wait_without_looking(void **state)
 		sem_post(&q[i].may_answer);
 		assert_true(desk_take(desk, &q[i].errand));
 	}
-	desk_stop(desk);
+	assert_int_equal(desk_stop(desk, 60), 0);
 	wait_for(&q[0]);
 	wait_for(&q[1]);
 	assert_false(desk_take(desk, &q[2].errand));
+	desk_free(desk);
+}
+
+static void closing_does_not_wait_for_an_answer_that_hangs(void **state)
+{
+	struct question q[2];
+
+	(void)state;
+	begin(q, 2);
+	open_desk(MANY, 1000);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(desk_take(desk, &q[i].errand));
+	assert_int_equal(desk_stop(desk, 0.01), -ETIMEDOUT);
+	assert_int_equal(desk_stop(desk, 0), -ETIMEDOUT);
+	for (size_t i = 0; i < 2; i++)
+		sem_post(&q[i].may_answer);
+	assert_int_equal(desk_stop(desk, 60), 0);
+	wait_for(&q[0]);
+	wait_for(&q[1]);
+	assert_false(q[1].wanted);
 	desk_free(desk);
 }
 
@@ -153,6 +174,7 @@ int main(void)
 		cmocka_unit_test(those_that_have_not_left_are_counted),
 		cmocka_unit_test(answers_that_are_not_read_keep_others_from_being_made),
 		cmocka_unit_test(closing_answers_those_who_wait_without_looking),
+		cmocka_unit_test(closing_does_not_wait_for_an_answer_that_hangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

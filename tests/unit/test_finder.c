@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/finder.h"
@@ -55,14 +56,22 @@ static void end(struct fixture *f)
 	free(f);
 }
 
+/* A command line: strings that each end in NUL. */
+static void command(struct fixture *f, int pid, const char *line, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/cmdline", pid);
+	memory_tree_file(f->w->proc, path, line, size);
+}
+
 static void process(struct fixture *f, int pid, int ppid, const char *program,
 	const char *container)
 {
 	char path[64], text[200];
 
 	put(f->w, &(struct fake){.pid = pid, .ppid = ppid, .start = (unsigned long)pid});
-	snprintf(path, sizeof path, "%d/cmdline", pid);
-	memory_tree_file(f->w->proc, path, program, strlen(program) + 1);
+	command(f, pid, program, strlen(program) + 1);
 	snprintf(path, sizeof path, "%d/cgroup", pid);
 	snprintf(text, sizeof text, "0::/kubepods/pod1/%s\n", container ? container : "");
 	memory_tree_text(f->w->proc, path, text);
@@ -143,6 +152,44 @@ static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
 	unsetenv("POD_NAME");
 }
 
+static void write_labels(const char *folder, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%s/labels", folder);
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* In a driver of Spark on Kubernetes the name that people gave is in the pod's label alone. */
+static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(void **state)
+{
+	static const char driver[] = "java\0org.apache.spark.deploy.SparkSubmit\0--class\0"
+				     "org.apache.spark.deploy.PythonRunner\0local:///x/main.py";
+	static const char step[] = "python\0flow.py\0step\0fit\0--run-id\0007";
+	char folder[] = "/tmp/rightsize-finder-XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_labels(folder, "spark-app-name=\"nightly\"\nspark-role=\"driver\"\n");
+	struct fixture *f = begin((struct options){
+		.jobs_pod = true, .jobs_recognise = true, .jobs_pod_info = folder});
+
+	process(f, 20, 0, "tini", MAIN);
+	process(f, 21, 20, "java", MAIN);
+	command(f, 21, driver, sizeof driver);
+	process(f, 22, 20, "python", MAIN);
+	command(f, 22, step, sizeof step);
+	assert_string_equal(look_for_runs(f), "flow/fit nightly/driver ");
+	end(f);
+	snprintf(path, sizeof path, "%s/labels", folder);
+	unlink(path);
+	rmdir(folder);
+}
+
 static void pod_without_a_name_is_no_job(void **state)
 {
 	(void)state;
@@ -220,6 +267,7 @@ int main(void)
 		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
 		cmocka_unit_test(each_container_is_a_job_of_its_own_by_its_first_program),
 		cmocka_unit_test(the_runtime_that_begins_a_container_gives_it_no_name),
+		cmocka_unit_test(labels_of_the_pod_complete_what_a_process_of_the_same_system_says),
 		cmocka_unit_test(pod_without_a_name_is_no_job),
 		cmocka_unit_test(more_jobs_than_allowed_are_refused_and_counted),
 		cmocka_unit_test(rules_of_the_site_win_over_the_pod),

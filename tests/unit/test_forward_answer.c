@@ -42,10 +42,41 @@ static void only_an_exporter_refuses_a_run_for_good(void **state)
 	}
 }
 
+static void only_an_exporter_that_names_the_run_has_it(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+		bool accepted;
+	} table[] = {
+		{201, "{\"run_id\": \"r1\", \"known\": false}", true},
+		{200, "{\"run_id\": \"r1\", \"known\": true}", true},
+		{200, "{\"run_id\": \"r2\", \"known\": true}", false},
+		{202, "{\"run_id\": \"r1\"}", false},
+		{500, "{\"run_id\": \"r1\"}", false},
+		{200, "{\"run_id\": 1}", false},
+		{200, "ok", false},
+		{200, "", false},
+		{204, "", false},
+		{200, "<html>Welcome</html>", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer a = {.status = table[i].status, .body = BUF_MAX(1024)};
+
+		buf_adds(&a.body, table[i].body);
+		if (forward_is_accepted(&a, "r1") != table[i].accepted)
+			fail_msg("%d %s", table[i].status, table[i].body);
+		buf_done(&a.body);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_an_exporter_refuses_a_run_for_good),
+		cmocka_unit_test(only_an_exporter_that_names_the_run_has_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

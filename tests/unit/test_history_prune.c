@@ -90,6 +90,35 @@ static void pruned_runs_still_count(void **state)
 	assert_int_equal(job->outcomes[OUTCOME_FAILED], 5);
 }
 
+static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
+{
+	struct test_place *f = *state;
+	static const struct {
+		const char *what;
+		struct history_limits limits;
+	} table[] = {
+		{"number", {.runs_per_job = 1, .keep_unforwarded = true}},
+		{"age", {.retention_seconds = 1, .keep_unforwarded = true}},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		print_message("%s\n", table[i].what);
+		for (char c = 'a'; c <= 'e'; c++)
+			test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
+				OUTCOME_SUCCEEDED);
+		test_prune(f->h, &table[i].limits, 1e6);
+		assert_string_equal(all_runs(f), "edcba");
+		assert_int_equal(history_run_forwarded(f->h, "b", 600, NULL), 0);
+		test_prune(f->h, &table[i].limits, 1e6);
+		assert_string_equal(all_runs(f), "edca");
+		assert_int_equal(history_losses(f->h).runs, 0);
+
+		history_close(f->h);
+		assert_int_equal(unlink(f->folder.file), 0);
+		f->h = test_history(f->folder.file);
+	}
+}
+
 static void one_step_is_bounded(void **state)
 {
 	struct test_place *f = *state;
@@ -158,6 +187,35 @@ static void then_go_old_runs_and_last_the_samples_of_the_newest(void **state)
 	assert_true(file_size(f) <= 100000);
 }
 
+/* The size of the file is the one bound of what waits; what goes for it is counted. */
+static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits l = {.max_bytes = 150000, .keep_unforwarded = true};
+	enum { RUNS = 250, HANDED_ON = 20 };
+
+	for (int i = 0; i < RUNS; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "r%d", i);
+		test_write_run(f->h, id, "job", i * 100, 10, OUTCOME_SUCCEEDED);
+		if (i >= RUNS - HANDED_ON - 1 && i < RUNS - 1)
+			assert_int_equal(history_run_forwarded(f->h, id, 1e6, NULL), 0);
+	}
+	test_prune(f->h, &l, 1e7);
+	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
+	assert_true(file_size(f) <= 150000);
+
+	/* Newer ones that were handed on went before any that waits. */
+	uint64_t left = (uint64_t)test_count_rows(&f->folder, "run"), waiting;
+
+	assert_int_equal(history_count_unforwarded(f->h, &waiting, NULL), 0);
+	assert_int_equal(waiting, left);
+	assert_in_range(left, 32, RUNS - HANDED_ON - 1);
+	assert_int_equal(history_losses(f->h).runs, RUNS - HANDED_ON - left);
+	assert_int_equal(history_losses(f->h).jobs, 0);
+}
+
 static void an_open_run_is_never_dropped_for_size(void **state)
 {
 	struct test_place *f = *state;
@@ -205,7 +263,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
 	assert_in_range(n, 32, JOBS - 50);
 	assert_int_equal(test_count_rows(&f->folder, "run"), n);
-	assert_int_equal(history_jobs_forgotten(f->h), JOBS - n);
+	assert_int_equal(history_losses(f->h).jobs, JOBS - n);
 	assert_int_equal(test_count_rows(&f->folder, "job_outcome"), n);
 	for (size_t i = 0; i + 1 < n; i++)
 		assert_string_equal(job[i].job_name, name[JOBS - 1 - i]);
@@ -236,6 +294,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(limits_decide_which_runs_stay),
 		TEST(pruned_runs_still_count),
+		TEST(runs_that_wait_to_be_handed_on_outlive_the_limits),
+		TEST(runs_that_wait_go_for_size_after_those_handed_on),
 		TEST(one_step_is_bounded),
 		TEST(a_file_that_is_too_long_shrinks_from_the_oldest_samples_on),
 		TEST(then_go_old_runs_and_last_the_samples_of_the_newest),

@@ -54,10 +54,97 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	world_free(w);
 }
 
+/* The points of a metric of the jobs; the snapshot is the caller's to drop. */
+static const struct point *points_of(struct world *w, struct snapshot *s, const char *name)
+{
+	size_t metric = 0;
+
+	while (strcmp(collector_jobs.metrics[metric].name, name) != 0)
+		metric++;
+	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
+	return s->blocks[0].points[metric].first;
+}
+
+static void of_100000_job_names_the_latest_are_told(void **state)
+{
+	static const struct collector *const collectors[] = {&collector_jobs, NULL};
+	enum { NAMES = 100000 };
+	struct snapshot_pool *pool = snapshot_pool_new(collectors);
+	struct world *w = world_new();
+	char name[32];
+	size_t n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof name, "nightly-%u", i);
+		jobs_set_outcome(w->host.jobs, name, "succeeded", i + 1);
+	}
+	struct snapshot *s = snapshot_take(pool);
+
+	for (const struct point *p = points_of(w, s, "rightsize_job_runs"); p; p = p->next, n++) {
+		assert_in_range((unsigned long)p->value, NAMES - JOBS_MAX + 1, NAMES);
+		snprintf(name, sizeof name, "nightly-%.0f", p->value - 1);
+		assert_string_equal(p->labels[0], name);
+	}
+	assert_int_equal(n, JOBS_MAX);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	world_free(w);
+}
+
+/* As many jobs as there may be; every other of the first has two runs. */
+static void each_job_has_the_sum_of_its_own_runs(void **state)
+{
+	static const struct collector *const collectors[] = {&collector_jobs, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(collectors);
+	struct world *w = world_new();
+	enum { RUNS = 60 };
+	char name[32], run_id[32];
+	size_t with_runs = 0;
+
+	(void)state;
+	for (int i = 0; i < JOBS_MAX; i++) {
+		snprintf(name, sizeof name, "job-%d", i);
+		jobs_set_outcome(w->host.jobs, name, "succeeded", 1);
+	}
+	for (int i = 0; i < RUNS; i++) {
+		struct run_spec spec = {.run_id = run_id, .job_name = name, .pid = 10 + i};
+
+		snprintf(run_id, sizeof run_id, "r%d", i);
+		snprintf(name, sizeof name, "job-%d", i % (RUNS / 2) * 2);
+		put(w, &(struct fake){
+			       .pid = spec.pid, .ppid = 1, .user = 1 + (unsigned)i, .start = 5});
+		assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+	}
+	look(w);
+	struct snapshot *s = snapshot_take(pool);
+
+	for (const struct point *p = points_of(w, s, "rightsize_job_active_runs"); p; p = p->next)
+		with_runs += p->value == 2;
+	assert_int_equal(with_runs, RUNS / 2);
+	for (const struct point *p = s->blocks[0].points[RUN_CPU_SECONDS].first; p; p = p->next) {
+		uint64_t number = 0;
+		struct scan number_of = SCAN(p->labels[0], strlen(p->labels[0]));
+
+		assert_true(scan_literal(&number_of, "job-") && scan_u64(&number_of, &number));
+		double first = (double)(number / 2 + 1), second = first + RUNS / 2.0;
+
+		assert_double_equal(p->value, number % 2 ? (double)NAN : (first + second) / 100,
+			1e-9);
+		with_runs--;
+	}
+	assert_int_equal(with_runs, 0);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_jobs_named_last_keep_their_places),
+		cmocka_unit_test(of_100000_job_names_the_latest_are_told),
+		cmocka_unit_test(each_job_has_the_sum_of_its_own_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,15 @@
 /* exporter/listen: addresses that can be served on, and those that cannot. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -64,11 +69,63 @@ static void addresses_are_bound_and_told(void **state)
 	}
 }
 
+static void touch(const char *path)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	assert_int_equal(write(fd, "precious", 8), 8);
+	close(fd);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat s;
+
+	return lstat(path, &s) == 0;
+}
+
+/* connect(2) to a regular file and to a socket nobody listens at fail alike. */
+static void what_is_no_socket_is_left_where_it_is(void **state)
+{
+	char folder[] = "/tmp/test_listen_XXXXXX", path[64], target[64];
+	struct err e = {0};
+	int fd = -1;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/path", folder);
+	snprintf(target, sizeof target, "%s/target", folder);
+	touch(path);
+	assert_int_equal(listen_unix(&fd, path, &e), -EADDRINUSE);
+	assert_non_null(strstr(e.text, "no socket"));
+	listen_drop_unix(path);
+	assert_true(is_there(path));
+	assert_int_equal(unlink(path), 0);
+
+	/* Nor is what a link names replaced. */
+	assert_int_equal(listen_unix(&fd, target, NULL), 0);
+	close(fd);
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(listen_unix(&fd, path, &e), -EADDRINUSE);
+	listen_drop_unix(path);
+	assert_true(is_there(path));
+	assert_true(is_there(target));
+	assert_int_equal(unlink(path), 0);
+
+	/* One that is left over is replaced, and gone when it is dropped. */
+	assert_int_equal(listen_unix(&fd, target, &e), 0);
+	close(fd);
+	listen_drop_unix(target);
+	assert_false(is_there(target));
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_that_make_no_sense_are_refused),
 		cmocka_unit_test(addresses_are_bound_and_told),
+		cmocka_unit_test(what_is_no_socket_is_left_where_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

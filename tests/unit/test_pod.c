@@ -93,6 +93,7 @@ static void pod_is_called_by_what_tells_most(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf text AUTO(buf_done) = BUF_MAX(0);
 		struct recognised r;
 		struct err e = {0};
 
@@ -107,7 +108,7 @@ static void pod_is_called_by_what_tells_most(void **state)
 		}
 		if (table[i].own_name)
 			setenv("RIGHTSIZE_JOB_NAME", table[i].own_name, 1);
-		int code = pod_recognise(folder, &r, &e);
+		int code = pod_recognise(folder, &text, &r, &e);
 
 		assert_int_equal(code, table[i].system ? 0 : -ENOENT);
 		if (code)

@@ -215,6 +215,11 @@ static void what_differs_between_runs_is_in_no_name(void **state)
 	}
 }
 
+static struct slice slice_of(const char *text)
+{
+	return (struct slice){text, text ? strlen(text) : 0};
+}
+
 static void what_changes_is_taken_off_a_name(void **state)
 {
 	static const struct {
@@ -249,12 +254,19 @@ static void what_changes_is_taken_off_a_name(void **state)
 		{without_generated, "etl-1732147200", "etl"},
 		{without_generated, "etl-train", "etl-train"},
 		{without_generated, "x7k2p", "x7k2p"},
-		{without_replica, "web-6d5f7c8b9d-x7k2p", "web"},
-		{without_replica, "nightly-28868640-x7k2p", "nightly"},
-		{without_replica, "db-0", "db"},
-		{without_replica, "sweep-3-x7k2p", "sweep"},
-		{without_replica, "load-x7k2p", "load"},
-		{without_replica, "load", "load"},
+		{without_generated, "etl-2026-11-21", "etl"},
+		{without_generated, "etl-2026-11-21-x7k2p", "etl"},
+		{without_generated, "train-resnet-50", "train-resnet-50"},
+		{without_node, "etl-x7k2p-1234567890", "etl"},
+		{without_node, "etl-x7k2p-4194967295", "etl"},
+		{without_node, "train-resnet-50", "train-resnet-50"},
+		{without_schedule, "nightly-28868640", "nightly"},
+		{without_schedule, "load-x7k2p", "load"},
+		{without_schedule, "load-2026-11-21", "load"},
+		{without_schedule, "load-20261121", "load"},
+		{without_schedule, "load-48868640", "load-48868640"},
+		{without_schedule, "resnet-50", "resnet-50"},
+		{steady_name, "etl-1732147200123456789", "etl"},
 	};
 
 	(void)state;
@@ -265,6 +277,73 @@ static void what_changes_is_taken_off_a_name(void **state)
 		if (!slice_is(s, table[i].steady))
 			fail_msg("%s became %.*s", table[i].name, (int)s.len, s.data);
 	}
+}
+
+/* What the labels of a pod tell of its owner decides what a number at the end is. */
+static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
+{
+	static const struct {
+		const char *pod, *hash, *index;
+		bool stateful_set, labels_known;
+		const char *name;
+	} table[] = {
+		{"web-6d5f7c8b9d-x7k2p", NULL, NULL, false, false, "web"},
+		{"nightly-28868640-x7k2p", NULL, NULL, false, false, "nightly"},
+		{"db-0", NULL, NULL, false, false, "db"},
+		{"load-x7k2p", NULL, NULL, false, false, "load"},
+		{"load", NULL, NULL, false, false, "load"},
+		{"load-2026-11-21", NULL, NULL, false, false, "load"},
+		{"load-2026-11-21-x7k2p", NULL, NULL, false, false, "load"},
+		{"resnet-50-x7k2p", NULL, NULL, false, false, "resnet-50"},
+		{"sweep-3-x7k2p", NULL, "3", false, true, "sweep"},
+		{"resnet-50-3-x7k2p", NULL, "3", false, true, "resnet-50"},
+		{"web-6d5f7c8b9d-x7k2p", "6d5f7c8b9d", NULL, false, true, "web"},
+		{"web-6d5f7c8b9d-x7k2p", "7c8b9d", NULL, false, true, "web-6d5f7c8b9d"},
+		{"resnet-50-6d5f7-x7k2p", "6d5f7", NULL, false, true, "resnet-50"},
+		{"nightly-28868640-x7k2p", NULL, NULL, false, true, "nightly"},
+		{"db-0", NULL, NULL, true, true, "db"},
+		{"resnet-50-0", NULL, NULL, true, true, "resnet-50"},
+		{"resnet-50", NULL, NULL, false, true, "resnet-50"},
+		{"load-2026-11-21-0", NULL, NULL, true, true, "load"},
+		{"", NULL, NULL, true, true, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		const struct pod_owner owner = {
+			.template_hash = slice_of(table[i].hash),
+			.index = slice_of(table[i].index),
+			.stateful_set = table[i].stateful_set,
+			.labels_known = table[i].labels_known,
+		};
+		struct slice s = without_replica(slice_of(table[i].pod), &owner);
+
+		if (!slice_is(s, table[i].name))
+			fail_msg("%zu: %s became %.*s", i, table[i].pod, (int)s.len, s.data);
+	}
+}
+
+static void dates_and_numbers_of_runs_alone_are_no_name(void **state)
+{
+	static const struct {
+		const char *text;
+		bool unsteady;
+	} table[] = {
+		{"2026-11-21", true},
+		{"20261121T084512Z", true},
+		{"2026-11-21-2026-11-22", true},
+		{"2f1e4d3c-1111-2222-3333-444455556666", true},
+		{"1732178712", true},
+		{"load-2026-11-21", false},
+		{"2026", false},
+		{"50", false},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if (is_unsteady(slice_of(table[i].text)) != table[i].unsteady)
+			fail_msg("%s", table[i].text);
 }
 
 static void dates_before_the_end_are_taken_out(void **state)
@@ -304,6 +383,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_differs_between_runs_is_in_no_name),
 		cmocka_unit_test(what_changes_is_taken_off_a_name),
+		cmocka_unit_test(what_the_owner_of_a_pod_added_is_taken_off),
+		cmocka_unit_test(dates_and_numbers_of_runs_alone_are_no_name),
 		cmocka_unit_test(dates_before_the_end_are_taken_out),
 	};
 

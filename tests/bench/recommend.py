@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""How long /recommend takes with many runs and many servers: the first answer, and the middle and slowest ones after it.
+
+    tests/bench/recommend.py --build=DIRECTORY [--catalogue=SERVERS.csv] [--runs=50] [--asked=2000]
+
+One job that ran once a day (bench_history), asked by one connection after the other and by one that stays. CPU is that of
+the server, so that a busy machine does not count; catalogue_csv.py makes a catalogue of the tables of Spare Cores.
+"""
+import argparse
+import http.client
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PATH = "/recommend?job_name=etl/load"
+
+
+def cpu_ms(pid):
+    return time.clock_gettime((~pid << 3) | 2) * 1e3
+
+
+def serve(o, folder):
+    arguments = [f"{o.build}/exporter/rightsize-exporter", "serve", "--web.listen-address=127.0.0.1:0", "--no-cloud.discovery",
+                 "--sample.interval=1h", f"--history.runs-per-job={2 * o.runs}", f"--history.path={folder}/history.db"]
+    if o.catalogue:
+        arguments.append(f"--catalogue.path={o.catalogue}")
+    with open(f"{folder}/log", "w") as file:
+        process = subprocess.Popen(arguments, stderr=file, stdout=subprocess.DEVNULL)
+    for _ in range(600):
+        with open(f"{folder}/log") as file:
+            found = re.search(r'listening.*address="?([\d.]+):(\d+)', file.read())
+        if found:
+            return process, (found[1], int(found[2]))
+        time.sleep(0.1)
+    sys.exit("recommend.py: the server did not start")
+
+
+def ask(connection):
+    begin = time.monotonic()
+    connection.request("GET", PATH)
+    response = connection.getresponse()
+    body = response.read()
+    return (time.monotonic() - begin) * 1e3, response.status, len(body)
+
+
+def print_row(name, pid, answers, cpu):
+    took = sorted(a[0] for a in answers)
+    bad = sum(a[1] != 200 for a in answers)
+    print(f"{name:22} {len(took):6} {bad:7} {statistics.median(took):8.2f} {took[len(took) * 99 // 100]:8.2f} {took[-1]:8.2f} "
+          f"{cpu / len(took):8.3f}")
+
+
+def measure(pid, name, address, asked, stay):
+    answers, cpu = [], cpu_ms(pid)
+    connection = http.client.HTTPConnection(*address, timeout=60)
+    for _ in range(asked):
+        if not stay:
+            connection.close()
+        answers.append(ask(connection))
+    connection.close()
+    print_row(name, pid, answers, cpu_ms(pid) - cpu)
+    return answers
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--catalogue")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--asked", type=int, default=2000)
+    o = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([f"{o.build}/tests/bench/bench_history", f"{folder}/history.db", str(o.runs), "60"], check=True)
+        process, address = serve(o, folder)
+        try:
+            print(f"{'/recommend':22} {'asked':>6} {'not 200':>7} {'p50 ms':>8} {'p99 ms':>8} {'most':>8} {'CPU ms':>8}")
+            first = measure(process.pid, "first", address, 1, True)
+            measure(process.pid, "one connection", address, o.asked, True)
+            measure(process.pid, "a new one each time", address, o.asked, False)
+        finally:
+            process.terminate()
+            process.wait()
+    print(f"\n{o.runs} runs of a job; {first[0][2]} bytes an answer; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+/* exporter/captured: what is taken along of a process names the same job elsewhere, and nothing else of it is there. */
+#include "tests/unit/test_main.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/captured.h"
+
+/* Strings that each end in NUL; the last one's is the literal's own. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal)                                                           \
+	}
+
+static const struct {
+	const char *what;
+	struct process_text text;
+	const char *job_name;
+} cases[] = {
+	{"Nextflow",
+		{.command_line = TEXT("bash\0/x/.command.run"),
+			.environment = TEXT("NXF_TASK_WORKDIR=/x"),
+			.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (s 1)'\n"
+				     "export KEY=secret\n")},
+		"RNA:ALIGN"},
+	{"Nextflow up to 22.10", {.file = TEXT("# NEXTFLOW TASK: RNA:ALIGN (1)\nKEY=secret\n")},
+		"RNA:ALIGN"},
+	{"Argo 3.5",
+		{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1234567890\0KEY=secret"),
+			.file = TEXT("{\"inputs\":{\"name\":\"secret\"},\"name\":\"load\"}")},
+		"etl/load"},
+	{"Argo 3.4",
+		{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1234567890\0"
+				     "ARGO_TEMPLATE={\"name\":\"load\",\"script\":\"secret\"}")},
+		"etl/load"},
+};
+
+static void take(void *context, const struct process_facts *facts)
+{
+	assert_true(recognise(&facts->text, context));
+}
+
+static void write_document(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Reads it back and says what job it is. */
+static void read_back(const char *text, struct recognised *ret)
+{
+	char path[] = "/tmp/rightsize-captured-XXXXXX";
+	struct err e = {0};
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	write_document(path, text);
+	if (captured_read(path, 0, take, ret, &e))
+		fail_msg("%s", e.text);
+	unlink(path);
+}
+
+static void captured_process_names_the_same_job_and_keeps_no_secret(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct process_facts facts = {.pid = 7, .text = cases[i].text};
+		json_t *document = json_pack("{s: [o]}", "processes", captured_json(&facts, NULL));
+		struct recognised r = {.job_name = ""};
+
+		assert_non_null(document);
+		AUTO(freep) char *text = json_dumps(document, 0);
+
+		json_decref(document);
+		if (strstr(text, "secret"))
+			fail_msg("%s: %s", cases[i].what, text);
+		read_back(text, &r);
+		if (strcmp(r.job_name, cases[i].job_name) != 0)
+			fail_msg("%s: %s of %s", cases[i].what, r.job_name, text);
+	}
+}
+
+static void lists_of_before_files_were_captured_are_read(void **state)
+{
+	struct recognised r = {.job_name = ""};
+
+	(void)state;
+	read_back("{\"processes\": [{\"pid\": 1, \"environment\": "
+		  "{\"RIGHTSIZE_JOB_NAME\": \"etl/load\"}}]}",
+		&r);
+	assert_string_equal(r.job_name, "etl/load");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(captured_process_names_the_same_job_and_keeps_no_secret),
+		cmocka_unit_test(lists_of_before_files_were_captured_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* collectors/recognise: jobs that differ keep different names, whatever their processes and pods tell beside them. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/recognise.h"
+
+/* Strings that each end in NUL; the last one's is the literal's own. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal)                                                           \
+	}
+#define SUBMIT "java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0"
+#define GITLAB "GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_ID=71\0CI_JOB_NAME="
+
+static const struct {
+	const char *what;
+	struct process_text text;
+	const char *job_name, *run, *task;
+} cases[] = {
+	{"Spark, Python in a driver of Kubernetes",
+		{.command_line = TEXT(SUBMIT
+			 "--conf\0spark.driver.bindAddress=10.0.0.1\0"
+			 "--deploy-mode\0client\0--properties-file\0F\0--class\0"
+			 "org.apache.spark.deploy.PythonRunner\0"
+			 "local:///opt/jobs/train_model.py\0--date\0002026-11-21")},
+		"train_model", "", ""},
+	{"Spark, the pod tells the name",
+		{.command_line = TEXT(SUBMIT
+			 "--deploy-mode\0client\0--class\0"
+			 "org.apache.spark.deploy.PythonRunner\0local:///x/etl.py"),
+			.pod = TEXT("spark-app-name=nightly\0spark-role=driver\0"
+				    "spark-app-selector=spark-1")},
+		"nightly/driver", "spark-1", ""},
+	{"Spark, the pod alone",
+		{.pod = TEXT("spark-app-name=nightly\0spark-role=driver\0"
+			     "spark-app-selector=spark-1")},
+		"nightly/driver", "spark-1", ""},
+	{"Spark, R",
+		{.command_line = TEXT(SUBMIT "--class\0org.apache.spark.deploy.RRunner\0/x/fit.R")},
+		"fit", "", ""},
+	{"Spark, modules beside the file",
+		{.command_line = TEXT(SUBMIT "--py-files\0/x/deps.py\0/x/etl.py")}, "etl", "", ""},
+	{"Spark, libraries beside the file",
+		{.command_line = TEXT(SUBMIT "--jars\0/x/dep.jar\0/x/etl.jar")}, "etl", "", ""},
+	{"Spark, a name by configuration",
+		{.command_line = TEXT(SUBMIT "--conf\0spark.a=b\0--conf\0spark.app.name=nightly\0"
+					     "--class\0com.x.Main\0/x/all.jar")},
+		"nightly", "", ""},
+	{"Spark, options with their values in one",
+		{.command_line = TEXT(SUBMIT
+			 "--master=yarn\0--conf=spark.app.name=nightly\0/x/a.jar")},
+		"nightly", "", ""},
+	{"Spark, a class",
+		{.command_line = TEXT(SUBMIT "--verbose\0--class\0com.x.Main\0/x/all.jar")},
+		"com.x.Main", "", ""},
+	{"Spark, the application's own arguments",
+		{.command_line = TEXT(SUBMIT "--supervise\0/x/etl.py\0--name\0run-77\0--conf\0"
+					     "spark.app.name=x\0other.py")},
+		"etl", "", ""},
+	{"GitLab, a job of its own in front of a matrix",
+		{.environment = TEXT(GITLAB "linux:rspec: [aws, monitoring]")}, "g/p/linux:rspec",
+		"", "71"},
+	{"GitLab, another in front of the same",
+		{.environment = TEXT(GITLAB "linux:build: [aws, monitoring]")}, "g/p/linux:build",
+		"", "71"},
+	{"GitLab, brackets of the name", {.environment = TEXT(GITLAB "test [a]")}, "g/p/test [a]",
+		"", "71"},
+	{"GitLab, a version", {.environment = TEXT(GITLAB "py 3.12 2/5")}, "g/p/py 3.12", "", "71"},
+	{"GitLab, a number", {.environment = TEXT(GITLAB "python 2 2/5")}, "g/p/python 2", "",
+		"71"},
+	{"GitLab, another number", {.environment = TEXT(GITLAB "python 3 2/5")}, "g/p/python 3", "",
+		"71"},
+	{"GitLab, a fraction of the name", {.environment = TEXT(GITLAB "part1/2")}, "g/p/part1/2",
+		"", "71"},
+	{"GitLab, a date", {.environment = TEXT(GITLAB "load-2026-11-21")}, "g/p/load", "", "71"},
+	{"GitLab, nothing but a date", {.environment = TEXT(GITLAB "2026-11-21")}, "g/p", "", "71"},
+	{"Flyte, an element of a map",
+		{.environment = TEXT("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
+				     "FLYTE_INTERNAL_TASK_NAME=load\0FLYTE_INTERNAL_EXECUTION_ID="
+				     "f\0"
+				     "FLYTE_K8S_ARRAY_INDEX=1")},
+		"etl/load", "f", "1"},
+	{"Argo, a date",
+		{.environment = TEXT("ARGO_WORKFLOW_NAME=etl-2026-11-21\0ARGO_NODE_ID=etl-2026-11-"
+				     "21-9\0"
+				     "ARGO_TEMPLATE={\"name\":\"load\"}")},
+		"etl/load", "etl-2026-11-21", "etl-2026-11-21-9"},
+	{"Argo, numbers of names",
+		{.environment = TEXT("ARGO_WORKFLOW_NAME=train-resnet-50\0ARGO_NODE_ID=n\0"
+				     "ARGO_TEMPLATE={\"name\":\"fit-llama-3\"}")},
+		"train-resnet-50/fit-llama-3", "train-resnet-50", "n"},
+	{"Argo, a template that people named",
+		{.pod = TEXT("workflows.argoproj.io/workflow-template=train-lstm2\0"
+			     "workflows.argoproj.io/workflow=train-lstm2-x7k2p\0pod.uid=u")},
+		"train-lstm2", "train-lstm2-x7k2p", "u"},
+	{"Airflow, options first",
+		{.command_line = TEXT("airflow\0tasks\0run\0--map-index\0003\0--local\0etl\0--"
+				      "pool\0p\0load\0r1")},
+		"etl/load", "r1", "3"},
+	{"Kubernetes, a job of a day", {.pod = TEXT("job-name=load-2026-11-21\0pod.uid=u")}, "load",
+		"u", ""},
+	{"Kubernetes, a pod of a day", {.pod = TEXT("pod.name=load-2026-11-21-x7k2p\0pod.uid=u")},
+		"load", "u", ""},
+	{"Kubernetes, a number of a name",
+		{.pod = TEXT("app.kubernetes.io/name=resnet-50\0pod.name=resnet-50-0\0pod.uid=u")},
+		"resnet-50", "u", ""},
+	{"Kubernetes, another label", {.pod = TEXT("app=llama-3\0pod.uid=u")}, "llama-3", "u", ""},
+	{"Kubernetes, a job of people", {.pod = TEXT("job-name=resnet-50\0pod.uid=u")}, "resnet-50",
+		"u", ""},
+	{"Kubernetes, an index of a job without labels of its name",
+		{.pod = TEXT("batch.kubernetes.io/"
+			     "job-completion-index=3\0pod.name=sweep-3-x7k2p\0pod.uid=u")},
+		"sweep", "u", ""},
+	{"Kubernetes, a stateful set",
+		{.pod = TEXT("statefulset.kubernetes.io/"
+			     "pod-name=resnet-50-0\0pod.name=resnet-50-0\0"
+			     "pod.uid=u")},
+		"resnet-50", "u", ""},
+	{"Kubernetes, a pod that people named",
+		{.pod = TEXT("run=resnet-50\0pod.name=resnet-50\0pod.uid=u")}, "resnet-50", "u",
+		""},
+	{"Kubernetes, a component that is a date",
+		{.pod = TEXT("app=load\0app.kubernetes.io/component=2026-11-21\0pod.uid=u")},
+		"load", "u", ""},
+	{"Slurm, nothing but a date",
+		{.environment = TEXT("SLURM_JOB_NAME=2026-11-21\0SLURM_JOB_ID=7")}, "slurm", "7",
+		""},
+};
+
+static void different_jobs_keep_their_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct recognised r;
+
+		if (!recognise(&cases[i].text, &r))
+			fail_msg("%s: not recognised", cases[i].what);
+		if (strcmp(r.job_name, cases[i].job_name) != 0 ||
+			strcmp(r.run, cases[i].run) != 0 || strcmp(r.task, cases[i].task) != 0)
+			fail_msg("%s: \"%s\" run \"%s\" task \"%s\"", cases[i].what, r.job_name,
+				r.run, r.task);
+	}
+}
+
+static void what_was_asked_for_is_what_the_node_gives(void **state)
+{
+	static const struct {
+		struct process_text text;
+		double cpu_cores;
+	} table[] = {
+		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_NTASKS=8\0"
+				      "SLURM_CPUS_PER_TASK=2\0SLURM_CPUS_ON_NODE=16")},
+			16},
+		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_CPUS_PER_TASK=2")},
+			2},
+		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1")}, NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct recognised r;
+
+		assert_true(recognise(&table[i].text, &r));
+		if (r.cpu_cores != table[i].cpu_cores &&
+			!(isnan(r.cpu_cores) && isnan(table[i].cpu_cores)))
+			fail_msg("%zu: %g", i, r.cpu_cores);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(different_jobs_keep_their_names),
+		cmocka_unit_test(what_was_asked_for_is_what_the_node_gives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* collectors/jobs: jobs of more threads and generations than anybody has, in a /proc that is made up as it is read. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/jobs.h"
+#include "tests/support/jobs_world.h"
+
+#define ROOT       100
+#define THREADS    32768
+#define GENERATION 10000
+
+/*
+ * A job below ROOT. Threads: one process, whose last thread has a child. Generations: each has one child; with the
+ * numbers of the children after or before those of their parents, which have gone round then.
+ */
+struct shape {
+	struct tree tree;
+	bool threads, falling, no_children_file, in_time_namespace;
+	size_t n_reads;
+};
+
+static struct shape *shape_of(struct tree *t)
+{
+	return (struct shape *)(void *)t;
+}
+
+static int members(const struct shape *s)
+{
+	return s->threads ? 2 : GENERATION;
+}
+
+static int nth_pid(const struct shape *s, int n)
+{
+	return s->threads && n ? ROOT + THREADS :
+	       s->falling && n ? ROOT + GENERATION - n :
+				 ROOT + n;
+}
+
+/* Which of the job it is; -1 = none. */
+static int number_of(const struct shape *s, uint64_t pid)
+{
+	for (int n = 0; n < 2; n++)
+		if (pid == (uint64_t)nth_pid(s, n))
+			return n;
+	if (s->threads || pid < ROOT || pid >= ROOT + GENERATION)
+		return -1;
+	return s->falling ? ROOT + GENERATION - (int)pid : (int)pid - ROOT;
+}
+
+/* Started at the boot of a time namespace, whose clock the kernel does not show here: 0. */
+static int stat_text(const struct shape *s, int n, char *buf, size_t size)
+{
+	return snprintf(buf, size,
+		"%d (odd) S %d 1 1 0 -1 0 0 0 0 0 10 5 0 0 20 0 %d 0 %d 1000000 256 0 0 0 0\n",
+		nth_pid(s, n), n ? nth_pid(s, n - 1) : 1, s->threads && n == 0 ? THREADS : 1,
+		s->in_time_namespace ? 0 : 50);
+}
+
+static ssize_t shape_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	struct shape *s = shape_of(t);
+	struct scan p = SCAN(path, strlen(path));
+	uint64_t pid, thread;
+	int n = scan_u64(&p, &pid) ? number_of(s, pid) : -1;
+
+	s->n_reads++;
+	if (n < 0)
+		return -ENOENT;
+	if (scan_literal(&p, "/stat") && scan_end(&p))
+		return stat_text(s, n, buf, size);
+	if (s->no_children_file || !scan_literal(&p, "/task/") || !scan_u64(&p, &thread))
+		return -ENOENT;
+	bool has = n + 1 < members(s) && (!s->threads || thread == ROOT + THREADS - 1);
+
+	return has ? snprintf(buf, size, "%d ", nth_pid(s, n + 1)) : 0;
+}
+
+static int shape_list(struct tree *t, const char *path,
+	int (*each)(void *context, const char *name), void *context)
+{
+	const struct shape *s = shape_of(t);
+	bool tasks = strcmp(path, "100/task") == 0 && s->threads;
+	int n = tasks ? THREADS : *path ? 0 : members(s), code = n ? 0 : -ENOENT;
+	char name[16];
+
+	for (int i = 0; i < n && code == 0; i++) {
+		snprintf(name, sizeof name, "%d", tasks ? ROOT + i : nth_pid(s, i));
+		code = each(context, name);
+	}
+	return code;
+}
+
+static ssize_t nothing_read(struct tree *t, const char *path, char *buf, size_t size)
+{
+	(void)t;
+	(void)path;
+	(void)buf;
+	(void)size;
+	return -ENOENT;
+}
+
+static int64_t nothing_sized(struct tree *t, const char *path)
+{
+	(void)t;
+	(void)path;
+	return -ENOENT;
+}
+
+static int nothing_on_device(struct tree *t, const char *path, uint64_t *ret)
+{
+	(void)t;
+	(void)path;
+	(void)ret;
+	return -ENOENT;
+}
+
+static int nothing_kept(struct tree *t, const char *path)
+{
+	(void)t;
+	(void)path;
+	return -EMFILE;
+}
+
+static const struct tree_ops shape_ops = {
+	.read = shape_read,
+	.head = nothing_read,
+	.list = shape_list,
+	.link = nothing_read,
+	.device = nothing_on_device,
+	.size = nothing_sized,
+	.keep = nothing_kept,
+};
+
+static void followed_whole(struct shape s)
+{
+	struct world *w = world_new();
+
+	s.tree.ops = &shape_ops;
+	w->host.proc = &s.tree;
+	follow(w, ROOT, 0);
+	for (int looks = 0; looks < 2; looks++) {
+		s.n_reads = 0;
+		const double *value = look(w)->value;
+
+		assert_double_equal(value[RUN_PROCESSES], members(&s), 0);
+		assert_double_equal(value[RUN_CPU_SECONDS], 0.15 * members(&s), 1e-6);
+		assert_double_equal(value[RUN_THREADS], s.threads ? THREADS + 1 : GENERATION, 0);
+		/* A few files of each process, and of each thread: nothing is read once for every pair. */
+		assert_true(s.n_reads < 20 * (size_t)(s.threads ? THREADS : GENERATION));
+	}
+	world_free(w);
+}
+
+static void child_of_one_of_32768_threads_is_found(void **state)
+{
+	(void)state;
+	followed_whole((struct shape){.threads = true});
+}
+
+static void ten_thousand_generations_are_followed_whole(void **state)
+{
+	(void)state;
+	followed_whole((struct shape){0});
+	followed_whole((struct shape){.falling = true});
+	followed_whole((struct shape){.no_children_file = true});
+	followed_whole((struct shape){.falling = true, .no_children_file = true});
+}
+
+static void started_at_0_is_a_time_like_any_other(void **state)
+{
+	(void)state;
+	followed_whole((struct shape){.threads = true, .in_time_namespace = true});
+}
+
+/* One whose clock stands still; it goes with the test. */
+static pid_t sleeper(void)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	/* Its end is closed just before it sleeps. */
+	assert_int_equal(read(ready[0], &byte, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+/* Told of by somebody else, as the group of the run does, it forked before and sleeps since. */
+static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **state)
+{
+	struct world *w = world_new();
+	pid_t pid[3];
+	char list[16];
+
+	(void)state;
+	w->host.own_pid_namespace = true;
+	for (size_t i = 0; i < ARRAY_LEN(pid); i++) {
+		pid[i] = sleeper();
+		put(w, &(struct fake){.pid = pid[i], .ppid = i == 2 ? pid[1] : 1, .start = 5});
+		children(w, pid[i], "");
+	}
+	snprintf(list, sizeof list, "%d ", pid[2]);
+	children(w, pid[1], list);
+	follow(w, pid[0], 0);
+	jobs_adopt(w->host.jobs, &w->host, "r1", pid[1]);
+	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
+	world_free(w);
+	for (size_t i = 0; i < ARRAY_LEN(pid); i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(child_of_one_of_32768_threads_is_found),
+		cmocka_unit_test(ten_thousand_generations_are_followed_whole),
+		cmocka_unit_test(started_at_0_is_a_time_like_any_other),
+		cmocka_unit_test(who_sleeps_when_it_is_taken_in_is_asked_for_its_children),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

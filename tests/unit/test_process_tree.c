@@ -1,0 +1,115 @@
+/* collectors/process_tree: who is found, among real processes and made-up ones. */
+#include "tests/unit/test_main.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collectors/process_tree.h"
+#include "tests/support/jobs_world.h"
+
+/* ---- a job that adopts its orphans, and sleeps ---- */
+
+/* Sleeps for ever; its child has a child at the first byte, and ends when that one has said its number. */
+static _Noreturn void adopt_and_sleep(int go, int say)
+{
+	pid_t pid;
+	char byte;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (fork() > 0)
+		for (;;)
+			pause();
+	if (read(go, &byte, 1) == 1 && fork() > 0)
+		_exit(0);
+	pid = getpid();
+	if (write(say, &pid, sizeof pid) == sizeof pid)
+		pause();
+	_exit(1);
+}
+
+static bool is_zombie(const struct host *h, pid_t pid)
+{
+	struct process_stat s;
+
+	assert_int_equal(process_read_stat(h, pid, &s), 0);
+	return s.state == 'Z';
+}
+
+static pid_t only_child(const struct process_tree *t, pid_t root)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].ppid == root)
+			return t->member[i].pid;
+	return 0;
+}
+
+static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void **state)
+{
+	struct process_tree t;
+	struct tree_now now;
+	struct host h;
+	int go[2], say[2];
+	pid_t orphan;
+
+	(void)state;
+	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(say), 0);
+	pid_t root = fork();
+
+	if (root == 0)
+		adopt_and_sleep(go[0], say[1]);
+	assert_int_equal(process_tree_begin(&t, &h, root, 0, 0), 0);
+	/* Until both are there, and the first has gone to sleep. */
+	do {
+		h.now = now_read();
+		process_tree_look(&t, &h, 0, &now);
+	} while (t.n < 2 || t.member[0].ran);
+	pid_t parent = only_child(&t, root);
+
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(read(say[0], &orphan, sizeof orphan), sizeof orphan);
+	while (!is_zombie(&h, parent))
+		;
+	process_tree_look(&t, &h, 0, &now);
+	assert_true(process_tree_has(&t, orphan));
+	process_tree_done(&t);
+	kill(root, SIGKILL);
+	kill(orphan, SIGKILL);
+	assert_int_equal(waitpid(root, NULL, 0), root);
+	for (int i = 0; i < 2; i++) {
+		close(go[i]);
+		close(say[i]);
+	}
+	host_close(&h);
+}
+
+/* ---- strangers ---- */
+
+/* However many others there are on the machine: what they are is not asked. */
+static void strangers_are_never_read(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	put(w, &(struct fake){.pid = 40, .ppid = 1, .start = 7});
+	children(w, 10, "");
+	follow(w, 10, 0);
+	for (int i = 0; i < 3 * SEARCH_LOOKS; i++)
+		look(w);
+	assert_int_equal(memory_tree_reads(w->proc, "40/stat"), 0);
+	world_free(w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps),
+		cmocka_unit_test(strangers_are_never_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
