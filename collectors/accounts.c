@@ -117,6 +117,22 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
 	a->rest = cgroup_rest_open(h, &spec);
 }
 
+/* A group that the run has for itself, or shares with few. */
+static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
+	const struct family *family, struct cgroup_rest **rest)
+{
+	a->own = a->group;
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, family);
+	if (a->has_own)
+		run_group_open(&a->own_group, &a->own);
+	if (!counts_cpu(&a->own))
+		find_rest(a, h, tree, family, rest);
+	else
+		/* What its root used before it entered the group is none of the group's, nor of the run's. */
+		a->forked_seconds = fmax(a->forked_seconds,
+			(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
+}
+
 static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
 	const struct quota *earlier, struct cgroup_rest **rest)
 {
@@ -126,16 +142,8 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
 	if (!a->has_group)
 		return;
-	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, &family);
-	if (a->has_own)
-		run_group_open(&a->own_group, &a->own);
-	if (!counts_cpu(&a->own))
-		find_rest(a, h, tree, &family, rest);
-	else
-		/* What its root used before it entered the group is none of the group's, nor of the run's. */
-		a->forked_seconds = fmax(a->forked_seconds,
-			(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
+	if (!a->from_now)
+		find_own(a, h, tree, &family, rest);
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
 	quota_count_from(&a->quota, earlier, &a->own.place[CGROUP_CPU]);
@@ -151,7 +159,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	uint64_t living_ns = 0, clock_ns;
 
 	/* Listening to the whole machine is for those who need it. */
-	if (!h->own_pid_namespace || (spec->ours && counts_cpu(&a->own)))
+	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
 	if (!shared->events_tried) {
 		shared->events_tried = true;
@@ -176,6 +184,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->shared = shared;
 	a->clock = spec->clock;
 	a->forked_seconds = spec->forked_seconds;
+	a->from_now = spec->from_now;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
 	a->most_seconds = NAN;

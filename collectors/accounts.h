@@ -45,7 +45,9 @@ struct account_spec {
 	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
 	const struct quota
 		*quota; /* that holds for it, as it was before it began; NULL = not read */
-	bool ours;      /* a wrapper waits for its processes: exit accounting adds nothing */
+	/* It begins in the middle of its root's life, and ends there: what the kernel counts over that life is not used. */
+	bool from_now;
+	bool ours; /* a wrapper waits for its processes: exit accounting adds nothing */
 	/* Opened before it began, if it has no group of its own: taken, and set to NULL, when it is used. NULL = none. */
 	struct cgroup_rest **rest;
 };
@@ -84,7 +86,7 @@ struct account_note {
 	double cpu_seconds;
 	/*
 	 * What the memory peak is: "vmhwm", the kernel's mark of one process and what the others held at the looks
-	 * before and after; "samples", the sum of several at one look; "taskstats" and "rusage", the kernel's mark of
+	 * before and after; "samples", what was held at one look; "taskstats" and "rusage", the kernel's mark of
 	 * one that nobody looked at in time; "limit", that of its group, at which it was killed, less what others
 	 * held. NULL = there is none.
 	 */

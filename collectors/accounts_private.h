@@ -42,7 +42,7 @@ struct account {
 	struct cgroup group; /* where the root is */
 	bool has_group;
 	struct cgroup own;
-	bool has_own;
+	bool has_own, from_now;
 	struct run_group own_group;
 	uint64_t vanished;        /* members of the tree, as of the last look */
 	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */

@@ -32,6 +32,7 @@ struct run_spec {
 	pid_t reaper_pid;     /* its other children belong to the run; it does not; 0 = none */
 	struct wall started_at;
 	struct mono started_mono; /* 0 = from the start time of the root, a multiple of 10 ms */
+	bool from_now;            /* the root did other things before, which are not of the run */
 	/*
 	 * Whoever waits for it tells its end and its totals (jobs_conclude). Otherwise it ends when its last
 	 * process is gone, and what the kernel tells of ends is listened to.

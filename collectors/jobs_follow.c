@@ -161,6 +161,7 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		.quota = spec->quota,
 		.rest = spec->rest,
 		.ours = spec->awaits_conclusion,
+		.from_now = spec->from_now,
 	};
 
 	t->account = account_open(j->accounts, host, &account, &t->tree);
@@ -205,7 +206,10 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	t->started_at = spec->started_at;
 	t->awaits_conclusion = spec->awaits_conclusion;
 	t->grace_seconds = spec->grace_seconds;
-	t->started_mono = start_of(host, spec->started_mono, t->tree.start_ticks);
+	t->started_mono = spec->from_now ? host->now.mono :
+					   start_of(host, spec->started_mono, t->tree.start_ticks);
+	if (spec->from_now)
+		process_tree_from_now(&t->tree);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		t->final[i] = t->value[i] = job->peak[i] = NAN;
 	begin_account(j, host, spec, t);
@@ -360,7 +364,7 @@ static const char *memory_source_of(const struct tracked *t, const struct accoun
 	if (isnan(peak))
 		return NULL;
 	if (peak <= (double)t->tree.peak_bytes)
-		return t->tree.peak_is_sum ? "samples" : "vmhwm";
+		return t->tree.peak_is_seen ? "samples" : "vmhwm";
 	return peak <= note->peak_told_at_ends  ? "taskstats" :
 	       peak <= note->peak_told_by_limit ? "limit" :
 						  "rusage";

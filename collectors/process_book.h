@@ -21,7 +21,7 @@
 struct booked {
 	pid_t pid, ppid; /* ppid as of the last look */
 	uint64_t start_ticks;
-	struct mono look_at; /* the next time */
+	struct mono look_at; /* the next time; who looks may make it sooner */
 	bool listed;         /* of the book alone: seen in the list at hand */
 	/* The reader's own. */
 	uint64_t

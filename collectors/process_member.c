@@ -100,8 +100,11 @@ static void read_status(struct member *m, const struct host *h)
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
 	raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
 	raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
-	if (s.peak_bytes > m->peak_bytes) {
-		m->peak_bytes = s.peak_bytes;
+	uint64_t peak = m->old_mark_bytes && s.peak_bytes <= m->old_mark_bytes ? m->rss_bytes :
+										 s.peak_bytes;
+
+	if (peak > m->peak_bytes) {
+		m->peak_bytes = peak;
 		m->peak_rose = true;
 	}
 }

@@ -53,6 +53,8 @@ struct member {
 		credited_ns; /* the part of them that is settled with who vanished */
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	uint64_t
+		old_mark_bytes; /* from before the run: a peak up to it is of a look, not the kernel's mark */
+	uint64_t
 		last_rss_bytes; /* at the look before: what it surely held while another one peaked */
 	uint64_t stack_start;   /* see struct process_stat */
 	uint64_t

@@ -266,6 +266,20 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 }
 
 /* Its children at once: it need not run any more, and who does not is not asked for them. */
+void process_tree_from_now(struct process_tree *t)
+{
+	t->from_now = true;
+	t->peak_bytes = t->peak_process_bytes = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+
+		for (size_t c = 0; c < TREE_COUNTERS; c++)
+			t->retained[c] -= m->counter[c];
+		m->old_mark_bytes = m->peak_bytes;
+		m->peak_bytes = 0;
+	}
+}
+
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 {
 	struct found f = {0};

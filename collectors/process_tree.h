@@ -26,7 +26,7 @@ struct process_tree {
 	uint64_t retained[TREE_COUNTERS];
 	uint64_t total[TREE_COUNTERS]; /* the answer; never falls */
 	uint64_t peak_bytes;           /* highest memory of the tree, as far as the kernel tells */
-	bool peak_is_sum; /* of several processes at one look; else the kernel's mark, with what others held */
+	bool peak_is_seen; /* at one look, of several processes; else the kernel's mark, with what others held */
 	uint64_t peak_process_bytes; /* highest mark of one process */
 	uint64_t pss_budget_ns;      /* saved up for reading PSS */
 	bool io_known;               /* of any process, ever */
@@ -34,6 +34,7 @@ struct process_tree {
 	unsigned
 		generation; /* counts changes of who is a member: what was shared may be shared no more */
 	uint64_t start_ticks; /* of the root: nothing older belongs to the run */
+	bool from_now;        /* see process_tree_from_now */
 	bool alone;           /* one live process: nobody to share memory with */
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
 	uint64_t vanished;     /* members that ever did */
@@ -59,6 +60,9 @@ struct tree_now {
  */
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
+
+/* Right after it began: what its processes did until now, and the marks that they left, are not of the run. */
+void process_tree_from_now(struct process_tree *t);
 
 /*
  * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. births: how many

@@ -9,6 +9,10 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			sum[c] += t->member[i].counter[c];
+	/* A child from before the run, whom its parent got in ticks, may be less than what was taken off for it. */
+	for (size_t c = 0; c < TREE_COUNTERS; c++)
+		if (sum[c] > UINT64_MAX / 2)
+			sum[c] = 0;
 }
 
 uint64_t process_tree_cpu_ns(const struct process_tree *t)
@@ -60,7 +64,7 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 
 	if (memory_now > t->peak_bytes) {
 		t->peak_bytes = memory_now;
-		t->peak_is_sum = !t->alone;
+		t->peak_is_seen = !t->alone || t->from_now;
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
@@ -82,7 +86,7 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 
 		if (peak > t->peak_bytes) {
 			t->peak_bytes = peak;
-			t->peak_is_sum = false;
+			t->peak_is_seen = m->peak_bytes <= m->old_mark_bytes;
 		}
 	}
 }

@@ -47,7 +47,16 @@ static size_t digits_before(struct slice s, size_t end)
 	return n;
 }
 
-/* "test: [a, b]" and "test 3/5" without what tells parallel jobs apart; what looks otherwise is of the name. */
+static size_t blanks_before(struct slice s, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && s.data[end - 1 - n] == ' ')
+		n++;
+	return n;
+}
+
+/* "test: [a, b]", "test 3/5" and "test 3 / 5" without what tells parallel jobs apart; what looks otherwise is of the name. */
 static struct slice without_total(struct slice s)
 {
 	const char *list = ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
@@ -55,12 +64,29 @@ static struct slice without_total(struct slice s)
 
 	if (list && list > s.data)
 		return (struct slice){s.data, (size_t)(list - s.data)};
+	slash -= blanks_before(s, slash);
 	if (!total || !slash || s.data[slash - 1] != '/')
 		return s;
-	size_t index = digits_before(s, slash - 1), begin = slash - 1 - index;
+	size_t end = slash - 1 - blanks_before(s, slash - 1), index = digits_before(s, end);
+	size_t blanks = blanks_before(s, end - index), name = end - index - blanks;
 
-	return index && begin > 1 && s.data[begin - 1] == ' ' ? (struct slice){s.data, begin - 1} :
-								s;
+	return index && blanks && name ? (struct slice){s.data, name} : s;
+}
+
+/* "app/PR-12", a job that Jenkins makes for each change that is proposed, and "app/PR-12-merge". */
+static struct slice without_change(struct slice s)
+{
+	struct slice change = last_part(s, '/');
+	size_t end = change.len;
+
+	if (change.len == s.len || (!slice_starts(change, "PR-") && !slice_starts(change, "MR-")))
+		return s;
+	if (ends_in(change, "-head") || ends_in(change, "-merge"))
+		end -= ends_in(change, "-head") ? strlen("-head") : strlen("-merge");
+	size_t number = digits_before(change, end), folder = s.len - change.len - 1;
+
+	return number && number + strlen("PR-") == end && folder ? (struct slice){s.data, folder} :
+								   s;
 }
 
 static struct slice trimmed(struct slice s, enum trim trim)
@@ -84,9 +110,13 @@ static struct slice trimmed(struct slice s, enum trim trim)
 		return without_training(s);
 	case TRIM_COLON:
 		return steady_name(up_to(s, ":"));
+	case TRIM_METHOD:
+		return steady_name(up_to(s, ".("));
 	case TRIM_EXECUTOR:
 		n = slice_starts(s, "exec-") && s.len > strlen("exec-") ? strlen("exec-") : 0;
 		return steady_name((struct slice){s.data + n, s.len - n});
+	case TRIM_CHANGE:
+		return steady_name(without_change(s));
 	case TRIM_OF_TOTAL:
 		return steady_name(without_total(s));
 	}
@@ -164,10 +194,14 @@ static bool take_system(const struct words *w, const struct job_system *s, struc
 	*ret = RECOGNISED_NONE;
 	ret->system = s->name;
 	ret->grace_seconds = s->grace_seconds;
-	for (size_t i = 0; i < WORDS_MAX; i++)
-		if (from[i])
-			take_word(&s->words[i], from[i]->trim ? from[i]->trim : s->words[i].trim,
-				value[i], ret, name, sizeof name);
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		if (!from[i])
+			continue;
+		enum trim trim = from[i]->trim ? from[i]->trim : s->words[i].trim;
+
+		ret->passing = ret->passing || from[i]->kind == FROM_WORKER;
+		take_word(&s->words[i], trim, value[i], ret, name, sizeof name);
+	}
 	/* Of dates and numbers of runs alone there is no name. */
 	if (!name[0])
 		text_copy(s->name, name, sizeof name);
@@ -204,6 +238,7 @@ static void take_own(const struct words *w, struct recognised *r)
 	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
 
 	r->own_name = name.data != NULL;
+	r->passing = r->passing && !r->own_name;
 	if (name.data)
 		clean(name, r->job_name, sizeof r->job_name);
 	if (run.data)
@@ -281,6 +316,18 @@ bool is_exporter_command(struct slice command_line)
 
 	return command_line.data && next_string(&s, &program) &&
 	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_worker_title(struct slice command_line)
+{
+	for (const struct job_system *s = job_systems; s->name && command_line.data; s++)
+		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
+
+			if (f->kind == FROM_WORKER && slice_starts(command_line, f->text))
+				return true;
+		}
+	return false;
 }
 
 bool is_recognised_variable(struct slice name)

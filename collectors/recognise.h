@@ -40,6 +40,8 @@ struct recognised {
 	const char *system; /* "metaflow", ...; "environment" when only RIGHTSIZE_JOB_NAME told */
 	char job_name[JOB_NAME_MAX];
 	bool own_name; /* by RIGHTSIZE_JOB_NAME */
+	/* By the title of a worker, which takes up one task after another: the run is over when the title names another. */
+	bool passing;
 	/* Of the system: its run, and what in it has a run of its own (a task, an array index); "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
 	double attempt;                 /* from 1; NaN = unknown */
@@ -67,6 +69,9 @@ bool recognised_same(const struct recognised *a, const struct recognised *b);
 
 /* Is this an exporter: a server, or a wrapper, which records what it starts by itself? */
 bool is_exporter_command(struct slice command_line);
+
+/* Is this the title of a worker, at work or not, so that it may be another at any time? */
+bool is_worker_title(struct slice command_line);
 
 /* Is this the name of a variable that is looked at? */
 bool is_recognised_variable(struct slice name);

@@ -99,7 +99,8 @@ enum from_kind {
 	FROM_OPTION_PAIR, /* the rest of the first such value that begins with member, of several options */
 	FROM_ARGUMENT, /* the index-th argument of program that is no option, from 1; 0 = its name */
 	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending; of program, if it does */
-	FROM_TITLE, /* the rest of a command line that begins with text: the index-th word, or all for -1 */
+	FROM_TITLE, /* the index-th word of the rest of a command line that begins with text */
+	FROM_WORKER, /* all of the rest, of a worker that changes its title with its task; none when that is member */
 	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
 	FROM_FILE, /* the rest of the line of the file that begins with text; up to the last quote when that ends in one */
 	FROM_FILE_JSON, /* member at the top of the object that the file is */
@@ -117,7 +118,9 @@ enum trim {
 	TRIM_MAPPED,   /* from the first "[" or "-" on: "load[3]", which is "load-3" as a label */
 	TRIM_TRAINING, /* what SageMaker adds to the name of a training job */
 	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
+	TRIM_METHOD,   /* from the first "." or "(" on: "Actor.method", "task()" */
 	TRIM_EXECUTOR, /* without "exec-" in front */
+	TRIM_CHANGE,   /* "/PR-12" at the end */
 	TRIM_OF_TOTAL, /* " 3/5" at the end, as of parallel jobs, or a list: "test: [a, b]" */
 };
 

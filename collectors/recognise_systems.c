@@ -61,6 +61,10 @@ const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABL
 	{                                                                                          \
 		.kind = FROM_TITLE, .text = (text_), .index = (n)                                  \
 	}
+#define WORKER(text_, idle)                                                                        \
+	{                                                                                          \
+		.kind = FROM_WORKER, .text = (text_), .member = (idle)                             \
+	}
 #define MIDDLE(text_)                                                                              \
 	{                                                                                          \
 		.kind = FROM_MIDDLE, .text = (text_)                                               \
@@ -210,10 +214,14 @@ const struct job_system job_systems[] = {
 		{"rule", MUST, {OPTION("--target-jobs"), MIDDLE("snakejob.")}, TRIM_COLON},
 		{NULL, WORD_ATTEMPT, {OPTION("--attempt")}, 0},
 	}},
-	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles of python/ray/_raylet.pyx. */
+	/*
+	 * ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles of python/ray/_raylet.pyx: those of
+	 * actors are CLASS.METHOD, with "()" in older versions, and CLASS between methods. An actor has what it asks for all
+	 * its life, a task as long as it runs.
+	 */
 	{"ray", 0, {
 		{NULL, WORD_NAME, {TEXT("ray")}, 0},
-		{"task", MUST, {TITLE("ray::", -1)}, 0},
+		{"task", MUST, {WORKER("ray::", "IDLE")}, TRIM_METHOD},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(RAY_JOB_ID)}, 0},
 	}},
 	/*
@@ -284,10 +292,10 @@ const struct job_system job_systems[] = {
 	/*
 	 * jenkinsci/jenkins 20dbd5b: core/src/main/java/hudson/model/{Job,Run}.java, getCharacteristicEnvVars; STAGE_NAME of
 	 * jenkinsci/pipeline-stage-step-plugin 90181c4: src/main/java/org/jenkinsci/plugins/workflow/support/steps/
-	 * StageStepExecution.java.
+	 * StageStepExecution.java. Changes of multibranch projects: jenkinsci/github-branch-source-plugin: GitHubSCMSource.java.
 	 */
 	{"jenkins", BETWEEN_STEPS_SECONDS, {
-		{"job", MUST, {ENV(JOB_NAME)}, 0},
+		{"job", MUST, {ENV(JOB_NAME)}, TRIM_CHANGE},
 		{"stage", WORD_NAME, {ENV(STAGE_NAME)}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(BUILD_TAG)}, 0},
 		{NULL, SIGN, {ENV(BUILD_NUMBER)}, 0},

@@ -234,20 +234,30 @@ static struct slice script(const struct words *w, const struct from *f)
 static struct slice title(const struct words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
-	struct slice word;
+	struct slice word = nothing;
 
 	if (!line.data || !slice_starts(line, begin))
 		return nothing;
-	struct slice rest = after(line, strlen(begin));
-	struct scan s = scan_slice(rest);
+	struct scan s = scan_slice(after(line, strlen(begin)));
 
 	for (int i = 0; i <= index; i++)
 		if (!scan_word(&s, &word))
 			return nothing;
-	if (index >= 0)
-		return word;
-	/* Ray's workers without a task. */
-	return rest.len && !slice_is(rest, "IDLE") && !slice_starts(rest, "IDLE_") ? rest : nothing;
+	return word;
+}
+
+static struct slice worker(const struct words *w, const char *begin, const char *idle)
+{
+	struct slice line = w->n_arguments ? w->argument[0] : nothing;
+
+	if (!line.data || !slice_starts(line, begin))
+		return nothing;
+	struct slice rest = after(line, strlen(begin));
+
+	/* "IDLE_SpillWorker" is as idle. */
+	if (slice_is(rest, idle) || (slice_starts(rest, idle) && rest.data[strlen(idle)] == '_'))
+		return nothing;
+	return rest;
 }
 
 /* RULE of "/tmp/snakejob.RULE.12.sh". */
@@ -359,6 +369,8 @@ struct slice words_source(const struct words *w, const struct from *f)
 		return script(w, f);
 	case FROM_TITLE:
 		return title(w, f->text, f->index);
+	case FROM_WORKER:
+		return worker(w, f->text, f->member);
 	case FROM_MIDDLE:
 		return middle(w, f->text);
 	case FROM_FILE:

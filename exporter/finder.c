@@ -98,6 +98,14 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root = f->app->self->here;
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
+	if (n->is.passing) {
+		/* Like a wrapper's it ends with us: whether a title was another meanwhile, nobody after us can tell. */
+		n->root.reaper_pid = f->app->self->pid;
+		n->root.reaper_start_ticks = f->app->self->start_ticks;
+		n->started_at = h->now.wall;
+		run_id_make(n->run_id, n->started_at);
+		return;
+	}
 	n->earlier = earlier_find(f->earlier, n->is.job_name, pid, start_ticks);
 	if (n->earlier) {
 		n->started_at.ns = (int64_t)(n->earlier->started_at * 1e9);
@@ -132,6 +140,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 		.start_ticks = start_ticks,
 		.started_at = n->started_at,
 		.grace_seconds = n->is.grace_seconds,
+		.from_now = n->is.passing,
 	};
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
@@ -166,7 +175,7 @@ static void enter(struct finder *f, struct booked *p, const struct finding *foun
 {
 	struct named *n = of_ancestor(f, p, &found->is);
 
-	if (!n && (n = of_same_run(f, &found->is)))
+	if (!n && !found->is.passing && (n = of_same_run(f, &found->is)))
 		jobs_adopt(f->host->jobs, f->host, n->run_id, p->pid);
 	if (!n)
 		n = name_at(f, p, found);
@@ -187,12 +196,29 @@ static void look_at_ancestors(struct finder *f, const struct booked *p)
 			enter(f, chain[n], &found);
 }
 
+/* Of a worker whose title is another now: what it was titled by is over. */
+static void end_passing(struct finder *f, struct booked *p)
+{
+	struct named *n = p->note;
+
+	if (!n || !n->is.passing || n->root.pid != p->pid)
+		return;
+	if (n->open)
+		finder_conclude(f->host, n);
+	leave(f, p);
+}
+
 static void look(void *context, struct booked *p)
 {
 	struct finder *f = context;
+	const struct named *before = p->note;
+	uint64_t program = p->program;
 	struct finding found;
+	bool names = finder_read(f, p, &found);
 
-	if (!finder_read(f, p, &found))
+	if (p->program != program && before && !(names && recognised_same(&before->is, &found.is)))
+		end_passing(f, p);
+	if (!names)
 		return;
 	if (!of_ancestor(f, p, &found.is)) {
 		look_at_ancestors(f, p);

@@ -8,6 +8,8 @@
  *	- A process that names the same run as an ancestor is of that run, whatever stands between them; so are
  *	  all that name the same run of a system that numbers its runs, ancestors or not.
  *	- One that names another job than its ancestors begins a run inside theirs. What it uses counts for both.
+ *	- A worker that changes its title with its task has a run for each title, from when it is seen until it is
+ *	  gone: what the worker did before and does after is of no run, or of the next one.
  *	- What a wrapper (rightsize-exporter run) starts is recorded by the wrapper, so a name that the wrapper
  *	  itself carries begins no second run.
  */

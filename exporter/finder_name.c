@@ -48,6 +48,8 @@ static bool read_process(struct finder *f, struct booked *p, struct process_fact
 		return false;
 	uint64_t program = fingerprint(ret->text.command_line);
 
+	if (is_worker_title(ret->text.command_line))
+		p->look_at.ns = 0;
 	if (program == p->program)
 		return false;
 	p->program = program;

@@ -50,7 +50,10 @@ struct finding {
 	bool exporter;
 };
 
-/* False when it names nothing, or nothing new since it was looked at before. */
+/*
+ * False when it names nothing, or nothing new since it was looked at before: then p->program stays as it was. A worker
+ * that changes its title is due at each look from then on.
+ */
 bool finder_read(struct finder *f, struct booked *p, struct finding *ret);
 
 /* After others were looked at: a container that one of them named is called so. */
@@ -60,6 +63,9 @@ void finder_name_again(const struct finder *f, struct recognised *r);
 void finder_read_pod(struct finder *f);
 
 /* ---- finder.c ---- */
+
+/* A followed run is over whatever its processes do; nothing more is known of how. */
+void finder_conclude(const struct host *h, const struct named *n);
 
 /*
  * Begins to follow a run that is filled in but for where and when it is rooted, and makes it known to the finder, which

@@ -94,20 +94,26 @@ static struct named *take_up(struct finder *f, const struct host *host, const ch
 	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;
 }
 
+void finder_conclude(const struct host *h, const struct named *n)
+{
+	double unknown[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		unknown[i] = NAN;
+	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
+}
+
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code)
 {
-	double unknown[RUN_N_METRICS];
 	struct named *n = open_of_id(f, run_id);
 
 	if (!n)
 		n = take_up(f, host, run_id);
 	if (!n)
 		return -ENOENT;
-	for (size_t i = 0; i < RUN_N_METRICS; i++)
-		unknown[i] = NAN;
 	n->told_outcome = outcome;
 	n->told_exit_code = exit_code;
-	jobs_conclude(host->jobs, run_id, unknown, FINAL_AT_LEAST);
+	finder_conclude(host, n);
 	return 0;
 }

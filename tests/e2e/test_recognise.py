@@ -11,6 +11,20 @@ from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
 # Waits for the end of its input, and ends as it was told.
 WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
 
+# Titles itself by the first word of each line, as Ray's workers do by setproctitle, and works so long: arg_start and
+# arg_end of proc(5) say where the command line is.
+WORKER = """
+import ctypes, sys, time
+field = open("/proc/self/stat").read().rsplit(")", 1)[1].split()
+begin, end = int(field[45]), int(field[46])
+for line in sys.stdin:
+    title, seconds = line.split()
+    ctypes.memmove(begin, title.encode().ljust(end - begin, bytes(1)), end - begin)
+    until = time.process_time() + float(seconds)
+    while time.process_time() < until: pass
+    print("done", flush=True)
+"""
+
 
 # What each system gives to its processes (environment, command line after Python's own words), and the name that comes
 # of it; MARK is of this test alone.
@@ -29,7 +43,8 @@ SYSTEMS = {
     "prefect": ({"PREFECT__FLOW_NAME": "MARK", "PREFECT__DEPLOYMENT_NAME": "nightly", "PREFECT__FLOW_RUN_ID": "u"}, [],
                 "MARK/nightly"),
     "snakemake": ({}, ["--target-jobs", "MARK:sample=A", "--cores", "1"], "snakemake/MARK"),
-    "spark": ({}, ["org.apache.spark.deploy.SparkSubmit", "--name", "MARK-2026-11-21", "etl.py"], "MARK"),
+    "spark": ({}, ["org.apache.spark.deploy.SparkSubmit", "--deploy-mode", "client", "--py-files", "deps.py", "--class",
+                   "org.apache.spark.deploy.PythonRunner", "local:///opt/MARK.py", "--name", "run-77"], "MARK"),
     "slurm": ({"SLURM_JOB_NAME": "MARK_20261121", "SLURM_JOB_ID": "103", "SLURM_ARRAY_JOB_ID": "100",
                "SLURM_ARRAY_TASK_ID": "3"}, [], "MARK"),
     "aws-batch": ({"AWS_BATCH_JQ_NAME": "MARK", "AWS_BATCH_JOB_ID": "u:3", "AWS_BATCH_JOB_ARRAY_INDEX": "3",
@@ -129,6 +144,32 @@ class Recognise(Case):
         for system, name in names.items():
             with self.subTest(system=system):
                 self.assertEqual(server.get("/runs?job_name=" + name).json["runs"][0]["system"], system)
+
+    def test_worker_has_a_run_for_each_task_with_what_it_used_for_it(self):
+        server = self.serve("--jobs.recognise")
+        names = [f"ray/{self.mark}{i}" for i in range(2)]
+        worker = self.begin({"RAY_JOB_ID": "01"}, python_job(WORKER, "x" * 200), stdout=subprocess.PIPE)
+
+        def work(title, seconds):
+            worker.stdin.write(f"ray::{title} {seconds}\n".encode())
+            worker.stdin.flush()
+            self.assertEqual(worker.stdout.readline(), b"done\n")
+
+        work("IDLE", 0.6)
+        for name in names:
+            title = name.removeprefix("ray/")
+            work(title, 0)
+            self.found(server, name)
+            work(title, 0.3)
+            work("IDLE", 0)
+            self.ended(server, name)
+            work("IDLE", 0.6)
+        worker.stdout.close()
+        self.end(worker)
+        for name in names:
+            run = self.only_run(name)
+            self.assert_close(run["cpu_seconds"], 0.3, 0.1, 0.15, f"CPU seconds of {name}")
+            self.assertEqual((run["outcome"], run["exit_code"], run["system"]), ("unknown", None, "ray"))
 
     def test_what_a_job_starts_is_of_the_same_run(self):
         server = self.serve("--jobs.recognise")
@@ -268,6 +309,17 @@ rules:
         bad = self.command("rules", "check", f"--jobs.rules={self.folder}/bad.yaml")
         self.assertEqual(bad.returncode, 1)
         self.assertIn("bad.yaml:1: rules must be a list", bad.stderr)
+
+    def test_name_in_a_file_is_captured_and_nothing_else_of_it(self):
+        (self.folder / ".command.run").write_text(
+            f"#!/bin/bash\n### ---\n### name: '{self.mark}:ALIGN (s 1)'\n### ...\nexport KEY=hidden{self.mark}\ncat\n")
+        job = self.begin({}, ["sh", ".command.run"], cwd=self.folder)
+        wait_until(lambda: ".command.run" in pathlib.Path(f"/proc/{job.pid}/cmdline").read_text(), "the job's start")
+        captured = self.command("rules", "capture").stdout
+        self.assertNotIn(f"hidden{self.mark}", captured)
+        (self.folder / "f.json").write_text(captured)
+        again = self.command("rules", "test", f"--processes={self.folder}/f.json", f"--pid={job.pid}").stdout
+        self.assertIn(f"nextflow names it {self.mark}:ALIGN", again)
 
     def serve_pod(self, script, *flags):
         """A server in a PID namespace of its own, whose first process stands for the one that holds a pod."""

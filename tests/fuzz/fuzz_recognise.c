@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(!strstr(path, ".."));
 	is_exporter_command(text.command_line);
 	is_recognised_variable(text.command_line);
+	is_worker_title(text.command_line);
 	for (size_t i = 0; recognise_system(i); i++)
 		assert(utf8_plain(recognise_system(i)));
 	if (!recognise(&text, &r))

@@ -214,6 +214,28 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	world_done(&w);
 }
 
+/* Its group counts over all of the worker's life. */
+static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.peak", "104857600\n");
+	account_close(w.account);
+	process_tree_from_now(&w.tree);
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .from_now = true}, &w.tree);
+	put_process(&w, 10, 1, 150, "/box");
+	usage(&w, 1500000, "user_usec 900000\nsystem_usec 600000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.5, 1e-9);
+	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
+	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 134217728, 0);
+	assert_string_equal(note_of(&w).cpu_source, "proc");
+	world_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +246,7 @@ int main(void)
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
 		cmocka_unit_test(quota_counts_from_before_the_command),
 		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
+		cmocka_unit_test(run_in_the_middle_of_a_life_has_nothing_of_the_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

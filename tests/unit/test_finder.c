@@ -190,6 +190,85 @@ static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(vo
 	rmdir(folder);
 }
 
+/* "NAME CPU-SECONDS " of each run that goes on, in the order in which they began. */
+static const char *look_at_cpu(struct fixture *f)
+{
+	size_t n = 0;
+
+	finder_look(f->finder, &f->w->host);
+	look(f->w);
+	f->names[0] = '\0';
+	for (size_t i = 0; i < f->w->snapshot.n_runs; i++) {
+		const struct run_reading *r = &f->w->snapshot.runs[i];
+
+		if (!r->ended)
+			n += (size_t)snprintf(f->names + n, sizeof f->names - n, "%s %g ",
+				r->job_name, r->value[RUN_CPU_SECONDS]);
+	}
+	return f->names;
+}
+
+static void worker(struct fixture *f, int pid, const char *title, unsigned long cpu_seconds)
+{
+	char path[64];
+
+	put(f->w, &(struct fake){.pid = pid, .ppid = 1, .start = 5, .user = 100 * cpu_seconds});
+	command(f, pid, title, strlen(title) + 1);
+	snprintf(path, sizeof path, "%d/environ", pid);
+	memory_tree_file(f->w->proc, path, "RAY_JOB_ID=01", sizeof "RAY_JOB_ID=01");
+}
+
+/* However old it is, and whatever it did before. */
+static void worker_has_a_run_for_each_title_with_what_it_used_under_it(void **state)
+{
+	static const struct {
+		const char *title;
+		unsigned long cpu_seconds; /* of the worker, so far */
+		const char *runs;
+	} steps[] = {
+		{"ray::IDLE", 100, ""},
+		{"ray::task_a", 110, "ray/task_a 0 "},
+		{"ray::task_a", 113, "ray/task_a 3 "},
+		{"ray::IDLE", 120, ""},
+		{"ray::task_b", 130, "ray/task_b 0 "},
+		{"ray::task_b", 131, "ray/task_b 1 "},
+		{"ray::task_a", 140, "ray/task_a 0 "},
+		{"ray::IDLE_SpillWorker", 150, ""},
+		{"ray::Trainer.__init__", 160, "ray/Trainer 0 "},
+		{"ray::Trainer", 161, "ray/Trainer 1 "},
+		{"ray::Trainer.fit()", 165, "ray/Trainer 5 "},
+		{"ray::Trainer", 166, "ray/Trainer 6 "},
+	};
+
+	(void)state;
+	struct fixture *f = begin((struct options){.jobs_recognise = true});
+
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		worker(f, 20, steps[i].title, steps[i].cpu_seconds);
+		const char *runs = look_at_cpu(f);
+
+		if (strcmp(runs, steps[i].runs) != 0)
+			fail_msg("step %zu, %s: %s", i, steps[i].title, runs);
+	}
+	end(f);
+}
+
+static void workers_at_the_same_task_have_runs_of_their_own(void **state)
+{
+	(void)state;
+	struct fixture *f = begin((struct options){.jobs_recognise = true});
+
+	worker(f, 20, "ray::task_a", 100);
+	worker(f, 21, "ray::task_a", 200);
+	assert_string_equal(look_at_cpu(f), "ray/task_a 0 ray/task_a 0 ");
+	worker(f, 20, "ray::task_a", 101);
+	worker(f, 21, "ray::IDLE", 201);
+	assert_string_equal(look_at_cpu(f), "ray/task_a 1 ");
+	gone(f->w, 20);
+	assert_string_equal(look_at_cpu(f), "");
+	end(f);
+}
+
 static void pod_without_a_name_is_no_job(void **state)
 {
 	(void)state;
@@ -268,6 +347,8 @@ int main(void)
 		cmocka_unit_test(each_container_is_a_job_of_its_own_by_its_first_program),
 		cmocka_unit_test(the_runtime_that_begins_a_container_gives_it_no_name),
 		cmocka_unit_test(labels_of_the_pod_complete_what_a_process_of_the_same_system_says),
+		cmocka_unit_test(worker_has_a_run_for_each_title_with_what_it_used_under_it),
+		cmocka_unit_test(workers_at_the_same_task_have_runs_of_their_own),
 		cmocka_unit_test(pod_without_a_name_is_no_job),
 		cmocka_unit_test(more_jobs_than_allowed_are_refused_and_counted),
 		cmocka_unit_test(rules_of_the_site_win_over_the_pod),

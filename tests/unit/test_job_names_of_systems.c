@@ -12,8 +12,9 @@
 	{                                                                                          \
 		literal, sizeof(literal)                                                           \
 	}
-#define SUBMIT "java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0"
-#define GITLAB "GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_ID=71\0CI_JOB_NAME="
+#define SUBMIT  "java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0"
+#define JENKINS "BUILD_TAG=t\0BUILD_NUMBER=12\0JOB_NAME="
+#define GITLAB  "GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_ID=71\0CI_JOB_NAME="
 
 static const struct {
 	const char *what;
@@ -125,6 +126,23 @@ static const struct {
 	{"Kubernetes, a component that is a date",
 		{.pod = TEXT("app=load\0app.kubernetes.io/component=2026-11-21\0pod.uid=u")},
 		"load", "u", ""},
+	{"Buildkite, a share with blanks",
+		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=py 3.12 2 / 5\0"
+				     "BUILDKITE_JOB_ID=v")},
+		"app/py 3.12", "", "v"},
+	{"Jenkins, a change", {.environment = TEXT(JENKINS "o/app/PR-12")}, "o/app", "t", ""},
+	{"Jenkins, a change as merged", {.environment = TEXT(JENKINS "o/app/PR-12-merge")}, "o/app",
+		"t", ""},
+	{"Jenkins, a branch", {.environment = TEXT(JENKINS "o/app/main")}, "o/app/main", "t", ""},
+	{"Jenkins, a branch like a change", {.environment = TEXT(JENKINS "o/app/PR-12b")},
+		"o/app/PR-12b", "t", ""},
+	{"Jenkins, a job like a change", {.environment = TEXT(JENKINS "PR-12")}, "PR-12", "t", ""},
+	{"Ray, an actor at work",
+		{.command_line = TEXT("ray::Trainer.fit"), .environment = TEXT("RAY_JOB_ID=01")},
+		"ray/Trainer", "01", ""},
+	{"Ray, a task of older versions",
+		{.command_line = TEXT("ray::load()"), .environment = TEXT("RAY_JOB_ID=01")},
+		"ray/load", "01", ""},
 	{"Slurm, nothing but a date",
 		{.environment = TEXT("SLURM_JOB_NAME=2026-11-21\0SLURM_JOB_ID=7")}, "slurm", "7",
 		""},
