@@ -249,6 +249,13 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 
 /* ---- the verdict ---- */
 
+/* What others may have spent unseen leaves nothing of it but what /proc knows: then who told that is named. */
+static bool rest_adds_nothing(const struct account *a)
+{
+	return a->known[SOURCE_CGROUP_REST] <= a->known[SOURCE_PROC] &&
+	       a->most_seconds > a->total * WORTH_NAMING + WORTH_NAMING_SECONDS;
+}
+
 /*
  * The rest of a group counts from what /proc told of the run at its begin, where the times of children that were waited
  * for lack up to a tick of user and one of system time.
@@ -258,6 +265,8 @@ static enum cpu_source source_of(const struct account *a, const struct host *h)
 	for (size_t i = 0; i < SOURCES; i++) {
 		double lacks = i == SOURCE_CGROUP_REST ? 2 / (double)h->ticks_per_second : 0;
 
+		if (i == SOURCE_CGROUP_REST && rest_adds_nothing(a))
+			continue;
 		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS + lacks >= a->total)
 			return (enum cpu_source)i;
 	}

@@ -61,9 +61,18 @@ static double used_of(const struct host *h, uint64_t clock, const struct process
 	return clock ? (double)clock / 1e9 : seconds_of(h, s->user_ticks + s->system_ticks);
 }
 
+/*
+ * Half a tick was cut off on average; but of 0 nothing: all time of who lives shorter than a tick is user or system time
+ * (cputime_adjust() in kernel/sched/cputime.c), and so it is 0.
+ */
+static double whole_of(const struct host *h, uint64_t ticks)
+{
+	return seconds_of(h, ticks) + (ticks ? 0.5 / (double)h->ticks_per_second : 0);
+}
+
 static double waited_of(const struct host *h, const struct process_stat *s)
 {
-	return seconds_of(h, s->waited_user_ticks + s->waited_system_ticks);
+	return whole_of(h, s->waited_user_ticks) + whole_of(h, s->waited_system_ticks);
 }
 
 /* ---- who is there ---- */
@@ -399,8 +408,7 @@ struct others_used others_look(struct others *o, const struct host *h)
 			ret.ours = seconds;
 			continue;
 		}
-		/* What was truncated at both ends of an interval is right on average. */
-		ret.seconds += seconds + (p->newcomer && p->has_waited ? seconds_of(h, 1) : 0);
+		ret.seconds += seconds;
 		ret.in_ticks += p->in_ticks || p->has_waited;
 	}
 	ret.seconds += o->ended_seconds;

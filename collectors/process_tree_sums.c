@@ -113,14 +113,15 @@ static bool pss_is_due(const struct process_tree *t, const struct member *m)
 }
 
 /*
- * Reads PSS that is due, within the budget. What costs more than a look's budget is saved up for, so a big process is
- * read rarely. Returns how many are to be saved up for.
+ * Reads PSS that is due, within the budget, and says whether any was. What costs more than a look's budget is saved
+ * up for, so a big process is read rarely; deferred: how many are.
  */
-static size_t read_pss(struct process_tree *t, const struct host *h)
+static bool read_pss(struct process_tree *t, const struct host *h, size_t *deferred)
 {
 	uint64_t most = PSS_FIRST_BUDGET_NS;
-	size_t deferred = 0;
+	bool any = false;
 
+	*deferred = 0;
 	t->pss_budget_ns += PSS_BUDGET_NS;
 	for (size_t k = 0; k < t->n; k++) {
 		struct member *m = &t->member[(k + t->looks) % t->n];
@@ -130,9 +131,10 @@ static size_t read_pss(struct process_tree *t, const struct host *h)
 			continue;
 		if (cost > t->pss_budget_ns) {
 			raise_to(&most, cost);
-			deferred++;
+			++*deferred;
 			continue;
 		}
+		any = true;
 		m->pss_generation = t->generation;
 		cost = member_read_pss(m, h);
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
@@ -140,7 +142,7 @@ static size_t read_pss(struct process_tree *t, const struct host *h)
 	/* However long nothing was due: what was saved up is spent at once. */
 	if (t->pss_budget_ns > most)
 		t->pss_budget_ns = most;
-	return deferred;
+	return any;
 }
 
 static void add_memory(struct tree_now *now, const struct member *m, const struct host *h)
@@ -184,11 +186,11 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 
 void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now)
 {
-	sum_now(t, h, now);
-
-	size_t deferred = read_pss(t, h);
+	size_t deferred;
 
 	sum_now(t, h, now);
+	if (read_pss(t, h, &deferred))
+		sum_now(t, h, now);
 	now->pss_deferred = deferred;
 	add_up(t);
 	raise_peak(t, h, now->memory_bytes);

@@ -371,12 +371,15 @@ void auto_allocations(void *state, double input, double ret[RISK_COUNT])
 }
 
 /*
- * The estimate of a chance that never came true in n runs (Jeffreys): what the experts make of the spread of a few
- * peaks is too sure of itself. On traces of real jobs 0.2 % were stated of allocations of which 1 % were too small.
+ * No chance is stated below this after n runs that all fitted: what the experts make of the spread of a few peaks is too
+ * sure of itself. It is the mean of a beta distribution of 1/2 and 3/2 after n runs, which begins with one failure in
+ * four. Jeffreys' 1/2 and 1/2, 0.5/(n + 1), begins with every other: of five sources of traces (tests/bench/sizing.sh)
+ * it was the worse for four, 0.0219 against 0.0212 in all by Brier's score, and 25 % against 17 after one run, of which
+ * 8 % were too small. Without any bound 4.9 % would be stated there.
  */
 static double risk_told_by(size_t n)
 {
-	return 0.5 / ((double)n + 1);
+	return 0.5 / ((double)n + 2);
 }
 
 void auto_outlook(void *state, double input, double allocation, struct outlook *ret)

@@ -17,6 +17,9 @@ from support import DEADLINE, EXPORTER, PYTHON, Case, main, python_job, wait_unt
 
 AS_ROOT = os.geteuid() == 0
 SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
+# As many as asked for by name (tests/faults/run.sh).
+THREADS = int(os.environ.get("RIGHTSIZE_FAULT_THREADS", "2000"))
+GENERATIONS = int(os.environ.get("RIGHTSIZE_FAULT_GENERATIONS", "400"))
 STEADY = python_job("""
 import os, select, sys, time
 print(os.getpid(), flush=True)
@@ -155,6 +158,45 @@ for _ in range({children}):
         self.assertEqual(run["outcome"], "succeeded")
         self.assertGreaterEqual(run["cpu_seconds"], 0.5)
         self.assertGreaterEqual(run["memory_peak_bytes"], 64 << 20)
+
+
+class Shapes(Machine):
+    """Jobs that are one process of very many threads, and a chain of very many generations (tests/faults/shapes.c). As many
+    as there may be by name: tests/faults/run.sh."""
+
+    @staticmethod
+    def cpu_seconds(pid):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def check(self, shape, number, processes):
+        wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], shape, str(number)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, flags=["--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        if wrapper.process.stdout.readline() != b"ready\n":
+            wrapper.process.stdin.close()
+            wrapper.process.stdin = None
+            self.assertEqual(wrapper.wait(), 77)
+            self.skipTest("".join(wrapper.log))
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == processes, "all processes")
+        wait_until(lambda: wrapper.job_value("rightsize_job_threads", "job") == number, "all threads")
+        # The last thread, or the last of all generations, used 0.3 s.
+        wait_until(lambda: wrapper.job_value("rightsize_job_cpu_seconds_total", "job") >= 0.3, "the time of the last one")
+        before = self.cpu_seconds(wrapper.pid)
+        for _ in range(10):
+            wrapper.metrics()
+        self.assertLess(self.cpu_seconds(wrapper.pid) - before, 5)
+        self.assertLess(self.resident_peak(wrapper.pid), 64 << 20)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.process.wait(10 * DEADLINE), 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+    def test_process_of_many_threads(self):
+        self.check("threads", THREADS, 1)
+
+    def test_many_generations(self):
+        self.check("deep", GENERATIONS, GENERATIONS)
 
 
 # In a PID namespace with 100 PIDs: a process of the job ends, and a stranger gets its PID.

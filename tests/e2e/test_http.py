@@ -140,6 +140,43 @@ class Errors(Case):
                 for word in words:
                     self.assertIn(word, error["message"] + " ".join(error.get("did_you_mean", [])))
 
+    HOSTILE = ("", "0", "-1", "nan", "1e308", "-1e308", "9223372036854775808", "1,5", "0x10", "%00", "%ff%fe", "%25",
+               "'%20OR%201=1--", "%22%0a%01", "a" * 4000)
+
+    def test_no_parameter_of_any_route_takes_what_hurts(self):
+        """Each by itself, and each twice: an answer, or a sentence that names the parameter."""
+        self.run_job(["true"], "training")
+        routes, path = {}, None
+        for line in self.command("manual", "routes").stdout.splitlines()[2:]:
+            route, parameter = re.match(r"\| (?:`([^`]*)`)? *\| (?:`([^`=]*).*?`)? *\|", line).groups()
+            path = route or path
+            if path.startswith("/") and path != "/metrics":
+                routes.setdefault(path, []).extend([parameter] if parameter else [])
+        self.assertIn("limit", routes["/recommend"])
+        server = self.serve()
+        run = self.only_run("training")["run_id"]
+        known = {"job_name": "training", "run": run}
+        answered = 0
+        for path, parameters in routes.items():
+            for name in parameters:
+                others = "".join(f"&{k}={v}" for k, v in known.items() if k in parameters and k != name and name not in known)
+                asked = [f"{path}?{name}={value}{others}" for value in self.HOSTILE]
+                asked.append(f"{path}?{name}=1&{name}=2{others}")
+                for target in asked:
+                    answer = server.get(target)
+                    with self.subTest(target=target[:100]):
+                        self.assertIn(answer.status, (200, 400, 403, 404, 405, 409, 413), answer.body[:300])
+                        self.assertNotIn(b"\x01", answer.body)
+                        if answer.headers["Content-Type"].startswith("application/json"):
+                            self.assertNotIn(b"NaN", answer.body)
+                            self.assertTrue(answer.json)
+                    answered += answer.status == 200
+                twice = answer
+                with self.subTest(twice=target):
+                    self.assertNotEqual(twice.status, 200)
+        self.assertGreater(answered, 0)
+        self.assertEqual(server.get("/-/healthy").status, 200)
+
     def test_only_get_and_head_are_allowed(self):
         server = self.serve()
         for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):

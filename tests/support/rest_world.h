@@ -12,6 +12,8 @@
 #define ROOT  10
 #define SHELL 5
 #define OURS  7
+/* So much is cut off from a time in ticks on average. */
+#define HALF_TICK 0.005
 
 struct rest_world {
 	struct test_host t;

@@ -59,6 +59,36 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 	}
 }
 
+/* 12 ignores SIGCHLD, ran, and took page faults: it may have forked, and nobody is told what its children did. */
+static void what_others_may_have_done_is_missed_and_not_told(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	account_close(w.account);
+	put_process(&w, 12, 1, 0, "/box");
+	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
+	w.account = account_open(w.accounts, &w.t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	look_again(&w);
+	test_host_file(&w.t, "/proc/12/stat",
+		"12 (job) S 1 1 1 0 -1 0 9 0 0 0 50 0 0 0 20 0 1 0 5 1000 5 0 0 0 0 0 0 0 0 "
+		"65536\n");
+	usage(&w, 1800000, "");
+	machine(&w, 100, 60);
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 1, 1e-9);
+
+	struct account_note note = note_of(&w);
+
+	assert_string_equal(note.cpu_source, "proc");
+	/* Of the 0.8 s that the group used 12 did 0.5; that is told in ticks. */
+	assert_double_equal(note.cpu_missed_seconds, 0.3, 0.02);
+	assert_double_equal(note.cpu_seconds, 1, 1e-9);
+	world_done(&w);
+}
+
 static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 {
 	struct world w;
@@ -245,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
+		cmocka_unit_test(what_others_may_have_done_is_missed_and_not_told),
 		cmocka_unit_test(what_the_tree_did_until_its_group_was_read_is_its_own),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
 		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),

@@ -30,6 +30,9 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		{-2.5, "-2.5"},
 		{1e300, "1e+300"},
 		{9007199254740991.0, "9007199254740991"},
+		{9007199254740992.0, "9007199254740992"},
+		{9007199254740994.0, "9007199254740994"},
+		{18446744073709551615.0, "1.8446744073709552e+19"},
 		{1.0 / 3, "0.3333333333333333"},
 		{NAN, "NaN"},
 		{INFINITY, "+Inf"},
@@ -57,6 +60,25 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		assert_int_equal(double_text(text, table[i].v), strlen(table[i].text));
 		assert_string_equal(text, table[i].text);
 	}
+}
+
+/* A counter that has passed 2^53 goes on in steps of two and more, and is never told to be less. */
+static void counters_above_2_to_the_53_do_not_fall(void **state)
+{
+	double last = 0;
+
+	(void)state;
+	for (unsigned bit = 40; bit < 64; bit++)
+		for (uint64_t offset = 0; offset < 64; offset++) {
+			uint64_t counter = ((uint64_t)1 << bit) - 32 + offset;
+			char text[DOUBLE_TEXT_MAX];
+			struct scan s = SCAN(text, double_text(text, (double)counter));
+			double back;
+
+			assert_true(scan_double(&s, &back) && scan_end(&s));
+			assert_true(back == (double)counter && back >= last);
+			last = back;
+		}
 }
 
 static void double_text_of_any_fraction_reads_back(void **state)
@@ -331,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_runs_or_its_name_tells_which_did_not_start),
 		cmocka_unit_test(double_text_is_the_shortest_that_reads_back),
+		cmocka_unit_test(counters_above_2_to_the_53_do_not_fall),
 		cmocka_unit_test(double_text_of_any_fraction_reads_back),
 		cmocka_unit_test(buf_drops_what_passes_the_cap),
 		cmocka_unit_test(scan_stops_where_it_failed),

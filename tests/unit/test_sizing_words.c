@@ -182,10 +182,10 @@ static void one_run_is_no_reason_to_be_sure(void **state)
 		size_t runs;
 		const char *summary, *explained;
 	} table[] = {
-		{1, "as far as 1 successful run can tell, 25 % of runs are expected to need more",
-			"1 successful run cannot tell of a chance below 25 %"},
-		{9, "as far as 9 successful runs can tell, 5.0 % of runs are expected to need more",
-			"9 successful runs cannot tell of a chance below 5.0 %"},
+		{1, "as far as 1 successful run can tell, 17 % of runs are expected to need more",
+			"1 successful run cannot tell of a chance below 17 %"},
+		{9, "as far as 9 successful runs can tell, 4.5 % of runs are expected to need more",
+			"9 successful runs cannot tell of a chance below 4.5 %"},
 	};
 
 	(void)state;
