@@ -7,12 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/captured.h"
-
-/* Strings that each end in NUL; the last one's is the literal's own. */
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal)                                                           \
-	}
+#include "tests/support/process_texts.h"
 
 static const struct {
 	const char *what;

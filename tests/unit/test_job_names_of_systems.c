@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "collectors/recognise.h"
+#include "tests/support/process_texts.h"
 
-/* Strings that each end in NUL; the last one's is the literal's own. */
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal)                                                           \
-	}
 #define SUBMIT  "java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0"
 #define JENKINS "BUILD_TAG=t\0BUILD_NUMBER=12\0JOB_NAME="
 #define GITLAB  "GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_ID=71\0CI_JOB_NAME="

@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "collectors/recognise_private.h"
-
-/* Strings that each end in NUL; the last one's is the literal's own. */
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal)                                                           \
-	}
+#include "tests/support/process_texts.h"
 
 static const struct {
 	const char *what;

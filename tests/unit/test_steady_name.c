@@ -7,12 +7,7 @@
 
 #include "collectors/recognise.h"
 #include "collectors/steady_name.h"
-
-/* Strings that each end in NUL; the last one's is the literal's own. */
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal)                                                           \
-	}
+#include "tests/support/process_texts.h"
 
 /*
  * The same job in two runs, with all that differs between them wherever a system lets it into what it tells: one name,

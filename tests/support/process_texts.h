@@ -1,0 +1,11 @@
+/* Texts of processes, as the kernel keeps them. */
+#ifndef TESTS_SUPPORT_PROCESS_TEXTS_H
+#define TESTS_SUPPORT_PROCESS_TEXTS_H
+
+/* A struct slice of strings that each end in NUL; the last one's is the literal's own. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal)                                                           \
+	}
+
+#endif
