@@ -180,7 +180,8 @@ void process_tree_expect_orphans(struct process_tree *t, size_t of)
 
 	for (size_t steps = 0; steps < t->n; steps++) {
 		i = process_tree_find(t, t->member[i].ppid);
-		if (i == PROCESS_TREE_NONE)
+		/* One that vanished goes on from there itself: a deep chain that ends at once is climbed once. */
+		if (i == PROCESS_TREE_NONE || t->member[i].vanished)
 			return;
 		t->member[i].children_due = true;
 	}
