@@ -107,6 +107,14 @@ static double look_at_clock(struct account *a)
 	return a->counted.seconds - a->counted.stolen_seconds;
 }
 
+/* Of the group around the root, which was read already when it is the run's own. */
+static double group_seconds(const struct account *a, const struct host *h)
+{
+	double own = a->known[SOURCE_CGROUP];
+
+	return isnan(own) ? group_cpu_seconds(&a->group, h) : own;
+}
+
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
 	double grown)
 {
@@ -118,7 +126,7 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 				.spent_seconds = machine_cpu_spent(&a->machine, &s->machine) -
 						 (s->own_seconds - a->exporter_seconds),
 				.known_seconds = grown,
-				.group_seconds = group_cpu_seconds(&a->group, h),
+				.group_seconds = group_seconds(a, h),
 				.changes = s->machine.births != a->machine.births ||
 					   tree->vanished != a->vanished,
 				.orphans_hidden = process_tree_reaper(tree) == 0,

@@ -49,6 +49,8 @@ X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, sta
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
+X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
+  " r.id << 32) FROM run r WHERE r.run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
   " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
   " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
