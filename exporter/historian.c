@@ -301,13 +301,17 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
+/* A list of events, together. The thread is woken when it can have the lock, and not only to wait for it. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
-	ring_push(&h->ring, take);
-	h->handed++;
-	pthread_cond_signal(&h->wake);
+	for (struct event *next; take; take = next) {
+		next = take->next;
+		ring_push(&h->ring, take);
+		h->handed++;
+	}
 	pthread_mutex_unlock(&h->lock);
+	pthread_cond_signal(&h->wake);
 }
 
 void historian_run_begin(struct historian *h, const struct run_begin *b)
@@ -317,8 +321,13 @@ void historian_run_begin(struct historian *h, const struct run_begin *b)
 
 void historian_samples(struct historian *h, const struct sample *samples, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		hand_over(h, event_of_sample(&samples[i], h->config.columns->n));
+	struct event *first = NULL, **end = &first;
+
+	for (size_t i = 0; i < n; i++) {
+		*end = event_of_sample(&samples[i], h->config.columns->n);
+		end = &(*end)->next;
+	}
+	hand_over(h, first);
 }
 
 void historian_run_finish(struct historian *h, const struct run_finish *f)
