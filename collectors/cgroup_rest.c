@@ -41,8 +41,10 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 
 struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h)
 {
-	return (struct cgroup_rest_start){
-		group_cpu_seconds(group, h), others_cpu_seconds(h, others_own_pid(h))};
+	/* Reading one's own clock has the kernel charge to the group what was used until then. */
+	double ours = others_cpu_seconds(h, others_own_pid(h));
+
+	return (struct cgroup_rest_start){group_cpu_seconds(group, h), ours};
 }
 
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
