@@ -68,8 +68,7 @@ static void take_share(struct run_ends *r, const struct lineage_tally *now,
 {
 	double weight = seconds_between(r->before.ends_weight_ns, now->ends_weight_ns);
 	double share = m->seconds * fmin(fmax(weight / m->weight, 0), 1);
-	double at_most = seconds_between(r->before.ends_ns + r->before.unseen_ns,
-		now->ends_ns + now->unseen_ns);
+	double at_most = seconds_between(r->before.ends_most_ns, now->ends_most_ns);
 	double missed = fmin(at_most, m->seconds + m->more_seconds) - share;
 
 	r->seconds = r->seconds_before + share;

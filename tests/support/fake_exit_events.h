@@ -4,13 +4,17 @@
 
 #include "collectors/exit_events.h"
 
+/* Processes with the same rest are the same. */
 #define FAKE_PIDS 1000
 
-/* What the test changes: who has a CPU clock, and what it shows. */
+/* What the test changes: who has a CPU clock, and what it shows; by pid % FAKE_PIDS. */
 struct fake_processes {
 	bool alive[FAKE_PIDS];
 	uint64_t clock_ns[FAKE_PIDS];
 };
+
+/* What the next exit_events_start will give, for those who cannot come between that and what follows. */
+struct exit_events *fake_exit_events_first(void);
 
 struct fake_processes *fake_processes(struct exit_events *x);
 
