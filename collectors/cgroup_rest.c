@@ -10,12 +10,12 @@
 #include "collectors/quota.h"
 
 /*
- * So much more than was spent may be told, of the run's CPU time, and beside that; of a run that this exporter waits for
- * less, because what was waited for will be told to the instant.
+ * So much more than was spent may be told, of the run's CPU time, and beside that. For the sake of times in ticks that is
+ * more, unless this exporter waits for the run: then what was waited for will be told to the instant.
  */
-#define ABOVE_SHARE          0.01
-#define ABOVE_SECONDS        0.01
-#define ABOVE_SECONDS_WAITED 0.001
+#define ABOVE_SHARE            0.01
+#define ABOVE_SECONDS          0.001
+#define ABOVE_SECONDS_IN_TICKS 0.01
 /* A time in ticks is off by two at most, and by more than three standard deviations hardly ever: see slack_of(). */
 #define OFF_TICKS          2
 #define OFF_VARIANCE_TICKS (1.0 / 3)
@@ -113,13 +113,12 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 	r->rest = rest;
 	r->doubtful = others.doubtful_seconds;
 	/* By that it may be too much; and by what is above the least, of which there may be nothing. */
-	double off = slack + r->blur + usage - usage_before;
-	double allowed = rest * ABOVE_SHARE +
-			 (r->others.orphans_ours ? ABOVE_SECONDS_WAITED : ABOVE_SECONDS);
-	double told = rest - r->least + off > allowed ? r->least : rest;
+	double off = slack + r->blur + usage - usage_before, share = rest * ABOVE_SHARE;
+	double allowed = r->others.orphans_ours ? ABOVE_SECONDS : ABOVE_SECONDS_IN_TICKS;
+	double told = rest - r->least + off > share + ABOVE_SECONDS ? r->least : rest;
 
 	return r->told = (struct cgroup_rest_reading){
-		       .seconds = told - fmax(off - allowed, 0),
+		       .seconds = told - fmax(off - share - allowed, 0),
 		       .most = rest + slack,
 	       };
 }

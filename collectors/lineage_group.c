@@ -38,10 +38,15 @@ static bool is_listed(const struct lineage_listing *listing, pid_t pid)
 	return listing->n && bsearch(&pid, listing->pid, listing->n, sizeof pid, compare_pids);
 }
 
-/* Whoever was born later, and who had ended before, need not be listed. */
+/*
+ * A birth is told before the newborn is in its group (kernel/fork.c, copy_process), and what is between may be a while on
+ * a busy machine. A record is made before the group is left.
+ */
+#define NEWBORN_NS 100000000
+
 static bool is_outside(const struct entry *e, const struct lineage_listing *listing)
 {
-	return !e->gone && !e->recorded && e->born_ns < listing->at_ns &&
+	return !e->gone && !e->recorded && e->born_ns + NEWBORN_NS < listing->at_ns &&
 	       !is_listed(listing, e->pid);
 }
 
