@@ -58,18 +58,21 @@ static void estimate_all(struct ends_group *g, struct exit_events *x)
 	}
 }
 
-/* What all ends cost since the beginning, and so much more at most; and by what it is shared out. */
+/* What all ends cost since the beginning, and so much more at most; by what it is shared out, and what they took. */
 struct measured {
-	double seconds, more_seconds, weight;
+	double seconds, more_seconds, weight, most;
 };
 
+/* No end cost more than it took, neither the run's nor another's. */
 static void take_share(struct run_ends *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
 	double weight = seconds_between(r->before.ends_weight_ns, now->ends_weight_ns);
+	double most = seconds_between(r->before.ends_most_ns, now->ends_most_ns);
 	double share = m->seconds * fmin(fmax(weight / m->weight, 0), 1);
-	double at_most = seconds_between(r->before.ends_most_ns, now->ends_most_ns);
-	double missed = fmin(at_most, m->seconds + m->more_seconds) - share;
+
+	share = fmin(fmax(share, m->seconds - (m->most - most)), most);
+	double missed = fmin(most, m->seconds + m->more_seconds) - share;
 
 	r->seconds = r->seconds_before + share;
 	r->missed_seconds = r->missed_before + fmax(missed, 0);
@@ -133,11 +136,11 @@ static bool measure(const struct ends_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {
 	double told = seconds_between(g->before.cpu_ns, now->cpu_ns);
-	double most = seconds_between(g->before.ends_most_ns, now->ends_most_ns);
 
+	ret->most = seconds_between(g->before.ends_most_ns, now->ends_most_ns);
 	ret->seconds = g->usage_seconds - g->usage_before - told;
 	ret->weight = seconds_between(g->before.ends_weight_ns, now->ends_weight_ns);
-	return ret->weight > 0 && ret->seconds >= ret->weight / 2 && ret->seconds <= most;
+	return ret->weight > 0 && ret->seconds >= ret->weight / 2 && ret->seconds <= ret->most;
 }
 
 static void measure_group(struct ends_group *g, struct exit_events *x, const struct host *h)

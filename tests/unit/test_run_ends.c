@@ -158,6 +158,29 @@ static void ends_are_shared_out_between_the_run_and_others(void **state)
 	world_done(&w);
 }
 
+/* The machine stood still in one end, which cost as much as it took: nobody else's can have. */
+static void end_that_took_long_is_whose_it_was(void **state)
+{
+	static const struct {
+		pid_t parent;
+		double least, most; /* of the run's share, in nanoseconds */
+	} cases[] = {{ROOT, 99.5 * MS, 101 * MS}, {OTHER, 0, 2 * MS}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		world_init(&w);
+		for (pid_t pid = 100; pid < 110; pid++)
+			child_ends(&w, pid % 2 ? ROOT : OTHER, pid, END, END);
+		child_ends(&w, cases[i].parent, 110, 100 * MS, 100 * MS);
+		tick(&w);
+		assert_true(w.run[0].seconds * 1e9 >= cases[i].least);
+		assert_true(w.run[0].seconds * 1e9 <= cases[i].most);
+		world_done(&w);
+	}
+}
+
 static void runs_in_one_group_have_their_own_ends_each(void **state)
 {
 	struct world w;
@@ -330,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_what_the_group_used_beyond_what_is_told),
 		cmocka_unit_test(ends_are_shared_out_between_the_run_and_others),
+		cmocka_unit_test(end_that_took_long_is_whose_it_was),
 		cmocka_unit_test(runs_in_one_group_have_their_own_ends_each),
 		cmocka_unit_test(child_of_the_run_that_was_found_later_makes_no_difference),
 		cmocka_unit_test(who_comes_or_leaves_is_no_end),
