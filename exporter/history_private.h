@@ -141,7 +141,8 @@ struct sql {
 	struct history *history;
 	sqlite3_stmt *statement;
 	int parameter, column;
-	bool own; /* made for this use, not kept in the handle */
+	bool own;  /* made for this use, not kept in the handle */
+	int lacks; /* SQLite's code for what a row lacked that each has; 0 = nothing */
 };
 
 int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing);
@@ -160,8 +161,10 @@ int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negativ
 int sql_run(struct sql *q, struct err *e); /* to its end, without looking at rows */
 
 const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
-double sql_double(struct sql *q);    /* NULL = NaN */
-int64_t sql_int(struct sql *q);      /* NULL = 0 */
+/* Of a column that is never NULL. Of a damaged file it is: "", and the next sql_row says -EBADMSG. */
+const char *sql_name(struct sql *q);
+double sql_double(struct sql *q); /* NULL = NaN */
+int64_t sql_int(struct sql *q);   /* NULL = 0 */
 
 /* Several reads that see the same state; within a transaction of the caller they do anyway. */
 struct reading {

@@ -154,7 +154,7 @@ int history_read_columns(struct history *h, struct err *e)
 	arena_reset(&h->names);
 	h->n_columns = 0;
 	while ((code = sql_row(&q, e)) > 0) {
-		const char *name = sql_text(&q);
+		const char *name = sql_name(&q);
 
 		GROW(h->column, h->n_columns, room);
 		h->column[h->n_columns++] = (struct history_column){

@@ -375,7 +375,7 @@ static struct recorder read_recorder(struct sql *q)
 {
 	struct recorder r = {.run = sql_int(q)};
 
-	r.run_id = sql_text(q);
+	r.run_id = sql_name(q);
 	q->column++; /* job */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);
