@@ -259,6 +259,43 @@ static void who_comes_or_leaves_is_no_end(void **state)
 	}
 }
 
+/* An other with a long past goes from one group to another; both have runs. */
+static void who_moves_between_groups_is_no_end_of_either(void **state)
+{
+	static const char *const there[] = {"20\n", "20\n5\n", "20\n5\n"};
+	static const char *const here[] = {"10\n5\n", "10\n", "10\n"};
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	live(&w, ROOT2);
+	test_host_file(&w.t, "/proc/20/cgroup", "0::/two\n");
+	test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.type", "domain\n");
+	test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.procs", there[0]);
+	test_host_file(&w.t, "/sys/fs/cgroup/two/cpu.stat", "usage_usec 1000000\n");
+	assert_int_equal(cgroup_find(&w.group, &w.t.host, "20", NULL), 0);
+	begin_run(&w, 1, ROOT2, 0);
+	for (unsigned i = 0; i < ARRAY_LEN(there); i++) {
+		char usage[64];
+
+		child_ends(&w, ROOT, (pid_t)(100 + i), END, 2 * END);
+		/* In the other group, with what the one that moved does there. */
+		fake_fork(w.x, ROOT2, (pid_t)(200 + i), 50 * MS);
+		fake_end(w.x, (pid_t)(200 + i), MS, END);
+		w.p->clock_ns[OTHER] += i ? 70 * MS : 0;
+		snprintf(usage, sizeof usage, "usage_usec %u\n",
+			1000000 + (i + 1) * 1120 + i * 70000);
+		test_host_file(&w.t, "/sys/fs/cgroup/two/cpu.stat", usage);
+		test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.procs", there[i]);
+		snprintf(w.present, sizeof w.present, "%s", here[i]);
+		tick(&w);
+		/* Of the second end, when it moved, the estimate is told. */
+		assert_ends(w.run[0], (2 * (i + 1) - (i > 0)) * END);
+		assert_ends(w.run[1], (2 * (i + 1) - (i > 0)) * END);
+	}
+	world_done(&w);
+}
+
 static void who_ended_or_was_born_around_the_listing_changes_nothing(void **state)
 {
 	struct world w;
@@ -357,6 +394,7 @@ int main(void)
 		cmocka_unit_test(runs_in_one_group_have_their_own_ends_each),
 		cmocka_unit_test(child_of_the_run_that_was_found_later_makes_no_difference),
 		cmocka_unit_test(who_comes_or_leaves_is_no_end),
+		cmocka_unit_test(who_moves_between_groups_is_no_end_of_either),
 		cmocka_unit_test(who_ended_or_was_born_around_the_listing_changes_nothing),
 		cmocka_unit_test(lost_records_are_no_ends),
 		cmocka_unit_test(group_that_cannot_be_measured_leaves_the_estimate),
