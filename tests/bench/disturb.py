@@ -12,7 +12,8 @@ time between it and the windows of its neighbours. The job's units in the one ar
 Why not whole runs, or blocks of seconds, watched and not? Because everything else that happens to a job changes by 5 %
 within seconds, here as on other machines that one shares, so that it would take hours to tell 0.5 %. A tick takes a
 thousandth of a second: what it costs is in a window of a tenth, where it is ten times as large a part. That it ends there is
-not taken for granted: "profile" tells each tenth of the interval.
+not taken for granted: "profile" tells each tenth of the interval. The window is where the tick was due, not where it was:
+on a busy machine it begins when a CPU is free, and then the job has one, too.
 
 CPU: the change of CPU time a unit. Work: how much less is done in the time that passes, by waiting too. Told is the mean,
 times the share that windows have of the time: no tick is left out, and no median taken, as what happens at few of them must
@@ -43,7 +44,7 @@ import tempfile
 import time
 
 BOUND = 0.005
-TICKS_A_GROUP = 10
+TICKS_A_GROUP = 20
 SHORTEST_WINDOW = 0.03
 # The part of a window that is before the tick.
 BEFORE = 0.25
@@ -121,7 +122,21 @@ def watch(o, kind, folder, minutes):
         at = bisect.bisect(stops, tick)
         if 0 < at < len(stops):
             groups[at - 1].append(tick)
-    return Told(told), groups, cpu / sum(map(len, groups))
+    return Told(told), [due(group, o.seconds) for group in groups if group], cpu / sum(map(len, groups))
+
+
+def due(ticks, interval):
+    """When they were due: the exporter keeps to a grid, of which the tick that was least late tells most."""
+    found, run = [], []
+    for tick in [*ticks, math.inf]:
+        # One that was late by an interval begins a new grid.
+        if run and tick - run[-1] > 1.5 * interval:
+            places = [round((t - run[0]) / interval) for t in run]
+            first = min(t - place * interval for t, place in zip(run, places))
+            found += [first + place * interval for place in places]
+            run = []
+        run.append(tick)
+    return found
 
 
 def read_rollup(o, folder, minutes):
