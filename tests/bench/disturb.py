@@ -177,7 +177,8 @@ class Study:
             return None
         cpu, work = self.told.done((begin, end))
         other_cpu, other_work = self.told.done((begin - around, begin), (end, end + around))
-        return (cpu - other_cpu) / self.cpu, (other_work - work) / self.work
+        # A unit in a window in which others left no time for more weighs no more than any other.
+        return (cpu - other_cpu) / self.cpu * work / self.work, (other_work - work) / self.work
 
     def estimates(self, after):
         """[(mean, low, high) of CPU, and of work], so long after each tick"""
