@@ -53,8 +53,11 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	a->machine.ran_seconds = a->steal.ran_seconds;
 	a->machine.stolen_seconds = a->steal.stolen_seconds;
 	a->own_seconds = machine_cpu_own_seconds();
-	if (a->events)
-		exit_events_settle(a->events);
+	if (!a->events)
+		return;
+	ends_groups_read(&a->ends_groups, h);
+	exit_events_settle(a->events);
+	ends_groups_measure(&a->ends_groups, a->events, h);
 }
 
 uint64_t accounts_births(const struct accounts *a)
@@ -174,6 +177,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->events_run = exit_events_begin(shared->events, spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
+	run_ends_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
+		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
@@ -208,8 +213,10 @@ void account_close(struct account *a)
 {
 	if (!a)
 		return;
-	if (a->has_events)
+	if (a->has_events) {
 		exit_events_forget(a->shared->events, a->events_run);
+		run_ends_done(&a->ends, &a->shared->ends_groups, a->shared->events);
+	}
 	run_group_close(&a->own_group);
 	cgroup_rest_close(a->rest);
 	free(a);
@@ -225,7 +232,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL, NULL);
 	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
-		cgroup_processes(&a->own, h, pids_add, &found);
+		run_group_processes(&a->own_group, h, &found);
 	if (a->rest)
 		cgroup_rest_processes(a->rest, h, pids_add, &found);
 	if (a->has_events)
@@ -294,8 +301,6 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return 0;
 	if (source == SOURCE_CGROUP_REST)
 		return most;
-	if (a->has_events && a->tally.whole)
-		missed = fmin(missed, (double)a->tally.unseen_ns / 1e9);
 	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);

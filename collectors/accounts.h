@@ -7,7 +7,7 @@
  *
  *	cgroup      the kernel's account of the run's own control group: all of it
  *	cgroup-rest the kernel's account of a group that it shares with others, less theirs (cgroup_rest.h)
- *	taskstats   exit accounting on a privileged host: all but the end of each process
+ *	taskstats   exit accounting on a privileged host, and what the ends of processes cost beyond that (run_ends.h)
  *	task-clock  an inherited perf counter, for commands started here: all but the end of each process
  *	rusage      getrusage(2) of who waited: all that somebody waited for
  *	proc        what was seen in /proc, and what parents waited for

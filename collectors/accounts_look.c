@@ -22,32 +22,28 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/*
- * What the ends of processes took is estimated from how long they took, and the host of a virtual machine may have taken
- * a part of that. What turns out to be known better is estimated no more: then it falls.
- */
-static double ends_of(struct account *a)
-{
-	double told = (double)a->tally.ends_ns / 1e9, grown = told - a->told_ends_seconds;
-
-	a->told_ends_seconds = told;
-	a->ends_seconds += grown > 0 ? grown * (1 - a->stolen) : grown;
-	return fmax(a->ends_seconds, 0);
-}
-
-/* group_seconds: what the kernel counted for its group, which is more than what is estimated; NaN = unknown. */
-static void look_at_events(struct account *a, const struct process_tree *tree, double group_seconds,
+/* What was told is never too much; what ends cost beyond it is not more than the kernel counted for its group. */
+static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
 	const struct lineage_tally *t = &a->tally;
 
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
+	if (!a->ends.group)
+		run_ends_estimate(&a->ends, t);
 	add_members(a, tree);
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
-	double told = (double)t->cpu_ns / 1e9;
-	double with_ends = as_command(a, told + ends_of(a));
+	double told = (double)t->cpu_ns / 1e9, with_ends = told + fmax(a->ends.seconds, 0);
+	double most = as_command(a, with_ends + a->ends.missed_seconds);
+	double group_seconds = fmin(a->known[SOURCE_CGROUP], a->most_seconds);
 
-	a->known[SOURCE_TASKSTATS] = fmax(as_command(a, told), fmin(with_ends, group_seconds));
+	a->known[SOURCE_TASKSTATS] =
+		fmax(as_command(a, told), fmin(as_command(a, with_ends), group_seconds));
+	if (t->whole) {
+		a->most_seconds = fmin(a->most_seconds, most);
+		if (a->known[SOURCE_CGROUP_REST] > a->most_seconds)
+			a->known[SOURCE_CGROUP_REST] = a->most_seconds;
+	}
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -107,6 +103,14 @@ static double look_at_clock(struct account *a)
 	return a->counted.seconds - a->counted.stolen_seconds;
 }
 
+/* Of the group around the root, which was read already when it is the run's own. */
+static double group_seconds(const struct account *a, const struct host *h)
+{
+	double own = a->known[SOURCE_CGROUP];
+
+	return isnan(own) ? group_cpu_seconds(&a->group, h) : own;
+}
+
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
 	double grown)
 {
@@ -118,7 +122,7 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 				.spent_seconds = machine_cpu_spent(&a->machine, &s->machine) -
 						 (s->own_seconds - a->exporter_seconds),
 				.known_seconds = grown,
-				.group_seconds = group_cpu_seconds(&a->group, h),
+				.group_seconds = group_seconds(a, h),
 				.changes = s->machine.births != a->machine.births ||
 					   tree->vanished != a->vanished,
 				.orphans_hidden = process_tree_reaper(tree) == 0,
@@ -151,7 +155,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	a->most_seconds = as_command(a, rest.most);
 	look_at_quota(a, h, value);
 	if (a->has_events)
-		look_at_events(a, tree, fmin(a->known[SOURCE_CGROUP], a->most_seconds), value);
+		look_at_events(a, tree, value);
 	/* It may tell too much: it is not used beside exit accounting, nor beyond what the group had. */
 	if (a->clock && !(a->has_events && a->tally.whole))
 		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), a->most_seconds);

@@ -9,6 +9,7 @@
 #include "collectors/memory_kills.h"
 #include "collectors/missed_cpu.h"
 #include "collectors/quota.h"
+#include "collectors/run_ends.h"
 #include "collectors/run_group.h"
 #include "collectors/source.h"
 
@@ -27,6 +28,7 @@ enum cpu_source {
 
 struct accounts {
 	struct exit_events *events;
+	struct ends_groups ends_groups;
 	bool events_tried;
 	struct err refusal;
 	struct source stat;         /* of the machine, opened at the first tick */
@@ -46,7 +48,7 @@ struct account {
 	struct run_group own_group;
 	uint64_t vanished;        /* members of the tree, as of the last look */
 	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
-	double most_seconds;      /* by that; NaN = unknown */
+	double most_seconds;      /* by that, or by exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct quota quota;
 	unsigned looks, events_run;
@@ -54,12 +56,11 @@ struct account {
 	const struct task_clock *clock;
 	struct task_clock_total counted;
 	double stolen; /* part of what ran of late that was stolen by the host of a virtual machine */
-	double ends_seconds,
-		told_ends_seconds; /* of exit accounting: without what was stolen, and with it */
 	double forked_seconds; /* of the root before it was the command, or before it entered its own group */
 	double known[SOURCES]; /* seconds; NaN = not there */
 	double total, system, user;
 	struct lineage_tally tally; /* of exit accounting */
+	struct run_ends ends;
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;

@@ -239,15 +239,6 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
-int cgroup_processes(const struct cgroup *c, const struct host *host,
-	void (*each)(void *context, pid_t pid), void *context)
-{
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
-		if (c->place[i].version)
-			return cgroup_place_processes(&c->place[i], host, each, context);
-	return -ENOENT;
-}
-
 /* ---- groups below ---- */
 
 struct below {

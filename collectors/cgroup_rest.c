@@ -9,9 +9,13 @@
 #include "collectors/cgroup_own.h"
 #include "collectors/quota.h"
 
-/* So much more than was spent may be told, of the run's CPU time, and beside that. */
-#define ABOVE_SHARE   0.01
-#define ABOVE_SECONDS 0.01
+/*
+ * So much more than was spent may be told, of the run's CPU time, and beside that. For the sake of times in ticks that is
+ * more, unless this exporter waits for the run: then what was waited for will be told to the instant.
+ */
+#define ABOVE_SHARE            0.01
+#define ABOVE_SECONDS          0.001
+#define ABOVE_SECONDS_IN_TICKS 0.01
 /* A time in ticks is off by two at most, and by more than three standard deviations hardly ever: see slack_of(). */
 #define OFF_TICKS          2
 #define OFF_VARIANCE_TICKS (1.0 / 3)
@@ -41,8 +45,10 @@ static const struct cgroup_place *place_of(const struct cgroup *c)
 
 struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h)
 {
-	return (struct cgroup_rest_start){
-		group_cpu_seconds(group, h), others_cpu_seconds(h, others_own_pid(h))};
+	/* Reading one's own clock has the kernel charge to the group what was used until then. */
+	double ours = others_cpu_seconds(h, others_own_pid(h));
+
+	return (struct cgroup_rest_start){group_cpu_seconds(group, h), ours};
 }
 
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
@@ -107,12 +113,12 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 	r->rest = rest;
 	r->doubtful = others.doubtful_seconds;
 	/* By that it may be too much; and by what is above the least, of which there may be nothing. */
-	double off = slack + r->blur + usage - usage_before;
-	double allowed = rest * ABOVE_SHARE + ABOVE_SECONDS;
-	double told = rest - r->least + off > allowed ? r->least : rest;
+	double off = slack + r->blur + usage - usage_before, share = rest * ABOVE_SHARE;
+	double allowed = r->others.orphans_ours ? ABOVE_SECONDS : ABOVE_SECONDS_IN_TICKS;
+	double told = rest - r->least + off > share + ABOVE_SECONDS ? r->least : rest;
 
 	return r->told = (struct cgroup_rest_reading){
-		       .seconds = told - fmax(off - allowed, 0),
+		       .seconds = told - fmax(off - share - allowed, 0),
 		       .most = rest + slack,
 	       };
 }

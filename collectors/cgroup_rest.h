@@ -9,8 +9,8 @@
  *
  * In an interval in which others may have spent what nobody is told of (cgroup_others.h), only what is known of the run
  * otherwise is its own for certain: the truth lies between that and the rest. What is told never exceeds the truth by
- * more than a hundredth and 10 ms, and comes as near to the rest as that permits. What an other did after it was last
- * seen is counted with the run.
+ * more than a hundredth and 1 ms, or 10 ms where times in ticks are all that tells of the run, and comes as near to the
+ * rest as that permits. What an other did after it was last seen is counted with the run.
  */
 #ifndef COLLECTORS_CGROUP_REST_H
 #define COLLECTORS_CGROUP_REST_H

@@ -375,6 +375,40 @@ void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *
 	pthread_mutex_unlock(&x->lock);
 }
 
+unsigned exit_events_begin_others(struct exit_events *x)
+{
+	pthread_mutex_lock(&x->lock);
+	unsigned others = lineage_begin_others(x->lineage);
+
+	pthread_mutex_unlock(&x->lock);
+	return others;
+}
+
+void exit_events_share(struct exit_events *x, unsigned run, unsigned others)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_share(x->lineage, run, others);
+	pthread_mutex_unlock(&x->lock);
+}
+
+enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
+	const struct lineage_listing *listing)
+{
+	pthread_mutex_lock(&x->lock);
+	drain(x);
+	enum lineage_change change = lineage_compare(x->lineage, others, listing, cpu_clock, NULL);
+
+	pthread_mutex_unlock(&x->lock);
+	return change;
+}
+
+void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_group(x->lineage, others, ret);
+	pthread_mutex_unlock(&x->lock);
+}
+
 struct exit_events_health exit_events_health(struct exit_events *x)
 {
 	pthread_mutex_lock(&x->lock);

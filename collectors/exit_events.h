@@ -1,7 +1,7 @@
 /*
  * Accounts of runs whose processes nobody here waits for, on a privileged host: process events and exit
  * accounting of the kernel, entered in a lineage by a thread of its own. What a process uses for taking down its
- * memory at its end is not in its record (some 60 us for a small one). Needs CAP_NET_ADMIN and the initial PID,
+ * memory at its end is not in its record (some 60 us for a small one): see run_ends.h. Needs CAP_NET_ADMIN and the initial PID,
  * user and network namespaces; what has not got them is told at the start, and other sources are used.
  *
  * Costs a wake-up of the thread at most every 10 ms while processes come and go anywhere on the machine.
@@ -33,6 +33,12 @@ void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally
 /* As lineage_living; each is called with a lock held, and must not call back. */
 void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
+
+unsigned exit_events_begin_others(struct exit_events *x);
+void exit_events_share(struct exit_events *x, unsigned run, unsigned others);
+enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
+	const struct lineage_listing *listing);
+void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret);
 
 struct exit_events_health {
 	uint64_t events, records;

@@ -113,7 +113,9 @@ static const char *below_root(const struct mount *m)
 
 static int read_space(struct filesystem *f, const struct host *host)
 {
-	int code = tree_device(host->root, below_root(f->mount), &f->device);
+	/* Nothing can be mounted over a directory that is held. */
+	bool known = f->readable && !*below_root(f->mount);
+	int code = known ? 0 : tree_device(host->root, below_root(f->mount), &f->device);
 
 	if (code == 0)
 		code = tree_space(host->root, below_root(f->mount), &f->space);

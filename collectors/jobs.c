@@ -10,7 +10,7 @@
 		.type = METRIC_##type_, .fold = FOLD_##fold_, .column = column_},
 #define JOB_COMBINE(id, combine, ...) [id] = COMBINE_##combine,
 
-enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_N_METRICS };
+enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_READ_AT, JOB_N_METRICS };
 
 const struct metric run_metrics[] = {
 	RUN_METRICS(JOB_ROW)
@@ -20,6 +20,9 @@ const struct metric run_metrics[] = {
 		.help = "Runs of the job that ended, by outcome, as counted by the history"},
 	[JOB_LAST_END] = {.name = "rightsize_job_last_end_timestamp_seconds", .unit = "seconds",
 		.labels = {"job_name"}, .help = "End of the job's latest run since the Unix epoch"},
+	[JOB_READ_AT] = {.name = "rightsize_jobs_timestamp_seconds", .unit = "seconds",
+		.help = "When the runs of all jobs were looked at, since the Unix epoch: at most a second before the answer, "
+			"or ten times as long as a look takes"},
 };
 /* clang-format on */
 
@@ -99,6 +102,8 @@ static int jobs_collect(void *state, const struct host *host, struct block *out,
 	sort_by_job(host->jobs);
 	for (size_t i = 0; i < host->jobs->n_jobs; i++)
 		add_job(host->jobs->job[i], out);
+	if (host->jobs->read_at.ns)
+		POINT(out, JOB_READ_AT, wall_seconds(host->jobs->read_at), NULL);
 	return 0;
 }
 

@@ -82,8 +82,14 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 /* When a run of the job ended that the history knows of; NaN and what is earlier than what is known do nothing. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 
-/* Reads all runs; fills s->runs. Called once per tick, before the jobs collector turns them into points. */
+/*
+ * Reads all runs; fills s->runs. Called at each look at them, before the jobs collector turns them into points; what that
+ * tells is of the latest look.
+ */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
+
+/* Fills s->runs as the latest look found them. */
+void jobs_tell(const struct jobs *j, struct snapshot *s);
 
 /*
  * Forgets ended runs whose last reading is in a snapshot of a generation up to seen, or was taken so many seconds ago;

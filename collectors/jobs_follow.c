@@ -330,23 +330,13 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	}
 }
 
-void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
+void jobs_tell(const struct jobs *j, struct snapshot *s)
 {
 	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
 
-	gpus_begin(j->gpus, host);
-	if (j->n_runs)
-		walk_all(j, host);
 	for (size_t i = 0; i < j->n_runs; i++) {
-		struct tracked *t = j->run[i];
+		const struct tracked *t = j->run[i];
 
-		bool had_ended = t->ended;
-
-		look_at_run(j, t, host);
-		if (t->ended && !had_ended) {
-			t->ended_generation = s->generation;
-			t->ended_at = host->now.mono;
-		}
 		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
 		r[i].started_at = t->started_at;
@@ -355,6 +345,25 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	}
 	s->runs = r;
 	s->n_runs = j->n_runs;
+}
+
+void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
+{
+	gpus_begin(j->gpus, host);
+	if (j->n_runs)
+		walk_all(j, host);
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+		bool had_ended = t->ended;
+
+		look_at_run(j, t, host);
+		if (t->ended && !had_ended) {
+			t->ended_generation = s->generation;
+			t->ended_at = host->now.mono;
+		}
+	}
+	j->read_at = host->now.wall;
+	jobs_tell(j, s);
 }
 
 static const char *memory_source_of(const struct tracked *t, const struct account_note *note)

@@ -53,7 +53,8 @@ struct jobs {
 	struct job **job;
 	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
 	uint64_t uses;
-	struct gpus *gpus; /* borrowed; NULL = nothing is known of GPUs */
+	struct wall read_at; /* 0 = not yet */
+	struct gpus *gpus;   /* borrowed; NULL = nothing is known of GPUs */
 	struct accounts *accounts;
 	struct endings endings;
 };

@@ -1,44 +1,10 @@
 /* The book of followed processes. */
-#include "collectors/lineage.h"
+#include "collectors/lineage_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
-
-#define NONE SIZE_MAX
-
-struct entry {
-	pid_t pid;
-	unsigned run;
-	uint64_t clock_ns; /* last reading */
-	struct task_record record;
-	uint64_t born_ns, ended_ns; /* when; 0 = not told */
-	uint64_t end_ns;            /* CPU time of its end, when priced */
-	bool recorded, priced;
-	bool final; /* its clock was read when it had ended: that is all of it */
-	bool seen;  /* born before our eyes, or its clock was read: so a record must come */
-	bool gone;  /* its clock could not be read */
-};
-
-struct run_book {
-	bool taken;
-	pid_t root; /* 0 once the pid belongs to somebody else */
-	struct lineage_tally
-		past; /* of the processes that left the book; and what is of the run itself */
-	struct lineage_tally all; /* with those in the book, as of the last settling */
-};
-
-struct lineage {
-	size_t n, room;
-	struct entry *entry;
-	size_t n_slots;
-	uint32_t *slot; /* hash of pid -> index + 1 */
-	size_t n_recorded;
-	size_t n_runs, runs_room;
-	struct run_book *run;
-	double usual; /* what half of the ends took of late at most, of what END_NS and END_PAGE_NS say */
-};
 
 struct lineage *lineage_new(void)
 {
@@ -65,14 +31,14 @@ static size_t slot_of(const struct lineage *l, pid_t pid)
 	return ((uint32_t)pid * 2654435761U) & (l->n_slots - 1);
 }
 
-static size_t find(const struct lineage *l, pid_t pid)
+size_t lineage_find(const struct lineage *l, pid_t pid)
 {
 	if (l->n_slots == 0)
-		return NONE;
+		return LINEAGE_NONE;
 	for (size_t s = slot_of(l, pid); l->slot[s]; s = (s + 1) & (l->n_slots - 1))
 		if (l->entry[l->slot[s] - 1].pid == pid)
 			return l->slot[s] - 1;
-	return NONE;
+	return LINEAGE_NONE;
 }
 
 static void index_add(struct lineage *l, size_t i)
@@ -98,10 +64,25 @@ static void index_rebuild(struct lineage *l)
 		index_add(l, i);
 }
 
+void lineage_break(struct lineage *l, unsigned run)
+{
+	unsigned others = l->run[run].others;
+
+	if (others != LINEAGE_NO_OTHERS)
+		l->run[others].breaks++;
+}
+
+/* Something of the run is not told. */
+static void lack(struct lineage *l, unsigned run)
+{
+	l->run[run].past.whole = false;
+	lineage_break(l, run);
+}
+
 static void add(struct lineage *l, const struct entry *e)
 {
 	if (l->n == LINEAGE_MAX) {
-		l->run[e->run].past.whole = false;
+		lack(l, e->run);
 		return;
 	}
 	GROW(l->entry, l->n, l->room);
@@ -114,10 +95,8 @@ static void add(struct lineage *l, const struct entry *e)
 
 /* ---- runs ---- */
 
-unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
+unsigned lineage_number(struct lineage *l)
 {
-	struct run_book book = {
-		.taken = true, .root = root, .past = {.cpu_ns = base_ns, .whole = true}};
 	size_t i = 0;
 
 	while (i < l->n_runs && l->run[i].taken)
@@ -126,19 +105,44 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 		GROW(l->run, l->n_runs, l->runs_room);
 		l->n_runs++;
 	}
-	book.all = book.past;
-	l->run[i] = book;
-	lineage_add(l, (unsigned)i, root);
+	l->run[i] =
+		(struct run_book){.taken = true, .others = LINEAGE_NO_OTHERS, .past.whole = true};
 	return (unsigned)i;
+}
+
+unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
+{
+	unsigned run = lineage_number(l);
+	struct run_book *book = &l->run[run];
+
+	book->root = root;
+	book->base_ns = book->past.cpu_ns = base_ns;
+	book->all = book->past;
+	lineage_add(l, run, root);
+	return run;
 }
 
 void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 {
-	if (find(l, pid) == NONE)
+	size_t i = lineage_find(l, pid);
+
+	if (i == LINEAGE_NONE) {
 		add(l, &(struct entry){.pid = pid, .run = run});
+		return;
+	}
+	unsigned *owner = &l->entry[i].run;
+
+	/* Others yield: whoever leaves them for a run in the same group makes no difference to that. */
+	if (l->run[*owner].others != *owner || *owner == run)
+		return;
+	if (l->run[run].others != *owner) {
+		lineage_break(l, *owner);
+		lineage_break(l, run);
+	}
+	*owner = run;
 }
 
-static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
+void lineage_remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
 	unsigned run)
 {
 	size_t n = 0;
@@ -162,14 +166,15 @@ static bool is_of_run(const struct entry *e, unsigned run)
 
 void lineage_forget(struct lineage *l, unsigned run)
 {
-	remove_where(l, is_of_run, run);
+	lineage_break(l, run);
+	lineage_remove_where(l, is_of_run, run);
 	l->run[run].taken = false;
 }
 
 void lineage_lost(struct lineage *l)
 {
-	for (size_t i = 0; i < l->n_runs; i++)
-		l->run[i].past.whole = false;
+	for (unsigned i = 0; i < l->n_runs; i++)
+		lack(l, i);
 }
 
 /* ---- what an entry is worth ---- */
@@ -180,6 +185,8 @@ void lineage_lost(struct lineage *l)
 /* Ends that took longer than so many usual ones were interrupted: how long they would have taken nobody knows. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
+/* What follows the event of an end until nothing is left of it, at most. */
+#define AFTER_NS 100000
 
 static uint64_t pages_of(const struct entry *e)
 {
@@ -189,6 +196,11 @@ static uint64_t pages_of(const struct entry *e)
 static uint64_t end_at_most(const struct entry *e)
 {
 	return LINEAGE_END_NS + pages_of(e) * LINEAGE_END_PAGE_NS;
+}
+
+static uint64_t usual_end(const struct entry *e)
+{
+	return END_NS + pages_of(e) * END_PAGE_NS;
 }
 
 /*
@@ -202,8 +214,10 @@ static void price(struct lineage *l, struct entry *e)
 	if (e->priced || !e->recorded || !e->born_ns || !e->record.elapsed_ns ||
 		e->ended_ns <= record_at)
 		return;
-	double expected = (double)(END_NS + pages_of(e) * END_PAGE_NS);
-	double of_usual = (double)(e->ended_ns - record_at) / expected;
+	double expected = (double)usual_end(e);
+
+	e->took_ns = e->ended_ns - record_at;
+	double of_usual = (double)e->took_ns / expected;
 
 	bool interrupted = of_usual > USUAL_MAX * l->usual;
 
@@ -226,8 +240,11 @@ static void tally_entry(struct lineage_tally *t, const struct entry *e)
 	t->cpu_wait_ns += r->cpu_wait_ns;
 	t->io_wait_ns += r->io_wait_ns;
 	t->memory_wait_ns += r->memory_wait_ns;
-	if (e->recorded && !e->final)
+	if (e->recorded && !e->final) {
 		t->unseen_ns += end_at_most(e) - e->end_ns;
+		t->ends_weight_ns += e->priced ? e->end_ns : usual_end(e);
+		t->ends_most_ns += e->priced ? e->took_ns + AFTER_NS : end_at_most(e);
+	}
 	if (r->peak_bytes > t->peak_process_bytes)
 		t->peak_process_bytes = r->peak_bytes;
 }
@@ -242,7 +259,7 @@ static void bury(struct lineage *l, struct entry *e)
 	past->ended++;
 	/* What was added when it was already gone left its record before. */
 	if (!e->recorded && e->seen)
-		past->whole = false;
+		lack(l, e->run);
 }
 
 /* ---- events ---- */
@@ -250,16 +267,16 @@ static void bury(struct lineage *l, struct entry *e)
 static void forked(struct lineage *l, const struct process_event *event)
 {
 	pid_t pid = event->pid;
-	size_t old = find(l, pid);
+	size_t old = lineage_find(l, pid);
 
 	/* Found in /proc just before its birth was told. */
-	if (old != NONE && !l->entry[old].seen) {
+	if (old != LINEAGE_NONE && !l->entry[old].seen) {
 		l->entry[old].seen = true;
 		l->entry[old].born_ns = event->at_ns;
 		return;
 	}
 	/* The number is used again: its former owner is gone. */
-	if (old != NONE) {
+	if (old != LINEAGE_NONE) {
 		bury(l, &l->entry[old]);
 		l->n_recorded -= l->entry[old].recorded;
 		l->entry[old] = l->entry[--l->n];
@@ -269,9 +286,9 @@ static void forked(struct lineage *l, const struct process_event *event)
 		if (l->run[i].root == pid)
 			l->run[i].root = 0;
 
-	size_t of = find(l, event->parent);
+	size_t of = lineage_find(l, event->parent);
 
-	if (of == NONE)
+	if (of == LINEAGE_NONE)
 		return;
 	l->run[l->entry[of].run].past.born++;
 	add(l, &(struct entry){
@@ -280,10 +297,10 @@ static void forked(struct lineage *l, const struct process_event *event)
 
 static void ended(struct lineage *l, const struct process_event *event)
 {
-	size_t i = find(l, event->pid);
+	size_t i = lineage_find(l, event->pid);
 
 	/* That of the last thread counts. */
-	if (i != NONE)
+	if (i != LINEAGE_NONE)
 		l->entry[i].ended_ns = event->at_ns;
 	for (i = 0; i < l->n_runs; i++)
 		if (l->run[i].taken && l->run[i].root == event->pid) {
@@ -306,8 +323,8 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 
 void lineage_record(struct lineage *l, const struct task_record *record)
 {
-	size_t i = find(l, record->id);
-	struct entry *e = i == NONE ? NULL : &l->entry[i];
+	size_t i = lineage_find(l, record->id);
+	struct entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
 	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
 	if (!e || (e->recorded && e->record.whole))
@@ -326,9 +343,9 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 
 bool lineage_awaits(const struct lineage *l, pid_t pid)
 {
-	size_t i = find(l, pid);
+	size_t i = lineage_find(l, pid);
 
-	return i != NONE && !l->entry[i].recorded;
+	return i != LINEAGE_NONE && !l->entry[i].recorded;
 }
 
 size_t lineage_ended(const struct lineage *l)
@@ -365,7 +382,7 @@ void lineage_settle(struct lineage *l)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->entry[i].gone)
 			bury(l, &l->entry[i]);
-	remove_where(l, is_gone, 0);
+	lineage_remove_where(l, is_gone, 0);
 	for (size_t i = 0; i < l->n_runs; i++)
 		l->run[i].all = l->run[i].past;
 	for (size_t i = 0; i < l->n; i++) {

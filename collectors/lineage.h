@@ -4,8 +4,9 @@
  *
  * A run's CPU time is that of its living processes, each read from its own clock, and of its ended ones, each
  * as the kernel told at its end. Nothing is taken from who waited for whom, so it makes no difference whether
- * somebody did. A record does not hold what the end itself takes, when the memory is taken down: that is the time
- * from the record to the event of the end, or the usual where it is far longer than that, since then others had the CPU.
+ * somebody did. A record does not hold what the end itself takes, when the memory is taken down: that is estimated by
+ * the time from the record to the event of the end, or the usual where it is far longer than that, since then others had
+ * the CPU, or the whole machine stood still. Of those who share a control group it can be measured (run_ends.h).
  */
 #ifndef COLLECTORS_LINEAGE_H
 #define COLLECTORS_LINEAGE_H
@@ -69,6 +70,8 @@ struct lineage_tally {
 	uint64_t unseen_ns;
 	uint64_t born,
 		ended; /* processes that events brought, and that were found gone, since the run began */
+	/* For sharing out what all ends of a group cost; and from each record to the event of the end, whoever had the CPU. */
+	uint64_t ends_weight_ns, ends_most_ns;
 	bool whole; /* nothing is known to be missing since the run began */
 	/* What the last thread of the root left, as wait(2) gives it: how it ended, once it is gone. */
 	bool status_heard;
@@ -79,10 +82,45 @@ struct lineage_tally {
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
 
-/* As of the last lineage_settle. */
+/* As of the last lineage_settle; here and below. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
 /* How many processes in the book had their record: worth a lineage_settle when they are many. */
 size_t lineage_ended(const struct lineage *l);
+
+/*
+ * ---- a control group that runs share (lineage_group.c) ----
+ *
+ * The others in it are a run of their own, without a root, which yields its processes to whatever run claims them. What
+ * all of the group used is the sum of both; so what the kernel counted for the group beyond that is what the ends cost.
+ */
+unsigned lineage_begin_others(struct lineage *l);
+/* The run is in the group of these others. Until either is forgotten: the runs first. */
+void lineage_share(struct lineage *l, unsigned run, unsigned others);
+
+/* The processes of a group as the kernel listed them, and when, by the monotonic clock. */
+struct lineage_listing {
+	pid_t *pid; /* sorted by whoever compares */
+	size_t n;
+	uint64_t at_ns;
+};
+
+enum lineage_change {
+	LINEAGE_SAME,
+	LINEAGE_OTHERS_CHANGED, /* others came in or left, and are in the book, or not any more */
+	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is not in the group */
+};
+
+/* After a lineage_settle that came after the listing. */
+enum lineage_change lineage_compare(struct lineage *l, unsigned others,
+	const struct lineage_listing *listing, lineage_clock *clock, void *context);
+
+struct lineage_group {
+	uint64_t cpu_ns; /* told of all in it; to be compared with earlier ones: */
+	uint64_t breaks; /* as long as this is the same */
+	uint64_t ends_weight_ns, ends_most_ns;
+};
+
+void lineage_group(const struct lineage *l, unsigned others, struct lineage_group *ret);
 
 #endif

@@ -27,7 +27,7 @@ void block_add(struct block *b, unsigned id, double value, const char *const *la
 	const struct metric *m = &b->collector->metrics[id];
 	size_t n = 0;
 
-	if (isnan(value))
+	if (isnan(value) || (b->kept_only && m->fold == FOLD_NONE))
 		return;
 	if (b->n_points >= BLOCK_POINTS_MAX) {
 		b->dropped++;

@@ -40,8 +40,9 @@ struct block {
 	struct arena *arena;
 	struct points *points; /* one list per metric of the collector */
 	size_t n_points, dropped;
-	bool success; /* false: it failed, and has no points */
-	bool absent;  /* this machine has no such thing: no points and no complaint */
+	bool success;   /* false: it failed, and has no points */
+	bool absent;    /* this machine has no such thing: no points and no complaint */
+	bool kept_only; /* points of metrics that no history keeps (FOLD_NONE) are left out */
 	double duration_seconds;
 };
 

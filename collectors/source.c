@@ -5,7 +5,7 @@
 
 void source_open(struct source *s, struct tree *tree, const char *path)
 {
-	*s = (struct source){.tree = tree, .path = path, .kept = tree_keep(tree, path)};
+	*s = (struct source){.tree = tree, .path = path, .kept = KEPT_NONE};
 }
 
 void source_close(struct source *s)
@@ -31,6 +31,9 @@ static int result(const struct host *host, const struct tree *tree, const char *
 
 int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
 {
+	if (!s->tried)
+		s->kept = tree_keep(s->tree, s->path);
+	s->tried = true;
 	ssize_t n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
 
 	if (n < 0 && s->kept.fd >= 0) {

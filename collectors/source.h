@@ -14,11 +14,12 @@
 #include "collectors/base/tree.h"
 #include "collectors/host.h"
 
-/* A file whose descriptor stays open. tree and path are borrowed. */
+/* A file whose descriptor stays open, from its first reading on. tree and path are borrowed. */
 struct source {
 	struct tree *tree;
 	const char *path;
 	struct kept kept;
+	bool tried; /* to open it */
 };
 
 void source_open(struct source *s, struct tree *tree, const char *path);

@@ -276,13 +276,19 @@ struct slice without_training(struct slice name)
 
 /* ---- before the end ---- */
 
+/* Also a part of a letter that is none of ASCII, whose bytes stay together. */
+static bool is_of_word(char c)
+{
+	return is_letter_or_digit(c) || (unsigned char)c >= 0x80;
+}
+
 /* The length of a date, a time or a UUID that begins here and is followed by something else; 0: there is none. */
 static size_t date_here(const char *at)
 {
 	size_t longest = 0;
 
 	for (size_t n = 1; at[n - 1] && n <= LONGEST_TAIL; n++) {
-		if (at[n] && is_letter_or_digit(at[n]))
+		if (at[n] && is_of_word(at[n]))
 			continue;
 		for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
 			if (tails[i].means != is_unix_time &&
@@ -298,7 +304,7 @@ void drop_dates_inside(char *name)
 	char *to = name, *from = name;
 
 	while (*from) {
-		bool begins = from == name || !is_letter_or_digit(from[-1]);
+		bool begins = from == name || !is_of_word(from[-1]);
 		size_t n = begins && is_letter_or_digit(*from) ? date_here(from) : 0;
 
 		/* One at the end, or alone, is not for us; the joint behind it goes along. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/jobs.h"
 #include "exporter/costs.h"
 #include "exporter/log.h"
 #include "exporter/outlook.h"
@@ -14,6 +15,7 @@
 struct active {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
 	void *state;
+	bool kept; /* the history keeps some of its metrics, which are not of runs */
 	struct complaint complaint;
 };
 
@@ -22,11 +24,23 @@ struct active_set {
 	struct active *active; /* as many */
 };
 
+static bool is_kept(const struct collector *c)
+{
+	/* Its columns are filled from the runs themselves. */
+	if (c == &collector_jobs)
+		return false;
+	for (size_t i = 0; i < c->n_metrics; i++)
+		if (c->metrics[i].fold != FOLD_NONE)
+			return true;
+	return false;
+}
+
 static void start_one(struct active *a, const struct collector *c, const struct host *host)
 {
 	struct err e = {0};
 	int code = c->start ? c->start(&a->state, host, &e) : 0;
 
+	a->kept = is_kept(c);
 	if (code == 0)
 		a->collector = c;
 	else if (code != -ENOENT)
@@ -93,10 +107,11 @@ static void complain(struct active *a, struct err *e, int code)
 static void collect(struct active *a, const struct host *host, struct block *b)
 {
 	struct err e = {0};
-	int64_t before = now_read().mono.ns;
+	int64_t before = b->kept_only ? 0 : now_read().mono.ns;
 	int code = a->collector->collect(a->state, host, b, &e);
 
-	b->duration_seconds = (double)(now_read().mono.ns - before) / 1e9;
+	if (!b->kept_only)
+		b->duration_seconds = (double)(now_read().mono.ns - before) / 1e9;
 	b->success = code == 0;
 	b->absent = code == -ENOENT && !e.text[0];
 	if (code == 0) {
@@ -111,11 +126,16 @@ static void collect(struct active *a, const struct host *host, struct block *b)
 		complain(a, &e, code);
 }
 
-void active_collect(struct active_set *a, const struct host *host, struct snapshot *s)
+void active_collect(struct active_set *a, const struct host *host, struct snapshot *s,
+	bool kept_only)
 {
-	for (size_t i = 0; a->list[i]; i++)
-		if (a->active[i].collector)
-			collect(&a->active[i], host, &s->blocks[i]);
-		else
-			s->blocks[i].absent = true;
+	for (size_t i = 0; a->list[i]; i++) {
+		struct active *one = &a->active[i];
+		struct block *b = &s->blocks[i];
+
+		b->kept_only = kept_only;
+		b->absent = !one->collector || (kept_only && !one->kept);
+		if (!b->absent)
+			collect(one, host, b);
+	}
 }

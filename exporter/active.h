@@ -24,7 +24,11 @@ void active_stop(struct active_set *a); /* NULL does nothing */
 /* all_collectors, then those of the exporter itself, NULL-terminated: the blocks of a snapshot, whether active or not. */
 const struct collector *const *active_list(const struct active_set *a);
 
-/* Reads every active collector into its block of s. One that fails is complained about, and backed off. */
-void active_collect(struct active_set *a, const struct host *host, struct snapshot *s);
+/*
+ * Reads every active collector into its block of s. One that fails is complained about, and backed off. kept_only: only
+ * what the history keeps is wanted, and collectors of which it keeps nothing are left alone.
+ */
+void active_collect(struct active_set *a, const struct host *host, struct snapshot *s,
+	bool kept_only);
 
 #endif

@@ -69,7 +69,7 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 static struct sight look(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, ENDING_SETTLE_SECONDS / 2);
-	struct snapshot *s = sampler_snapshot(app->sampler, most, 1);
+	struct snapshot *s = sampler_runs(app->sampler, most, 1);
 	struct sight ret = {0};
 
 	for (size_t i = 0; s && i < s->n_runs; i++) {
@@ -157,7 +157,7 @@ void ending_linger(struct app *app, const sigset_t *signals)
 {
 	double most = app->options->linger;
 	struct mono begin = now_read().mono;
-	struct snapshot *s = most > 0 ? sampler_snapshot(app->sampler, 0, 1) : NULL;
+	struct snapshot *s = most > 0 ? sampler_runs(app->sampler, 0, 1) : NULL;
 
 	if (!s)
 		return;

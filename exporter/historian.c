@@ -24,6 +24,9 @@
 /* A program that ends waits this long at most for the last upkeep. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
+/* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
+#define SIZE_COMMITS 16
+
 /* A deadline that never comes, as writer_clock() counts: some thirty years after the boot. */
 #define LATEST 1e9
 
@@ -56,6 +59,7 @@ struct historian {
 
 	struct writer writer; /* of the thread alone */
 	double pause;         /* likewise */
+	unsigned commits;     /* likewise */
 };
 
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
@@ -75,6 +79,7 @@ struct work {
 	bool last;            /* the upkeep after all that was handed over */
 	struct written written;
 	double upkeep_seconds;
+	bool measured;
 	uint64_t bytes;
 };
 
@@ -98,7 +103,8 @@ static int do_work(struct historian *h, struct work *work, struct err *e)
 		code = writer_write(w, &work->batch, &work->written, e);
 	if (code == 0 && work->upkeep)
 		code = do_upkeep(h, work, e);
-	if (w->history)
+	work->measured = w->history && (code || work->upkeep || h->commits++ % SIZE_COMMITS == 0);
+	if (work->measured)
 		work->bytes = history_bytes(w->history);
 	return code;
 }
@@ -167,7 +173,8 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	h->health.samples_dropped += work->written.refused;
 	if (!isnan(work->written.seconds))
 		h->health.last_commit_seconds = work->written.seconds;
-	h->health.bytes_on_disk = work->bytes;
+	if (work->measured)
+		h->health.bytes_on_disk = work->bytes;
 	h->health.errors += failed;
 	h->health.losses = h->writer.losses;
 	h->samples_at_hand = 0;

@@ -18,7 +18,7 @@ int history_unforwarded(struct history *h, size_t limit, struct arena *arena, co
 		return code;
 	sql_put_int(&q, (int64_t)limit);
 	while ((code = sql_row(&q, e)) > 0) {
-		const char *text = sql_text(&q);
+		const char *text = sql_name(&q);
 
 		GROW(run_id, n, room);
 		run_id[n++] = arena_text(arena, text, strlen(text));

@@ -28,7 +28,7 @@ static const char *keep(struct arena *arena, const char *text)
 static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 {
 	int64_t id = sql_int(q);
-	const char *name = sql_text(q);
+	const char *name = sql_name(q);
 	uint64_t runs = (uint64_t)sql_int(q);
 	struct run_brief run = {0};
 
@@ -37,7 +37,7 @@ static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 		r->job[r->n++] = (struct job_brief){.job_name = keep(arena, name), .runs = runs};
 		r->last = id;
 	}
-	run.run_id = keep(arena, sql_text(q));
+	run.run_id = keep(arena, sql_name(q));
 	run.started_at = sql_double(q);
 	run.duration_seconds = sql_double(q);
 	const char *outcome = sql_text(q);

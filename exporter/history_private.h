@@ -50,6 +50,8 @@ X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, sta
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
+X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
+  " r.id << 32) FROM run r WHERE r.run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
   " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
   " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
@@ -142,7 +144,8 @@ struct sql {
 	struct history *history;
 	sqlite3_stmt *statement;
 	int parameter, column;
-	bool own; /* made for this use, not kept in the handle */
+	bool own;  /* made for this use, not kept in the handle */
+	int lacks; /* SQLite's code for what a row lacked that each has; 0 = nothing */
 };
 
 int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing);
@@ -161,8 +164,10 @@ int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negativ
 int sql_run(struct sql *q, struct err *e); /* to its end, without looking at rows */
 
 const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
-double sql_double(struct sql *q);    /* NULL = NaN */
-int64_t sql_int(struct sql *q);      /* NULL = 0 */
+/* Of a column that is never NULL. Of a damaged file it is: "", and the next sql_row says -EBADMSG. */
+const char *sql_name(struct sql *q);
+double sql_double(struct sql *q); /* NULL = NaN */
+int64_t sql_int(struct sql *q);   /* NULL = 0 */
 
 /* Several reads that see the same state; within a transaction of the caller they do anyway. */
 struct reading {

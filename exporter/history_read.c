@@ -115,8 +115,8 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	struct found f = {.id = sql_int(q)};
 	struct run *r = &f.run;
 
-	r->run_id = keep(arena, sql_text(q));
-	r->job_name = keep(arena, sql_text(q));
+	r->run_id = keep(arena, sql_name(q));
+	r->job_name = keep(arena, sql_name(q));
 	r->started_at = sql_double(q);
 	r->ended_at = sql_double(q);
 	r->duration_seconds = sql_double(q);
@@ -177,7 +177,7 @@ static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
 	GROW(f->stats, f->n_stats, f->room_stats);
 	struct column_stats *s = &f->stats[f->n_stats];
 
-	s->column = column_name(f, sql_text(q), arena);
+	s->column = column_name(f, sql_name(q), arena);
 	s->d.n = (uint64_t)sql_int(q);
 	s->d.mean = sql_double(q);
 	s->d.min = sql_double(q);
@@ -304,7 +304,7 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 		GROW(f->row, f->n, f->room);
 		GROW(f->id, f->n, f->id_room);
 		f->id[f->n] = sql_int(&q);
-		r.job_name = keep(arena, sql_text(&q));
+		r.job_name = keep(arena, sql_name(&q));
 		r.runs = (uint64_t)sql_int(&q);
 		r.last_started_at = sql_double(&q);
 		r.last_outcome = outcome_of(sql_text(&q));
@@ -386,8 +386,8 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	struct open_run r = {0};
 
 	r.id = sql_int(q);
-	r.run_id = keep(arena, sql_text(q));
-	r.job_name = keep(arena, sql_text(q));
+	r.run_id = keep(arena, sql_name(q));
+	r.job_name = keep(arena, sql_name(q));
 	r.started_at = sql_double(q);
 	q->column++; /* interval */
 	r.root.pid = (pid_t)sql_int(q);

@@ -154,7 +154,7 @@ int history_read_columns(struct history *h, struct err *e)
 	arena_reset(&h->names);
 	h->n_columns = 0;
 	while ((code = sql_row(&q, e)) > 0) {
-		const char *name = sql_text(&q);
+		const char *name = sql_name(&q);
 
 		GROW(h->column, h->n_columns, room);
 		h->column[h->n_columns++] = (struct history_column){
@@ -263,7 +263,7 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	return code ? code : history_read_columns(h, e);
 }
 
-/* The sample's number is one more than the last of its run. */
+/* Not from a SELECT: of what reads the table that it writes, SQLite makes a copy first, in a table made for it. */
 static int prepare_add_sample(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
@@ -273,12 +273,10 @@ static int prepare_add_sample(struct history *h, struct err *e)
 		buf_adds(&b, ", ");
 		history_add_name(&b, h->columns->metric[i]->column);
 	}
-	buf_adds(&b,
-		") SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND"
-		" (r.id << 32) | 4294967295), r.id << 32), ?2, ?3");
+	buf_adds(&b, ") VALUES(?, ?, ?");
 	for (size_t i = 0; i < h->columns->n; i++)
-		buf_addf(&b, ", ?%zu", i + 4);
-	buf_adds(&b, " FROM run r WHERE r.run_id = ?1");
+		buf_adds(&b, ", ?");
+	buf_adds(&b, ")");
 	sqlite3_finalize(h->add_sample);
 	h->add_sample = NULL;
 

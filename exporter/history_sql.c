@@ -120,6 +120,8 @@ void sql_put_int(struct sql *q, int64_t v)
 
 int sql_row(struct sql *q, struct err *e)
 {
+	if (q->lacks)
+		return history_error(q->history, q->lacks, e, "read a name");
 	int rc = sqlite3_step(q->statement);
 	int code = rc == SQLITE_ROW ? 1 : 0;
 
@@ -145,6 +147,17 @@ int sql_run(struct sql *q, struct err *e)
 const char *sql_text(struct sql *q)
 {
 	return (const char *)sqlite3_column_text(q->statement, q->column++);
+}
+
+const char *sql_name(struct sql *q)
+{
+	/* NOT NULL is checked when a row is written, not when it is read. */
+	bool missing = sqlite3_column_type(q->statement, q->column) == SQLITE_NULL;
+	const char *text = sql_text(q);
+
+	if (!text)
+		q->lacks = missing ? SQLITE_CORRUPT : SQLITE_NOMEM;
+	return text ? text : "";
 }
 
 double sql_double(struct sql *q)

@@ -123,24 +123,41 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 	return code ? code : take_over(h, b, e);
 }
 
+/* One more than the last of its run. */
+static int next_sample(struct history *h, const char *run_id, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_NEXT_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, run_id);
+	code = sql_row(&q, e);
+	if (code == 0)
+		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it",
+			h->path, run_id);
+	if (code < 0)
+		return code;
+	*ret = sql_int(&q);
+	return 0;
+}
+
 static int add_sample(struct history *h, const struct sample *s, struct err *e)
 {
 	struct sql q = {.history = h, .statement = h->add_sample};
+	int64_t id = 0;
+	int code = next_sample(h, s->run_id, &id, e);
 
-	sql_put_text(&q, s->run_id);
+	if (code)
+		return code;
+	sql_put_int(&q, id);
 	sql_put_double(&q, s->at);
 	sql_put_double(&q, s->duration >= 0 ? s->duration : NAN);
 	for (size_t i = 0; i < h->columns->n; i++)
 		sql_put_double(&q, s->value[i]);
-	int code = sql_run(&q, e);
-
+	code = sql_run(&q, e);
 	sql_done(&q);
-	if (code)
-		return code;
-	if (sqlite3_changes(h->db) == 0)
-		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it",
-			h->path, s->run_id);
-	return 0;
+	return code;
 }
 
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e)
@@ -375,7 +392,7 @@ static struct recorder read_recorder(struct sql *q)
 {
 	struct recorder r = {.run = sql_int(q)};
 
-	r.run_id = sql_text(q);
+	r.run_id = sql_name(q);
 	q->column++; /* job */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);

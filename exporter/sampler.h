@@ -1,9 +1,11 @@
 /*
- * The thread that looks: runs every collector once per tick, publishes the snapshot, follows runs, and
- * hands rows to the historian. The only thread that touches collectors and jobs.
+ * The thread that looks: follows runs, runs the collectors, publishes snapshots, and hands rows to the historian. The
+ * only thread that touches collectors and jobs.
  *
- * History rows keep their cadence (--sample.interval); scrapes that want fresher values make extra ticks,
- * which write no rows.
+ * History rows keep their cadence (--sample.interval): then it looks at all runs, and reads of the machine what the
+ * history keeps. A scrape makes an extra tick, which writes no row: it reads the machine with all collectors, and tells
+ * of the runs what the latest look at them found, unless that is older than SAMPLER_RUNS_AGE. To look at thousands of
+ * processes again, some milliseconds after it was done, would cost as much as watching them does.
  */
 #ifndef EXPORTER_SAMPLER_H
 #define EXPORTER_SAMPLER_H
@@ -26,17 +28,22 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e);
 /* Takes a last sample, ends, joins. */
 void sampler_stop(struct sampler *s);
 
+/* Of seconds: what a scrape tells of runs is no older, nor than SAMPLER_TICKS_APART times as long as a look takes. */
+#define SAMPLER_RUNS_AGE 1.0
+
 /*
- * A snapshot at most max_age_seconds old, held for the caller (shared_drop(&s->shared)). An older one makes
- * the sampler tick at once; callers that ask meanwhile share that tick. After timeout_seconds the newest
- * there is, however old; NULL before the first. Any thread. Where a tick takes long, because of thousands of
- * processes, whoever accepts any age gets one that is up to SAMPLER_TICKS_APART ticks old: so askers cost a tenth of a
- * CPU at most, however many.
+ * A snapshot of all collectors that is at most max_age_seconds old, held for the caller (shared_drop(&s->shared)). An
+ * older one, or one from before a run was begun, was concluded or lost its root, makes the sampler tick at once; callers
+ * that ask meanwhile share that tick. After timeout_seconds the newest there is, however old; NULL before the first. Any
+ * thread. Where a tick takes long, because of thousands of processes, whoever accepts any age gets one that is up to
+ * SAMPLER_TICKS_APART ticks old: so askers cost a tenth of a CPU at most, however many.
  */
 #define SAMPLER_TICKS_APART 10
 
-struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds,
-	double timeout_seconds);
+struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
+
+/* The same of which only the runs are of use: the sampler looked at them at most max_age_seconds ago. */
+struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
 /*
  * The snapshot of that generation reached a scraper: runs that had ended in it need not linger any longer. Any

@@ -41,7 +41,7 @@ X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
   .help = "Runs that waited to be handed on and were removed, because the history was at --history.max-size", \
   .type = METRIC_COUNTER) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
-  .help = "When the values of this answer were read, since the Unix epoch", .type = METRIC_GAUGE) \
+  .help = "When the values of this answer were read, but those of jobs, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
   .help = "Samples that were due but not taken, because a reading took longer than --sample.interval", \
   .type = METRIC_COUNTER) \

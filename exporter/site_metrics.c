@@ -116,7 +116,7 @@ static struct snapshot *fresh_snapshot(struct site *s, double wait)
 
 	if (gave_up.ns && sampler_age(sampler) > mono_seconds_between(gave_up, now_read().mono))
 		wait = WAIT_LEAST;
-	struct snapshot *ret = sampler_snapshot(sampler, SITE_METRICS_AGE, wait);
+	struct snapshot *ret = sampler_scrape(sampler, SITE_METRICS_AGE, wait);
 
 	if (wait >= WAIT_ENOUGH && sampler_age(sampler) >= wait)
 		atomic_store(&s->gave_up, now_read().mono.ns);

@@ -303,7 +303,7 @@ static void on_child(struct app *app, struct job *job)
 
 	if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 		info.si_pid == job->pid && job->followed)
-		note_peak(job, sampler_snapshot(app->sampler, 0, 1));
+		note_peak(job, sampler_runs(app->sampler, 0, 1));
 	while (reap(job))
 		;
 }

@@ -216,11 +216,13 @@ static uint64_t resident_bytes(void)
 static void one_tick(struct soak *s, uint64_t tick)
 {
 	atomic_fetch_add(&ahead_ns, NS_PER_S);
-	struct snapshot *snapshot = sampler_snapshot(s->app.sampler, 0.5, WAIT_SECONDS);
+	bool scrapes = tick % SCRAPE_TICKS == 0;
+	struct snapshot *snapshot =
+		(scrapes ? sampler_scrape : sampler_runs)(s->app.sampler, 0.5, WAIT_SECONDS);
 
 	if (!snapshot)
 		fail("tick", &(struct err){0});
-	if (tick % SCRAPE_TICKS == 0)
+	if (scrapes)
 		scrape(s, snapshot);
 	shared_drop(&snapshot->shared);
 	if (tick % NOTE_TICKS == 0)

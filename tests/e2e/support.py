@@ -153,6 +153,13 @@ class Process:
             raise AssertionError(f"/metrics answered {answer.status}: {answer.text}")
         return samples(answer.text)
 
+    def recorded_runs(self, job_name, n=1):
+        """What the history has of a job, once it has so many: it is written by another thread than /metrics are."""
+        def recorded():
+            runs = self.get(f"/runs?job_name={job_name}").json.get("runs", [])
+            return runs if len(runs) == n else None
+        return wait_until(recorded, f"{n} recorded runs of {job_name}")
+
     def job_value(self, name, job_name, **labels):
         """A sample of a job, or None when it is absent."""
         labels["job_name"] = job_name

@@ -87,6 +87,19 @@ class Exposition(Case):
                     self.assertGreaterEqual(now[key], last[key], key)
             last = now
 
+    def test_a_scrape_tells_what_was_just_seen_of_jobs_and_looks_again_after_a_while(self):
+        server = self.serve(interval="1h")
+        told = set()  # when the answer was made, and when the jobs were looked at
+
+        def reused_and_renewed():
+            now = server.metrics()
+            told.add((now["rightsize_snapshot_timestamp_seconds", frozenset()],
+                      now["rightsize_jobs_timestamp_seconds", frozenset()]))
+            return 1 < len({jobs for _, jobs in told}) < len(told)
+        wait_until(reused_and_renewed, "answers with the same look at the jobs, and with a new one")
+        for answer, jobs in told:
+            self.assertLessEqual(jobs, answer)
+
     def test_is_the_same_in_both_formats(self):
         server = self.serve("--no-collector.filesystem")
         text = {(n, l) for n, l in samples(server.get("/metrics").text)}

@@ -39,7 +39,7 @@ class Live(Case):
         self.assertGreaterEqual(server.job_value("rightsize_job_memory_bytes", "job"), 64 << 20)
         self.assertGreaterEqual(server.job_value("rightsize_job_memory_peak_bytes", "job"), 64 << 20)
         self.assertEqual(server.job_value("rightsize_job_processes", "job"), 1)
-        self.assertEqual(server.get("/runs?job_name=job").json["runs"][0]["outcome"], "running")
+        self.assertEqual(server.recorded_runs("job")[0]["outcome"], "running")
         self.end(wrapper)
 
     def test_the_outlook_of_a_run_comes_from_earlier_ones_and_its_own_use(self):
@@ -141,7 +141,7 @@ class Live(Case):
         self.spin(wrapper, 0.2)
         self.end(wrapper)
         # Nobody scrapes: the end is awaited by another route.
-        wait_until(lambda: server.get("/runs?job_name=job").json["runs"][0]["outcome"] == "succeeded", "the end")
+        wait_until(lambda: server.recorded_runs("job")[0]["outcome"] == "succeeded", "the end")
         run = self.only_run()
         self.assert_close(server.job_value("rightsize_job_memory_peak_bytes", "job"), run["memory_peak_bytes"], 0.01,
                           0, "memory peak at the first scrape after the end")
@@ -151,8 +151,7 @@ class Live(Case):
         self.run_job(["true"])
         wrapper = self.begin()
         wait_until(lambda: server.job_value("rightsize_job_active_runs", "job") == 1, "the run")
-        runs = server.get("/runs?job_name=job").json["runs"]
-        self.assertEqual([r["outcome"] for r in runs], ["running", "succeeded"])
+        self.assertEqual([r["outcome"] for r in server.recorded_runs("job", 2)], ["running", "succeeded"])
         self.assertEqual(server.get("/recommend?job_name=job").json["based_on"]["runs"], 1)
         self.end(wrapper)
 

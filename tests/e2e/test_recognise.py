@@ -92,7 +92,7 @@ class Recognise(Case):
         name = f"{self.mark}/load"
         job = self.begin({"RIGHTSIZE_JOB_NAME": name, "RIGHTSIZE_INPUT_BYTES": "1234"}, code=3)
         self.found(server, name)
-        self.assertEqual(server.get(f"/runs?job_name={name}").json["runs"][0]["outcome"], "running")
+        self.assertEqual(server.recorded_runs(name)[0]["outcome"], "running")
         self.end(job)
         self.ended(server, name)
         run = self.only_run(name)
@@ -143,7 +143,7 @@ class Recognise(Case):
                    == set(names.values()), "a run of each system")
         for system, name in names.items():
             with self.subTest(system=system):
-                self.assertEqual(server.get("/runs?job_name=" + name).json["runs"][0]["system"], system)
+                self.assertEqual(server.recorded_runs(name)[0]["system"], system)
 
     def test_worker_has_a_run_for_each_task_with_what_it_used_for_it(self):
         server = self.serve("--jobs.recognise")

@@ -102,7 +102,7 @@ void sampler_stop(struct sampler *s)
 	(void)s;
 }
 
-struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, double timeout_seconds)
+struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds)
 {
 	pthread_mutex_lock(&s->lock);
 	if (timeout_seconds > s->wait)
@@ -116,6 +116,11 @@ struct snapshot *sampler_snapshot(struct sampler *s, double max_age_seconds, dou
 
 	pthread_mutex_unlock(&s->lock);
 	return newest;
+}
+
+struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds)
+{
+	return sampler_scrape(s, max_age_seconds, timeout_seconds);
 }
 
 void sampler_scraped(struct sampler *s, uint64_t generation)

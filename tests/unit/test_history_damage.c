@@ -144,6 +144,38 @@ static void a_damaged_file_is_an_error_to_readers(void **state)
 	assert_int_equal(test_folder_count(f), 1);
 }
 
+/* NOT NULL is no check of what is there: a damaged page has what it has. */
+static void a_name_that_is_missing_is_damage(void **state)
+{
+	static const char *const lacks[] = {
+		"UPDATE job SET name = NULL", "UPDATE run SET run_id = NULL"};
+	struct test_folder *f = *state;
+	AUTO(arena_done) struct arena arena = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(lacks); i++) {
+		struct history *h;
+		struct job_row *jobs;
+		struct job_brief *briefs;
+		struct runs runs;
+		struct err e = {0};
+		size_t n;
+
+		test_make_history(f->file);
+		test_run_sql(f->file, "PRAGMA writable_schema = 1;"
+				      "UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '');"
+				      "PRAGMA writable_schema = RESET");
+		test_run_sql(f->file, lacks[i]);
+		assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), 0);
+		assert_int_equal(history_runs(h, &(struct run_query){0}, &arena, &runs, &e),
+			-EBADMSG);
+		assert_non_null(strstr(e.text, f->file));
+		assert_int_equal(history_overview(h, 3, &arena, &briefs, &n, &e), -EBADMSG);
+		assert_int_equal(history_jobs(h, &arena, &jobs, &n, &e), i == 0 ? -EBADMSG : 0);
+		history_close(h);
+		unlink(f->file);
+	}
+}
+
 static void damage_found_in_use_sets_the_file_aside(void **state)
 {
 	struct test_folder *f = *state;
@@ -223,6 +255,7 @@ int main(void)
 		TEST(a_damaged_file_is_set_aside_untouched),
 		TEST(two_in_one_second_have_two_names),
 		TEST(a_damaged_file_is_an_error_to_readers),
+		TEST(a_name_that_is_missing_is_damage),
 		TEST(damage_found_in_use_sets_the_file_aside),
 		TEST(the_second_who_finds_the_damage_leaves_the_fresh_file),
 		TEST(an_unclean_end_is_checked_at_the_next_start),

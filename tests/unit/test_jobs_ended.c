@@ -1,4 +1,4 @@
-/* collectors/jobs: what stays of runs that ended. */
+/* collectors/jobs: what stays of runs that ended, and of a look at them. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -8,6 +8,9 @@
 #include "collectors/collector.h"
 #include "collectors/jobs.h"
 #include "tests/support/jobs_world.h"
+
+/* collector_jobs has it after the rows of runs: rightsize_jobs_timestamp_seconds. */
+#define JOBS_TIMESTAMP (RUN_N_METRICS + 3)
 
 static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
 {
@@ -87,6 +90,54 @@ static void ended_runs_go_when_seen_or_after_a_while(void **state)
 	world_free(w);
 }
 
+/* A scrape tells what was found a moment ago, and since when it is so. */
+static void a_look_is_told_again_until_the_next(void **state)
+{
+	struct world *w = world_new();
+	struct snapshot again = {0};
+
+	(void)state;
+	follow_named(w, 10, "only", 1);
+	w->host.now.wall.ns = 50 * NS_PER_S;
+	double before = look(w)->value[RUN_CPU_SECONDS];
+
+	w->host.now.wall.ns = 51 * NS_PER_S;
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 300, .start = 5});
+	jobs_tell(w->host.jobs, &again);
+	assert_int_equal(again.n_runs, 1);
+	assert_string_equal(again.runs[0].run_id, "only");
+	assert_string_equal(again.runs[0].job_name, "etl");
+	assert_double_equal(again.runs[0].value[RUN_CPU_SECONDS], before, 0);
+	assert_double_equal(told(w, RUN_CPU_SECONDS), before, 0);
+	assert_double_equal(told(w, JOBS_TIMESTAMP), 50, 0);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], before + 2.99, 1e-9);
+	assert_double_equal(told(w, JOBS_TIMESTAMP), 51, 0);
+	arena_done(&again.arena);
+	world_free(w);
+}
+
+static void history_gets_only_what_it_keeps(void **state)
+{
+	static const struct metric metrics[] = {
+		{.name = "kept", .fold = FOLD_VALUE, .column = "kept"}, {.name = "not_kept"}};
+	static const struct collector kept = {.name = "two", .metrics = metrics, .n_metrics = 2};
+	static const struct collector *const only[] = {&kept, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(only);
+
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct snapshot *s = snapshot_take(pool);
+
+		s->blocks[0].kept_only = !all;
+		POINT(&s->blocks[0], 0, 1, NULL);
+		POINT(&s->blocks[0], 1, 1, NULL);
+		assert_non_null(s->blocks[0].points[0].first);
+		assert_true((s->blocks[0].points[1].first != NULL) == all);
+		shared_drop(&s->shared);
+	}
+	snapshot_pool_free(pool);
+}
+
 static void ended_runs_make_room(void **state)
 {
 	struct world *w = world_new();
@@ -128,6 +179,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
+		cmocka_unit_test(a_look_is_told_again_until_the_next),
+		cmocka_unit_test(history_gets_only_what_it_keeps),
 		cmocka_unit_test(ended_runs_make_room),
 		cmocka_unit_test(user_time_does_not_fall_by_the_last_bit),
 	};

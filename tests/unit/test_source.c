@@ -107,8 +107,9 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 	test_host_init(&t);
 	assert_int_equal(tree_open(&tree, path, NULL), 0);
 	source_open(&s, tree, "f");
-	assert_true(s.kept.fd >= 0);
+	assert_true(s.kept.fd < 0); /* until somebody reads it */
 	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_true(s.kept.fd >= 0);
 	assert_memory_equal(text.at, "first", 6);
 	write_file(directory, "f", "2nd");
 	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);

@@ -1,0 +1,74 @@
+/* What the files of the sampler share. */
+#ifndef EXPORTER_SAMPLER_PRIVATE_H
+#define EXPORTER_SAMPLER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "collectors/base/latest.h"
+#include "collectors/host.h"
+#include "exporter/fold.h"
+#include "exporter/rights.h"
+#include "exporter/sampler.h"
+
+/* What another thread wants done on this one; lives on the caller's stack. */
+struct request {
+	struct request *next;
+	void (*function)(struct sampler *s, void *context);
+	void *context;
+	bool done;
+};
+
+/* What a tick is for, the most urgent last. */
+enum purpose {
+	FOR_NOTHING,
+	FOR_SCRAPE, /* all collectors, and the runs if they were looked at too long ago */
+	FOR_ROW,    /* the runs, and what the history keeps of the machine */
+	FOR_EVENT,  /* the same, because of something that a scrape should tell at once */
+};
+
+/* When what is published was taken. */
+struct taken {
+	bool any;
+	struct mono at, ended;
+};
+
+struct sampler {
+	struct app *app;
+	struct host host;
+	struct active_set *active;
+	struct snapshot_pool *pool;
+	struct latest runs_now, all_now; /* of the latest look at the runs, and of all collectors */
+	struct fold *fold;
+	struct finder *finder; /* NULL: runs are not looked for */
+	struct mono next_row;
+	uint64_t samples_missed;
+	uint64_t rows; /* asked for */
+	struct rights rights;
+
+	int wake; /* eventfd: something below changed */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t ticked;
+	bool stop;
+	enum purpose want;
+	struct request *requests;
+	uint64_t scraped_generation;
+	struct mono tick_ended; /* 0 = there was none */
+	struct taken runs, all;
+};
+
+/* Is it max_age_seconds old, and for longer than it takes to do it again some times? Or was it never taken? */
+bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds);
+
+/* Makes the thread see what it is wanted for. Any thread, with the lock held. */
+void sampler_wake(struct sampler *s);
+
+/* ---- on the sampler's own thread ---- */
+
+/* A snapshot of now, which stays valid until the next tick. */
+const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose);
+
+/* Hands the rows of that run, NULL = of all, to the historian. */
+void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);
+
+#endif
