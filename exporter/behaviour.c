@@ -34,7 +34,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 
 		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
 			continue;
-		code = history_series(h, runs->run[i].run_id, NULL, &samples, &s, e);
+		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
 			break; /* gone: of older runs, too */
 		if (code)

@@ -267,7 +267,12 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
  * names, NULL-terminated (one that the file lacks is all unknown), or NULL for all that the file
  * has. A thinned bucket is one sample: the means over it, its growth, its highest marks. -ENOENT:
  * no such run; n = 0: its samples were pruned.
+ *
+ * At most HISTORY_SERIES_MAX: of a run with more, which has gone on for weeks or was written by somebody else,
+ * neighbours are joined as in a bucket, so many that it suffices; the newest are as they were taken. So are they
+ * for statistics: sums, means and high-water marks stay as they are, lowest and highest values come closer to the mean.
  */
+#define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
 

@@ -20,6 +20,7 @@ enum sample_kind {
 	SAMPLE_LOWEST,  /* growth: at the lowest rate, had it lasted for the whole bucket */
 	SAMPLE_HIGHEST, /* growth: at the highest rate, likewise */
 };
+#define ROWS_OF_BUCKET 3
 
 #define FIRST_SAMPLE_OF(run) ((int64_t)((uint64_t)(run) << 32))
 #define LAST_SAMPLE_OF(run)  (FIRST_SAMPLE_OF(run) | 0xffffffff)
@@ -198,7 +199,7 @@ int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 struct history_part {
 	int64_t run,
 		after; /* the samples behind that number; moved to the last one that was read */
-	size_t rows;   /* at most; 0 = all */
+	size_t rows;   /* at most; 0 = all, joined as history_series says when there are very many */
 	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
 };
 int history_load(struct history *h, struct history_part *part, const struct history_column *columns,

@@ -13,7 +13,9 @@
 
 struct loading {
 	size_t n, room;
-	size_t bucket; /* where the mean row of the bucket at hand stands */
+	size_t most; /* with so many, room is made before the next; a bucket's other rows fit in */
+	size_t joined, width; /* so many of them are made of width rows each */
+	size_t bucket;        /* where the mean row of the bucket at hand stands */
 	double samples;
 	int64_t last; /* id of the newest row taken */
 	size_t n_columns;
@@ -94,6 +96,59 @@ static bool in_order(struct loading *l, int64_t kind, double samples)
 	return kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN;
 }
 
+/* Of n neighbours in one column: growth in all, the highest mark, or the mean over the time in which it is known. */
+static double joined(enum metric_fold fold, const double *v, const double *duration, size_t n)
+{
+	double sum = 0, weight = 0, highest = NAN, last = NAN;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		sum += fold == FOLD_DELTA ? v[i] : v[i] * duration[i];
+		weight += duration[i];
+		highest = fmax(highest, v[i]);
+		last = v[i];
+	}
+	if (fold == FOLD_PEAK || isnan(last))
+		return highest;
+	if (fold == FOLD_DELTA)
+		return sum;
+	return weight > 0 ? sum / weight : last;
+}
+
+/* From row from on, every width neighbours become one, which lasts as long as all of them. */
+static void join_rows(struct loading *l, size_t from, size_t width)
+{
+	size_t n = from;
+
+	for (size_t i = from; i < l->n; i += width, n++) {
+		size_t some = l->n - i < width ? l->n - i : width;
+		double lasts = 0;
+
+		for (size_t c = 0; c < l->n_columns; c++)
+			l->values[c][n] =
+				joined(l->column[c].fold, l->values[c] + i, l->duration + i, some);
+		for (size_t k = i; k < i + some; k++)
+			lasts += l->duration[k];
+		l->at[n] = l->at[i + some - 1];
+		l->duration[n] = lasts;
+	}
+	l->n = n;
+}
+
+/* Rows that are as they were read become as wide as those before them, and all twice as wide when that is not enough. */
+static void make_room(struct loading *l)
+{
+	if (l->width > 1)
+		join_rows(l, l->joined, l->width);
+	if (l->n > l->most / 2) {
+		join_rows(l, 0, 2);
+		l->width *= 2;
+	}
+	l->joined = l->n;
+	l->samples = 0; /* no bucket is at hand */
+}
+
 static void take_row(struct loading *l, struct sql *q)
 {
 	int64_t id = sql_int(q);
@@ -101,6 +156,8 @@ static void take_row(struct loading *l, struct sql *q)
 	int64_t kind = sql_int(q), samples = sql_int(q);
 
 	l->last = id;
+	if (l->n >= l->most && (kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN))
+		make_room(l);
 	if (l->n == l->room || !in_order(l, kind, (double)samples))
 		return;
 	l->at[l->n] = at;
@@ -113,9 +170,13 @@ static void take_row(struct loading *l, struct sql *q)
 }
 
 static struct loading loading_of(const struct history_column *columns, size_t n_columns,
-	size_t room, struct arena *arena)
+	size_t rows, struct arena *arena)
 {
+	size_t most = rows < HISTORY_SERIES_MAX ? rows : HISTORY_SERIES_MAX;
+	size_t room = most + ROWS_OF_BUCKET - 1;
 	struct loading l = {
+		.most = most,
+		.width = 1,
 		.room = room,
 		.n_columns = n_columns,
 		.column = columns,
@@ -208,7 +269,8 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 
 	if (code == 0)
 		code = rows_at_most(h, run, &rows, e);
-	size_t width = rows && rows < CELLS_AT_ONCE ? CELLS_AT_ONCE / rows : 1;
+	rows = rows < HISTORY_SERIES_MAX ? rows : HISTORY_SERIES_MAX;
+	size_t width = CELLS_AT_ONCE / (rows + 1);
 
 	for (size_t first = 0; first < h->n_columns && code == 0; first += width) {
 		size_t columns = h->n_columns - first < width ? h->n_columns - first : width;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bucket becomes this many rows, so a smaller one is left alone. */
-#define ROWS_OF_BUCKET 3
-
 /* Rows read in one step: bounds the time that the file is locked, to some 20 ms. */
 #define ROWS_AT_ONCE 2000
 
@@ -276,6 +273,7 @@ static int write_bucket(struct thinning *t, struct err *e)
 {
 	const struct bucket *b = &t->bucket;
 
+	/* Of fewer rows it would not become smaller. */
 	if (b->rows <= ROWS_OF_BUCKET || b->duration <= 0)
 		return 0;
 	int code = drop_rows(t->history, b->first, b->last, e);

@@ -21,10 +21,31 @@
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 
-static const double *column(const struct series *s, const char *name)
+enum source {
+	CPU_USED,
+	MEMORY_USED,
+	GPU_USED,
+	GPUS_USED,
+	VRAM_USED,
+	DISK_READ,
+	DISK_WRITTEN,
+	SOURCES
+};
+const char *const phases_columns[] = {
+	[CPU_USED] = "cpu_seconds",
+	[MEMORY_USED] = "memory_bytes",
+	[GPU_USED] = "gpu_usage",
+	[GPUS_USED] = "gpus_used",
+	[VRAM_USED] = "vram_bytes",
+	[DISK_READ] = "disk_read_bytes",
+	[DISK_WRITTEN] = "disk_written_bytes",
+	[SOURCES] = NULL,
+};
+
+static const double *column(const struct series *s, enum source source)
 {
 	for (size_t c = 0; c < s->n_columns; c++)
-		if (strcmp(s->columns[c], name) == 0)
+		if (strcmp(s->columns[c], phases_columns[source]) == 0)
 			return s->values[c];
 	return NULL;
 }
@@ -38,9 +59,9 @@ static double per_second(const double *growth, const struct series *s, size_t i)
 static double *channel_of(const struct series *s, enum channel c, struct arena *arena)
 {
 	double *v = arena_alloc(arena, (s->n + 1) * sizeof *v);
-	const double *cpu = column(s, "cpu_seconds"), *memory = column(s, "memory_bytes");
-	const double *gpu = column(s, "gpu_usage"), *vram = column(s, "vram_bytes");
-	const double *in = column(s, "disk_read_bytes"), *out = column(s, "disk_written_bytes");
+	const double *cpu = column(s, CPU_USED), *memory = column(s, MEMORY_USED);
+	const double *gpu = column(s, GPU_USED), *vram = column(s, VRAM_USED);
+	const double *in = column(s, DISK_READ), *out = column(s, DISK_WRITTEN);
 
 	for (size_t i = 0; i < s->n; i++)
 		switch (c) {
@@ -93,7 +114,7 @@ static double at_most_known(double peak, double v)
 static struct phase phase_of(const struct series *s, double *const channel[CHANNELS], size_t from,
 	size_t end)
 {
-	const double *gpus = column(s, "gpus_used");
+	const double *gpus = column(s, GPUS_USED);
 	struct distribution cores =
 		distribution_of(channel[CORES] + from, s->duration + from, end - from);
 	struct distribution gpu =
@@ -108,8 +129,10 @@ static struct phase phase_of(const struct series *s, double *const channel[CHANN
 		p.seconds += s->duration[i];
 		p.demand.memory_bytes = at_most_known(p.demand.memory_bytes, channel[MEMORY][i]);
 		p.demand.vram_bytes = at_most_known(p.demand.vram_bytes, channel[VRAM][i]);
+		bool counted = gpus && !isnan(gpus[i]);
+
 		p.demand.gpus =
-			at_most_known(p.demand.gpus, gpus ? gpus[i] : ceil(channel[GPU][i]));
+			at_most_known(p.demand.gpus, counted ? gpus[i] : ceil(channel[GPU][i]));
 	}
 	p.demand.duration_seconds = p.seconds;
 	return p;

@@ -23,7 +23,8 @@ struct phases {
 	double seconds; /* of the run */
 };
 
-/* From a run's samples; one phase when nothing changes for good. In arena. */
+/* From a run's samples, of which it reads these columns; one phase when nothing changes for good. In arena. */
+extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
 
 /*

@@ -1,19 +1,42 @@
 #!/usr/bin/env python3
-"""Does a job run slower because it is watched? Pairs of runs, one watched and one not, in turns.
+"""Is a job slower because it is watched? What it gets done around each tick, beside what it does between ticks.
 
-    tests/bench/disturb.py EXPORTER BENCH_DISTURB [--pairs=20] [--work=3] [--interval=1s] [--job=calls|maps]
+    tests/bench/disturb.py EXPORTER BENCH_DISTURB [--minutes=10] [--interval=1s] [--job=calls|maps]
 
-calls: caches and system calls. maps: a process with 2 GiB in a loop of mmap and munmap. Each pair gives the ratio of the
-CPU time of the job itself (user and system), and of its wall time; printed are the median of the ratios with its 95 %
-interval (by order statistics), and, as the noise of the machine, the same of unwatched runs among themselves.
+calls: caches and system calls. maps: a process with 2 GiB in a loop of mmap and munmap. The job tells the clock and its CPU
+time after each of its units, which are equal work of about a millisecond, and `rightsize-exporter run` watches it. From the
+history it is known when it did: what a watcher does, it does at its ticks, and sleeps between them. So each tick has a
+window, a tenth of the interval long, which begins a little earlier than the tick, and beside it, as many before as after, the
+time between it and the windows of its neighbours. The job's units in the one are compared with those in the other.
 
-The verdict goes by the interval: all of it within 0.5 %, all of it above (disturbed), or not told by so many pairs, and
-then how many it would take. So that a bench which sees nothing is not taken for a job that nothing disturbs, "maps" is
-also run while something reads its smaps_rollup 20 times a second: that costs a lot, and must be told.
+Why not whole runs, or blocks of seconds, watched and not? Because everything else that happens to a job changes by 5 %
+within seconds, here as on other machines that one shares, so that it would take hours to tell 0.5 %. A tick takes a
+thousandth of a second: what it costs is in a window of a tenth, where it is ten times as large a part. That it ends there is
+not taken for granted: "profile" tells each tenth of the interval. The window is where the tick was due, not where it was:
+on a busy machine it begins when a CPU is free, and then the job has one, too.
+
+CPU: the change of CPU time a unit. Work: how much less is done in the time that passes, by waiting too. Told is the mean,
+times the share that windows have of the time: no tick is left out, and no median taken, as what happens at few of them must
+count. Now and then the exporter is stopped for a random part of the interval, so that its ticks are at no fixed phase to
+whatever else has a period; ticks between two stops are a group. The 95 % interval is Student's t over the means of the
+groups: they are independent, as their phases are, and many. "noise" is the same, half an interval after each tick.
+
+So that a bench which sees nothing is not taken for a job that nothing disturbs, "control" is the job maps while its
+smaps_rollup is read once an interval: that costs a lot, and must be seen, or nothing is told.
+
+The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told. What this cannot show is
+what the wrapper leaves in the kernel between ticks: an inherited perf counter, where the run has no control group of its own.
 """
 import argparse
+import array
+import bisect
+import contextlib
 import math
 import os
+import pathlib
+import random
+import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -21,96 +44,232 @@ import tempfile
 import time
 
 BOUND = 0.005
-ROLLUP_HZ = 20
+TICKS_A_GROUP = 20
+SHORTEST_WINDOW = 0.03
+# The part of a window that is before the tick.
+BEFORE = 0.25
+CONTROL_MINUTES = 1
+SECONDS = {"s": 1, "ms": 0.001}
+JOB_STARTS = 100
 
 
-def one(o, kind, watched, folder):
-    command = [o.program, kind, str(o.work)]
-    if watched:
-        command = [o.exporter, "run", "--job-name=disturb", "--quiet", f"--sample.interval={o.interval}",
-                   f"--history.path={folder}/history.db", "--", *command]
-    user, system, wall = map(float, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    return user + system, wall
+class Told:
+    """What a job has told: see disturb.c. Times are of the monotonic clock."""
+
+    def __init__(self, path):
+        numbers = array.array("Q", path.read_bytes()) if path.exists() else array.array("Q", [0])
+        at, cpu = numbers[1::2], numbers[2::2]
+        n = bisect.bisect_left(range(len(at)), True, key=lambda i: at[i] == 0)
+        self.pid, self.at, self.cpu = numbers[0], [x / 1e9 for x in at[:n]], [x / 1e9 for x in cpu[:n]]
+
+    def covers(self, begin, end):
+        return begin > self.at[0] and end < self.at[-1]
+
+    def by(self, at):
+        """(units done, CPU seconds taken, the time) by then; of the unit at hand a part."""
+        i = bisect.bisect_right(self.at, at) - 1
+        part = (at - self.at[i]) / (self.at[i + 1] - self.at[i])
+        return i + part, self.cpu[i] + part * (self.cpu[i + 1] - self.cpu[i]), at
+
+    def done(self, *spans):
+        """(CPU seconds a unit, units a second) within spans of time"""
+        units, cpu, seconds = (sum(by) for by in zip(*(
+            [b - a for a, b in zip(self.by(begin), self.by(end))] for begin, end in spans)))
+        return cpu / units, units / seconds
 
 
-def one_read(o, kind):
-    """Watched in the dearest way there is."""
-    with subprocess.Popen([o.program, kind, str(o.work)], stdout=subprocess.PIPE, text=True) as p:
-        while p.poll() is None:
-            try:
-                with open(f"/proc/{p.pid}/smaps_rollup") as file:
-                    file.read()
-            except OSError:
-                pass
-            time.sleep(1 / ROLLUP_HZ)
-        user, system, wall = map(float, p.stdout.read().split())
-    return user + system, wall
+def begun(process, path):
+    """The number of the job, once it works."""
+    while process.poll() is None:
+        told = Told(path)
+        if len(told.at) > JOB_STARTS:
+            return told.pid
+        time.sleep(0.1)
+    sys.exit("the job ended before it began")
 
 
-def interval(ratios):
-    """Median, and the order statistics that hold it with a probability of 95 %."""
-    v, n = sorted(ratios), len(ratios)
-    reach = 1.96 * math.sqrt(n) / 2
-    low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
-    return statistics.median(v), v[low], v[high]
+def cpu_of(pid):
+    """CPU seconds of all threads of a process."""
+    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
-def percent(triple):
-    return "{:+7.2f} ({:+.2f} to {:+.2f})".format(*(100 * (r - 1) for r in triple))
+def watch(o, kind, folder, minutes):
+    """(what the job told, groups of ticks, CPU seconds of the exporter)"""
+    history, told = folder / "history.db", folder / "told"
+    exporter = subprocess.Popen(
+        [o.exporter, "run", "--job-name=disturb", "--quiet", f"--sample.interval={o.interval}",
+         f"--history.path={history}", "--no-cloud.discovery", "--", o.program, kind, str(told)])
+    job = begun(exporter, told)
+    try:
+        stops = []
+        cpu = cpu_of(exporter.pid)
+        until = time.monotonic() + 60 * minutes
+        while time.monotonic() < until:
+            time.sleep(o.seconds * TICKS_A_GROUP)
+            exporter.send_signal(signal.SIGSTOP)
+            stops.append(time.monotonic())
+            time.sleep(o.seconds * random.random())
+            exporter.send_signal(signal.SIGCONT)
+        cpu = cpu_of(exporter.pid) - cpu
+    finally:
+        os.kill(job, signal.SIGTERM)
+        exporter.wait()
+    wall = time.time() - time.monotonic()
+    with contextlib.closing(sqlite3.connect(history)) as db:
+        ticks = [at - wall for at, in db.execute("SELECT at FROM sample WHERE kind = 0 ORDER BY id")]
+    groups = [[] for _ in range(len(stops) - 1)]
+    for tick in ticks:
+        at = bisect.bisect(stops, tick)
+        if 0 < at < len(stops):
+            groups[at - 1].append(tick)
+    return Told(told), [due(group, o.seconds) for group in groups if group], cpu / sum(map(len, groups))
+
+
+def due(ticks, interval):
+    """When they were due: the exporter keeps to a grid, of which the tick that was least late tells most."""
+    found, run = [], []
+    for tick in [*ticks, math.inf]:
+        # One that was late by an interval begins a new grid.
+        if run and tick - run[-1] > 1.5 * interval:
+            places = [round((t - run[0]) / interval) for t in run]
+            first = min(t - place * interval for t, place in zip(run, places))
+            found += [first + place * interval for place in places]
+            run = []
+        run.append(tick)
+    return found
+
+
+def read_rollup(o, folder, minutes):
+    """The same of a job that is watched in the dearest way there is."""
+    path = folder / "told"
+    job = subprocess.Popen([o.program, "maps", str(path)])
+    begun(job, path)
+    groups = []
+    until = time.monotonic() + 60 * minutes
+    while time.monotonic() < until:
+        groups.append([])
+        time.sleep(o.seconds * random.random())
+        for _ in range(TICKS_A_GROUP):
+            groups[-1].append(time.monotonic())
+            pathlib.Path(f"/proc/{job.pid}/smaps_rollup").read_bytes()
+            time.sleep(max(0, o.seconds - (time.monotonic() - groups[-1][-1])))
+    time.sleep(2 * o.seconds)
+    job.terminate()
+    job.wait()
+    return Told(path), groups, math.nan
+
+
+class Study:
+    """What a job does around ticks."""
+
+    def __init__(self, o, told, groups, _):
+        self.told, self.groups, self.interval = told, groups, o.seconds
+        self.window = max(o.seconds / 10, SHORTEST_WINDOW)
+        # What all changes are parts of.
+        self.cpu, self.work = told.done((told.at[JOB_STARTS], told.at[-2]))
+
+    def change(self, centre):
+        """(of CPU, of work not done) in a window, beside the time around it"""
+        begin = centre - BEFORE * self.window
+        end = begin + self.window
+        around = (self.interval - 2 * self.window) / 2
+        if not self.told.covers(begin - around, end + around):
+            return None
+        cpu, work = self.told.done((begin, end))
+        other_cpu, other_work = self.told.done((begin - around, begin), (end, end + around))
+        # A unit in a window in which others left no time for more weighs no more than any other.
+        return (cpu - other_cpu) / self.cpu * work / self.work, (other_work - work) / self.work
+
+    def estimates(self, after):
+        """[(mean, low, high) of CPU, and of work], so long after each tick"""
+        changes = [[c for tick in group if (c := self.change(tick + after))] for group in self.groups]
+        share = self.window / self.interval
+        return [estimate([[c[i] for c in group] for group in changes if group], share) for i in (0, 1)]
+
+    def profile(self):
+        """How much less work is done in each tenth of the interval after a tick than in all of it."""
+        tenth = self.interval / 10
+        sums = [0] * 10
+        for tick in (tick for group in self.groups for tick in group):
+            begin = tick - BEFORE * tenth
+            if self.told.covers(begin, begin + self.interval):
+                for i in range(10):
+                    sums[i] += self.told.done((begin + i * tenth, begin + (i + 1) * tenth))[1]
+        return [1 - s / statistics.fmean(sums) for s in sums]
+
+
+def student(freedom):
+    """Two-sided 95 % of Student's t, as a series in 1/freedom: right to 0.01 from 5 on."""
+    z = 1.959964
+    return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2)
+
+
+def estimate(groups, share):
+    """(mean, low, high): of all values, with what the means of groups say of how sure that is."""
+    n = len(groups)
+    mean = statistics.fmean(x for group in groups for x in group)
+    size = sum(map(len, groups)) / n
+    spread = math.sqrt(sum((sum(group) - len(group) * mean) ** 2 for group in groups) / (n - 1)) / size
+    reach = student(n - 1) * spread / math.sqrt(n)
+    return [share * x for x in (mean, mean - reach, mean + reach)]
+
+
+def verdict(e):
+    if e[2] <= BOUND:
+        return "within 0.5 %"
+    return "DISTURBED" if e[1] > BOUND else "not told"
+
+
+def verdicts(changes):
+    cpu, work = map(verdict, changes)
+    return cpu if cpu == work else f"CPU {cpu}, work {work}"
+
+
+def line(name, n, estimates, last=""):
+    texts = ["{:+6.2f} ({:+.2f} to {:+.2f})".format(*(100 * x for x in e)) for e in estimates]
+    print(f"{name:8} {n:>6} {texts[0]:>24} {texts[1]:>24}  {last}", flush=True)
 
 
 def measure(o, kind, folder):
-    cpu, wall, noise = [], [], []
-    for i in range(o.pairs):
-        order = (False, True, False) if i % 2 else (True, False, False)
-        seen = {True: [], False: []}
-        for watched in order:
-            seen[watched].append(one(o, kind, watched, folder))
-        (w,), (a, b) = seen[True], seen[False]
-        cpu.append(w[0] / a[0])
-        wall.append(w[1] / a[1])
-        noise.append(b[0] / a[0])
-    c, w, n = interval(cpu), interval(wall), interval(noise)
-    print(f"{kind:8} {percent(c):>32} {percent(w):>32} {percent(n):>32}  {verdict(c, len(cpu))}", flush=True)
-    return c[1] - 1 <= BOUND
+    told, groups, cpu = watch(o, kind, folder, o.minutes)
+    study = Study(o, told, groups, cpu)
+    changes = study.estimates(0)
+    line(kind, sum(map(len, groups)), changes, verdicts(changes))
+    line(" noise", "", study.estimates(o.seconds / 2))
+    print(" profile ", *(f"{100 * x:+.1f}" for x in study.profile()), "% less work in each tenth of the interval")
+    print(f" {len(groups)} groups; a tick took {1000 * cpu:.2f} ms of CPU\n", flush=True)
+    return not any(low > BOUND for _, low, _ in changes)
 
 
-def verdict(c, pairs):
-    if c[2] - 1 <= BOUND:
-        return "within 0.5 %"
-    if c[1] - 1 > BOUND:
-        return "DISTURBED"
-    # The interval shrinks with the root of the number of pairs.
-    lacks = max(c[2] - c[0], c[0] - c[1], 1e-9) / max(abs(BOUND - (c[0] - 1)), 1e-4)
-    return f"not told by {pairs} pairs; about {math.ceil(pairs * max(lacks, 1) ** 2)} would"
-
-
-def control(o):
+def control(o, folder):
     """True when what is known to disturb is seen to."""
-    cpu = []
-    for i in range(o.pairs):
-        seen = {read: (one_read(o, "maps") if read else one(o, "maps", False, None))[0] for read in (i % 2 == 0, i % 2 == 1)}
-        cpu.append(seen[True] / seen[False])
-    c = interval(cpu)
-    print(f"{'control':8} {percent(c):>32} {'':>32} {'':>32}  maps, its smaps_rollup read at {ROLLUP_HZ} Hz: "
-          f"{'seen' if c[1] - 1 > BOUND else 'NOT SEEN, so that nothing is told'}", flush=True)
-    return c[1] - 1 > BOUND
+    study = Study(o, *read_rollup(o, folder, CONTROL_MINUTES))
+    changes = study.estimates(0)
+    seen = changes[1][1] > BOUND
+    line("control", sum(map(len, study.groups)), changes, "seen" if seen else "NOT SEEN, so that nothing is told")
+    return seen
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exporter")
     parser.add_argument("program")
-    parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--work", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=10, help="for each job")
     parser.add_argument("--interval", default="1s")
     parser.add_argument("--job", choices=("calls", "maps"), action="append", help="one of them only")
     o = parser.parse_args()
-    print(f"median change in %, with its 95 % interval; {o.pairs} pairs, watched every {o.interval}\n")
-    print(f"{'job':8} {'CPU time':>32} {'wall time':>32} {'CPU time, unwatched twice':>32}")
-    with tempfile.TemporaryDirectory() as folder:
-        kinds = o.job or ("calls", "maps")
-        good = all([*(measure(o, kind, folder) for kind in kinds), "maps" not in kinds or control(o)])
+    number = o.interval.rstrip("ms")
+    o.seconds = float(number) * SECONDS[o.interval[len(number):]]
+    kinds = o.job or ("calls", "maps")
+    print(f"change in %, with its 95 % interval; watched every {o.interval}\n")
+    print(f"{'job':8} {'ticks':>6} {'CPU':>24} {'work not done':>24}")
+    good = True
+    for kind in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            good = measure(o, kind, pathlib.Path(folder)) and good
+    if "maps" in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            good = control(o, pathlib.Path(folder)) and good
     print(f"\nload {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs")
     return 0 if good else 1
 

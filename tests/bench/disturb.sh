@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does a job run slower because it is watched? See tests/bench/disturb.py.
 #
-# Usage: tests/bench/disturb.sh [--pairs=N] [--work=SECONDS] [--interval=DURATION]        some minutes; not part of the tests
+# Usage: tests/bench/disturb.sh [--minutes=N] [--interval=DURATION] [--job=calls|maps]        20 minutes; not part of the tests
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 

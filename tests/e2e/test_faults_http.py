@@ -194,6 +194,9 @@ class Requests(Case):
         (get("/metrics", "X-Prometheus-Scrape-Timeout-Seconds: nan"), {200}),
         (get("/metrics", "X-Prometheus-Scrape-Timeout-Seconds: -1e308"), {200}),
         (get("/metrics?" + "collect[]=load&" * 100), {400}),
+        (get("/metrics?" + "collect[]=load&" * 1000), {400}),
+        (get("/stats?job_name=x&" + "a&" * 7000), {400}),
+        (get("/stats?" + "a=&" * 5000), {400}),
     ]
 
     def test_odd_requests_get_the_right_status_and_harm_nobody(self):

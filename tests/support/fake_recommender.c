@@ -96,6 +96,8 @@ void running_outlook(const struct prospect *p, const struct progress *now, struc
 		.expected_duration_seconds = now->seconds};
 }
 
+const char *const phases_columns[] = {NULL};
+
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
 {
 	*ret = (struct phases){1, arena_alloc(arena, sizeof *ret->phase), (double)s->n};

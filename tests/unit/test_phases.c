@@ -73,6 +73,39 @@ static void a_run_is_cut_where_it_changes(void **state)
 	assert_true(isnan(p.phase[0].demand.vram_bytes));
 }
 
+/* A history gives a column that its file lacks as one of which nothing is known. */
+static void an_unknown_column_is_as_good_as_none(void **state)
+{
+	static struct made_up m;
+	static double unknown[SAMPLES], *values[16];
+	AUTO(arena_done) struct arena arena = {0};
+	struct phases few, all;
+	size_t n = 0;
+
+	(void)state;
+	load_then_train(&m, 300);
+	m.series.n_columns = 2; /* CPU and the usage of GPUs */
+	phases_of(&m.series, &arena, &few);
+	for (size_t i = 0; i < SAMPLES; i++)
+		unknown[i] = NAN;
+	for (; phases_columns[n]; n++) {
+		values[n] = unknown;
+		for (size_t c = 0; c < m.series.n_columns; c++)
+			if (strcmp(phases_columns[n], m.columns[c]) == 0)
+				values[n] = m.values[c];
+	}
+	m.series = (struct series){SAMPLES, n, phases_columns, m.at, m.duration, values};
+	phases_of(&m.series, &arena, &all);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(few.n, 2);
+	for (size_t i = 0; i < few.n; i++) {
+		assert_true(all.phase[i].seconds == few.phase[i].seconds);
+		assert_true(all.phase[i].demand.cpu_cores == few.phase[i].demand.cpu_cores);
+		assert_true(all.phase[i].demand.gpus == few.phase[i].demand.gpus);
+	}
+	assert_true(all.phase[1].demand.gpus == 1);
+}
+
 static void a_steady_run_has_one_phase(void **state)
 {
 	static struct made_up m;
@@ -152,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_is_cut_where_it_changes),
+		cmocka_unit_test(an_unknown_column_is_as_good_as_none),
 		cmocka_unit_test(a_steady_run_has_one_phase),
 		cmocka_unit_test(a_split_that_recurs_and_pays_is_proposed),
 		cmocka_unit_test(a_split_that_does_not_pay_or_recur_is_not),
