@@ -34,7 +34,7 @@ void lineage_free(struct lineage *l);
  * added to the result. Returns the run's number, which stays taken until lineage_forget.
  */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* A process of the run, found by other means; one that is in the book already stays where it is. */
+/* A process of the run, found by other means; one that is in the book already stays where it is, but for others: below. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 

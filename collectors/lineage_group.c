@@ -42,7 +42,7 @@ static bool is_listed(const struct lineage_listing *listing, pid_t pid)
  * A birth is told before the newborn is in its group (kernel/fork.c, copy_process), and what is between may be a while on
  * a busy machine. A record is made before the group is left.
  */
-#define NEWBORN_NS 100000000
+#define NEWBORN_NS 1000000000
 
 static bool is_outside(const struct entry *e, const struct lineage_listing *listing)
 {
