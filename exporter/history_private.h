@@ -199,7 +199,7 @@ int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 struct history_part {
 	int64_t run,
 		after; /* the samples behind that number; moved to the last one that was read */
-	size_t rows;   /* at most; 0 = all, joined as history_series says when there are very many */
+	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
 	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
 };
 int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
