@@ -224,6 +224,7 @@ bool others_init(struct others *o, const struct host *h, const struct others_spe
 
 	struct other *ours = other_of(o, o->ours);
 
+	o->ours_inside = ours != NULL;
 	if (ours && !isnan(spec->ours_seconds)) {
 		ours->used = fmax(ours->before - spec->ours_seconds, 0);
 		ours->before = spec->ours_seconds;

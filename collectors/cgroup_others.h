@@ -20,7 +20,8 @@ struct other;
 
 struct others {
 	const struct cgroup_place *place; /* borrowed */
-	pid_t ours;                       /* this exporter, which may be in the group */
+	pid_t ours;                       /* this exporter */
+	bool ours_inside;                 /* it is in the group */
 	pid_t root, parent; /* the parent of the root waits for it, if for nobody else */
 	uint64_t root_start_ticks;
 	bool root_waited; /* the parent did */

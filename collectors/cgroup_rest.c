@@ -23,11 +23,12 @@
 struct cgroup_rest {
 	struct cgroup group;
 	struct others others;
-	double blur;     /* what the group used while the others were looked at first */
-	double before;   /* of the group, less what the run had used */
-	double rest;     /* of the group now: what is most likely the run's */
-	double least;    /* of that, what is the run's for certain, but for ticks */
-	double doubtful; /* others_used, at the last look */
+	double blur;   /* what the group used, but for us, while the others were looked at first */
+	double before; /* of the group, less what the run had used */
+	double ours_before; /* of this exporter; NaN = unknown */
+	double rest;        /* of the group now: what is most likely the run's */
+	double least;       /* of that, what is the run's for certain, but for ticks */
+	double doubtful;    /* others_used, at the last look */
 	struct cgroup_rest_reading told;
 };
 
@@ -51,6 +52,16 @@ struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const str
 	return (struct cgroup_rest_start){group_cpu_seconds(group, h), ours};
 }
 
+/* By all in the group but this exporter, whose own looking is known to the instant. */
+static double used_between(const struct cgroup_rest *r, const struct cgroup_rest_start *from,
+	const struct cgroup_rest_start *to)
+{
+	double used = to->usage_seconds - from->usage_seconds;
+	double ours = to->ours_seconds - from->ours_seconds;
+
+	return fmax(r->others.ours_inside && ours > 0 ? used - ours : used, 0);
+}
+
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
 {
 	const struct cgroup_place *p = place_of(spec->group);
@@ -63,10 +74,13 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 		spec->context, spec->orphans_ours, spec->start.ours_seconds};
 	r->rest = r->least = spec->known_seconds;
 	r->before = spec->start.usage_seconds - r->rest;
+	r->ours_before = spec->start.ours_seconds;
 	r->told = (struct cgroup_rest_reading){r->rest, r->rest};
 	bool apart = others_init(&r->others, h, &others);
 
-	r->blur = group_cpu_seconds(&r->group, h) - spec->start.usage_seconds;
+	struct cgroup_rest_start now = cgroup_rest_start(&r->group, h);
+
+	r->blur = used_between(r, &spec->start, &now);
 	if (apart)
 		return r;
 	cgroup_rest_close(r);
@@ -95,15 +109,17 @@ static double slack_of(const struct host *h, unsigned n)
 struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h,
 	double known_seconds)
 {
-	double usage_before = group_cpu_seconds(&r->group, h);
+	struct cgroup_rest_start first = cgroup_rest_start(&r->group, h);
 	struct others_used others = others_look(&r->others, h);
 	/* Read last: what others do from one reading to the other must not be taken off the run. */
-	double usage = group_cpu_seconds(&r->group, h);
+	struct cgroup_rest_start now = cgroup_rest_start(&r->group, h);
 
 	/* A group that is gone with its last process says nothing more. */
-	if (isnan(usage))
+	if (isnan(now.usage_seconds))
 		return r->told;
-	double rest = usage - r->before - others.ours - others.seconds;
+	double ours = r->others.ours_inside ? now.ours_seconds - r->ours_before : others.ours;
+	double rest =
+		now.usage_seconds - r->before - (isnan(ours) ? others.ours : ours) - others.seconds;
 	double slack = slack_of(h, others.in_ticks);
 
 	if (others.certain)
@@ -113,7 +129,7 @@ struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct 
 	r->rest = rest;
 	r->doubtful = others.doubtful_seconds;
 	/* By that it may be too much; and by what is above the least, of which there may be nothing. */
-	double off = slack + r->blur + usage - usage_before, share = rest * ABOVE_SHARE;
+	double off = slack + r->blur + used_between(r, &first, &now), share = rest * ABOVE_SHARE;
 	double allowed = r->others.orphans_ours ? ABOVE_SECONDS : ABOVE_SECONDS_IN_TICKS;
 	double told = rest - r->least + off > share + ABOVE_SECONDS ? r->least : rest;
 
