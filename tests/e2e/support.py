@@ -153,6 +153,11 @@ class Process:
             raise AssertionError(f"/metrics answered {answer.status}: {answer.text}")
         return samples(answer.text)
 
+    def look_at_jobs(self):
+        """A scrape may tell of jobs what an earlier look at them found: waits for one that begins after this call."""
+        called = time.time()
+        wait_until(lambda: self.metrics()["rightsize_jobs_timestamp_seconds", frozenset()] > called, "a look at the jobs")
+
     def recorded_runs(self, job_name, n=1):
         """What the history has of a job, once it has so many: it is written by another thread than /metrics are."""
         def recorded():

@@ -225,8 +225,13 @@ line = b""
 while b"listening" not in line: line = run.stderr.readline()
 url = "http://" + re.search(rb"127\.0\.0\.1:\d+", line)[0].decode() + "/metrics"
 def cpu():
-    text = urllib.request.urlopen(url).read().decode()
-    return float(re.search(r'^rightsize_job_cpu_seconds_total\{job_name="job"\} (\S+)', text, re.M)[1])
+    # Of a look that began after this was called: a scrape may tell of one that is a moment older.
+    called = time.time()
+    while True:
+        text = urllib.request.urlopen(url).read().decode()
+        if float(re.search(r'^rightsize_jobs_timestamp_seconds (\S+)', text, re.M)[1]) > called:
+            return float(re.search(r'^rightsize_job_cpu_seconds_total\{job_name="job"\} (\S+)', text, re.M)[1])
+        time.sleep(0.05)
 pid = int(run.stdout.readline())
 before = cpu()
 run.stdin.write(b"\n"); run.stdin.flush()

@@ -182,8 +182,8 @@ class Recognise(Case):
         server = self.serve("--jobs.recognise")
         name = f"{self.mark}/exec"
         job = self.begin({"NAME": name}, ["sh", "-c", "read go; export RIGHTSIZE_JOB_NAME=$NAME; exec cat"])
-        # A scrape looks at all there is: the shell is known, and has no name.
-        server.metrics()
+        # A look finds all there is: the shell is known, and has no name.
+        server.look_at_jobs()
         self.assertIsNone(server.job_value("rightsize_job_active_runs", name))
         job.stdin.write(b"go\n")
         job.stdin.flush()
