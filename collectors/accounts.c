@@ -232,7 +232,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL, NULL);
 	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
-		run_group_processes(&a->own_group, h, &found);
+		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
 		cgroup_rest_processes(a->rest, h, pids_add, &found);
 	if (a->has_events)

@@ -239,6 +239,19 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
+/*
+ * The list is opened for each reading: that of v1 is made when it is opened, and stays as it was for whoever reads it again
+ * within a second (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
+ */
+int cgroup_processes(const struct cgroup *c, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (c->place[i].version)
+			return cgroup_place_processes(&c->place[i], host, each, context);
+	return -ENOENT;
+}
+
 /* ---- groups below ---- */
 
 struct below {

@@ -40,4 +40,8 @@ int cgroup_place_processes(const struct cgroup_place *p, const struct host *host
  * in its list. but: the group itself = beside none. Unknown is true.
  */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
+/* Of the first controller that has a group. */
+int cgroup_processes(const struct cgroup *c, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context);
+
 #endif

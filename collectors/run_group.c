@@ -2,7 +2,6 @@
 #include "collectors/run_group.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "collectors/base/mem.h"
 
@@ -37,35 +36,11 @@ void run_group_open(struct run_group *ret, const struct cgroup *own)
 		wanted |= CGROUP_WANT(group_rows[i].from);
 	*ret = (struct run_group){0};
 	cgroup_files_open(&ret->files, own, wanted);
-	for (size_t i = 0; i < CGROUP_CONTROLLERS && !ret->procs_path; i++) {
-		const struct cgroup_place *p = &own->place[i];
-		char path[CGROUP_FILE_MAX];
-
-		if (!p->version)
-			continue;
-		ret->procs_path = xstrdup(cgroup_file(p, "cgroup.procs", path));
-		source_open(&ret->procs, p->tree, ret->procs_path);
-	}
 }
 
 void run_group_close(struct run_group *g)
 {
 	cgroup_files_close(&g->files);
-	source_close(&g->procs);
-	free(g->procs_path);
-	g->procs_path = NULL;
-}
-
-void run_group_processes(struct run_group *g, const struct host *h, struct pids *ret)
-{
-	struct scan text, line;
-	uint64_t pid;
-
-	if (!g->procs_path || source_read(&g->procs, h, &text, NULL) < 0)
-		return;
-	while (scan_line(&text, &line))
-		if (scan_u64(&line, &pid) && pid <= INT32_MAX)
-			pids_add(ret, (pid_t)pid);
 }
 
 bool run_group_due(struct run_group *g, uint64_t births)

@@ -6,14 +6,10 @@
 #define COLLECTORS_RUN_GROUP_H
 
 #include "collectors/cgroup_files.h"
-#include "collectors/pids.h"
 #include "collectors/runs.h"
-#include "collectors/source.h"
 
 struct run_group {
 	struct cgroup_files files;
-	struct source procs; /* its list of processes */
-	char *procs_path;
 	unsigned looks, all_looks; /* since somebody was born, and in all */
 	uint64_t births;           /* of the machine */
 };
@@ -27,9 +23,6 @@ void run_group_close(struct run_group *g); /* zeroed: nothing */
  * found once in so many looks.
  */
 bool run_group_due(struct run_group *g, uint64_t births);
-
-/* Adds who is in the group. */
-void run_group_processes(struct run_group *g, const struct host *h, struct pids *ret);
 
 /*
  * All numbers that are kept of the group, in v, and into value what is a metric of the run. Of a group that is gone
