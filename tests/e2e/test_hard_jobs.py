@@ -12,7 +12,7 @@ TOOLS = pathlib.Path(os.environ["RIGHTSIZE_ACCURACY_TOOLS"])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
 import groups  # noqa: E402
 import run as accuracy  # noqa: E402
-from support import Case, python_job  # noqa: E402
+from support import Case, python_job, wait_until  # noqa: E402
 
 SIZE = 0.1
 # Starting the job takes the starter some milliseconds, which are counted here or there.
@@ -107,6 +107,20 @@ class InAContainer(Case):
         told = self.only_run()["cpu_throttled_seconds"]
         self.assertLessEqual(last - first, told + 1e-6)
         self.assertLessEqual(told, group.throttled() + 1e-6)
+
+
+class OwnGroup(Case):
+    def test_who_enters_it_is_of_the_run_however_often_it_is_looked_at(self):
+        group = groups.make("entered")
+        self.addCleanup(group.remove)
+        name = f"entered-{os.getpid()}"
+        server = self.serve("--jobs.recognise", interval="100ms")
+        for n, environment in enumerate(({"RIGHTSIZE_JOB_NAME": name}, {})):
+            process = subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **environment},
+                                       preexec_fn=group.enter)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_until(lambda n=n: server.job_value("rightsize_job_processes", name) == n + 1, f"{n + 1} processes")
 
 
 class HardJobs(unittest.TestCase):
