@@ -7,6 +7,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/download.h"
 
+#define LONGEST_RETRY_AFTER 86400.0 /* seconds; who says more would switch us off */
+
 void answer_clear(struct answer *a)
 {
 	struct buf body = a->body;
@@ -21,12 +23,12 @@ void answer_clear(struct answer *a)
 		.body = body};
 }
 
-static void read_number(struct scan value, double *ret)
+static void read_number(struct scan value, double most, double *ret)
 {
 	double v;
 
 	if (scan_double(&value, &v) && v >= 0)
-		*ret = v;
+		*ret = fmin(v, most);
 }
 
 /* max-age, unless it is not to be kept at all. */
@@ -49,7 +51,7 @@ static void read_cache_control(struct scan value, double *ret)
 		if (scan_literal(&word, "no-store") || scan_literal(&word, "no-cache"))
 			keep = false;
 		else if (scan_literal(&word, "max-age="))
-			read_number(word, &age);
+			read_number(word, INFINITY, &age);
 		value = rest;
 	}
 	*ret = keep ? age : 0;
@@ -58,12 +60,13 @@ static void read_cache_control(struct scan value, double *ret)
 static const struct {
 	const char *name;
 	size_t offset; /* of a double in struct answer */
+	double most;
 } numbers[] = {
-	{"retry-after", offsetof(struct answer, retry_after_seconds)},
-	{"x-ratelimit-limit", offsetof(struct answer, rate_limit)},
-	{"x-ratelimit-cost", offsetof(struct answer, rate_cost)},
-	{"x-ratelimit-remaining", offsetof(struct answer, rate_remaining)},
-	{"x-total-count", offsetof(struct answer, total_count)},
+	{"retry-after", offsetof(struct answer, retry_after_seconds), LONGEST_RETRY_AFTER},
+	{"x-ratelimit-limit", offsetof(struct answer, rate_limit), INFINITY},
+	{"x-ratelimit-cost", offsetof(struct answer, rate_cost), INFINITY},
+	{"x-ratelimit-remaining", offsetof(struct answer, rate_remaining), INFINITY},
+	{"x-total-count", offsetof(struct answer, total_count), INFINITY},
 };
 
 static bool name_is(struct slice name, const char *wanted)
@@ -91,7 +94,7 @@ void answer_header(struct answer *a, const char *line, size_t len)
 	} else {
 		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 			if (name_is(name, numbers[i].name))
-				read_number(value,
+				read_number(value, numbers[i].most,
 					(double *)(void *)((char *)a + numbers[i].offset));
 	}
 }

@@ -33,7 +33,7 @@ struct answer {
 	int status;
 	char etag[256];         /* "" = none */
 	double max_age_seconds; /* Cache-Control; 0 when it must not be kept */
-	double retry_after_seconds;
+	double retry_after_seconds; /* a day at most, whatever it says */
 	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-*: credits */
 	double total_count;                           /* X-Total-Count */
 	struct buf body; /* the caller's: reused from answer to answer, in the end buf_done */

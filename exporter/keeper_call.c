@@ -74,7 +74,7 @@ static void pace(struct keeper *k, double credits)
 			       k->answer.rate_limit :
 			       CREDITS_PER_MINUTE;
 
-	k->next_call = after(now, credits * WINDOW_SECONDS / limit);
+	k->next_call = after(now, fmin(credits * WINDOW_SECONDS / limit, LONGEST_RETRY));
 	if (k->answer.rate_remaining < credits)
 		k->next_call = after(now, WINDOW_SECONDS);
 }

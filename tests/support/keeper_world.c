@@ -198,6 +198,8 @@ int world_get(void *context, const char *url, const char *etag, struct answer *r
 	w->servers_calls += servers;
 	assert_true(w->calls < 4000);
 	serve(w, url, ret);
+	if (w->rate_limit > 0)
+		ret->rate_limit = w->rate_limit;
 	if (w->fail_call && w->calls >= w->fail_call && w->calls < w->fail_call + w->fail_times)
 		return inject(w, ret, e);
 	if (etag && *etag && strcmp(etag, ret->etag) == 0) {

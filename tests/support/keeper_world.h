@@ -38,7 +38,8 @@ struct world {
 	const char *hash, *extra_url;
 	bool no_header, changed; /* no X-Total-Count; other ETags */
 	unsigned aws_servers, hcloud_servers;
-	double claimed; /* more servers than there are */
+	double rate_limit; /* told with each answer; 0 = untold */
+	double claimed;    /* more servers than there are */
 };
 
 struct world new_world(void);

@@ -261,6 +261,21 @@ static void lists_that_are_too_short_are_refused(void **state)
 	assert_string_equal(e.text, URL "/servers: has no server");
 }
 
+/* Who allows next to nothing is asked slowly, not never. */
+static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
+{
+	struct world w = small_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	(void)state;
+	w.rate_limit = 1e-300;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
+	assert_true(w.seconds > 60 && w.seconds <= 300.0 * w.calls);
+	catalogue_free(c);
+}
+
 static void stopping_works_at_every_wait(void **state)
 {
 	(void)state;
@@ -345,6 +360,8 @@ static void headers_are_read(void **state)
 		{"X-RateLimit-Cost: 3", offsetof(struct answer, rate_cost), 3},
 		{"X-Total-Count: 1400\r\n", offsetof(struct answer, total_count), 1400},
 		{"Retry-After: 120\r\n", offsetof(struct answer, retry_after_seconds), 120},
+		{"Retry-After: 533333333333333333\r\n",
+			offsetof(struct answer, retry_after_seconds), 86400},
 		{"Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n",
 			offsetof(struct answer, retry_after_seconds), NAN},
 		{"Retry-After: -5\r\n", offsetof(struct answer, retry_after_seconds), NAN},
@@ -393,6 +410,7 @@ int main(void)
 		cmocka_unit_test(what_passes_is_waited_out),
 		cmocka_unit_test(what_stays_is_given_up_and_named),
 		cmocka_unit_test(lists_that_are_too_short_are_refused),
+		cmocka_unit_test(a_limit_that_is_absurd_holds_up_no_call_for_hours),
 		cmocka_unit_test(stopping_works_at_every_wait),
 		cmocka_unit_test(fresh_pages_are_not_asked_for_and_old_ones_confirmed),
 	};
