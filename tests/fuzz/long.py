@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 """Long runs of the fuzz targets, in slices, the one that had the least first.
 
-Usage: long.py BUILD CPU-SECONDS [TARGET...]     BUILD is one of preset fuzz; exit code 1 when something was found
+Usage: long.py BUILD CPU-SECONDS|keep [TARGET...]     BUILD is one of preset fuzz; exit code 1 when something was found
+
+What each target had stands in tests/fuzz/hours.tsv, with the version of its parsers, and counts as long as they are the
+same; what was run since the last "keep" stands in BUILD/long/log. "keep" adds the one to the other, and to the corpus
+those inputs that reach code which no other input reaches.
 """
 import json
 import os
@@ -14,12 +18,22 @@ import sys
 from parsers import PARSERS, ROOT, version
 
 SLICE_SECONDS = 60
+HOURS = ROOT / "tests/fuzz/hours.tsv"
+COLUMNS = ("target", "version", "cpu_seconds", "executions", "edges", "features")
 FLAGS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", f"-max_total_time={SLICE_SECONDS}")
 
 
 def cpu_of_children():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def kept():
+    """The rows of hours.tsv."""
+    lines = HOURS.read_text().splitlines() if HOURS.exists() else []
+    for line in lines[1:]:
+        row = dict(zip(COLUMNS, line.split("\t"), strict=True))
+        yield row | {c: int(row[c]) for c in COLUMNS[2:]}
 
 
 class Long:
@@ -31,13 +45,35 @@ class Long:
         self.log = self.folder / "log"
 
     def entries(self, target):
-        """What was logged of the target as it is now."""
+        """What is known of the target as it is now: what was kept, and what was logged since."""
         now = version(target)
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return [e for e in map(json.loads, lines) if e["target"] == target and e["version"] == now]
+        return [e for e in (*kept(), *map(json.loads, lines)) if e["target"] == target and e["version"] == now]
+
+    def total(self, target):
+        """One row of the table."""
+        entries = self.entries(target)
+        return {"target": target, "version": version(target),
+                "cpu_seconds": round(sum(e["cpu_seconds"] for e in entries)),
+                "executions": sum(e["executions"] for e in entries),
+                "edges": max((e["edges"] for e in entries), default=0),
+                "features": max((e["features"] for e in entries), default=0)}
 
     def seconds(self, target):
-        return sum(e["cpu_seconds"] for e in self.entries(target))
+        return self.total(target)["cpu_seconds"]
+
+    def keep(self, targets):
+        rows = [row for row in map(self.total, PARSERS) if row["cpu_seconds"]]
+        lines = ["\t".join(COLUMNS), *("\t".join(str(row[c]) for c in COLUMNS) for row in rows)]
+        HOURS.write_text("\n".join(lines) + "\n")
+        self.log.unlink(missing_ok=True)
+        for target in targets:
+            # By edges alone: how often each was taken would make thousands of files of it.
+            own = self.folder / target
+            if own.exists():
+                subprocess.run([self.build / "tests/fuzz" / f"fuzz_{target}", "-merge=1", "-use_counters=0",
+                                ROOT / "tests/fuzz/corpus" / target, own], check=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
 
     def findings(self, target):
         return sorted(path.name for path in self.found.glob(f"{target}-*"))
@@ -67,18 +103,17 @@ class Long:
 
     def table(self, targets):
         print(f"{'target':15} {'CPU s':>8} {'executions':>12} {'edges':>7} {'features':>9}  findings")
-        for target in targets:
-            entries = self.entries(target)
-            print(f"{target:15} {self.seconds(target):8.0f} {sum(e['executions'] for e in entries):12} "
-                  f"{max((e['edges'] for e in entries), default=0):7} "
-                  f"{max((e['features'] for e in entries), default=0):9}  "
-                  f"{' '.join(self.findings(target)) or 'none'}")
+        for row in map(self.total, targets):
+            print(f"{row['target']:15} {row['cpu_seconds']:8} {row['executions']:12} {row['edges']:7} "
+                  f"{row['features']:9}  {' '.join(self.findings(row['target'])) or 'none'}")
 
 
 def main():
     every = Long(sys.argv[1])
-    wanted = float(sys.argv[2])
     targets = sys.argv[3:] or list(PARSERS)
+    if sys.argv[2] == "keep":
+        every.keep(targets)
+    wanted = 0 if sys.argv[2] == "keep" else float(sys.argv[2])
     while True:
         # What has a finding is not run on: it would find the same again.
         left = [t for t in targets if every.seconds(t) < wanted and not every.findings(t)]

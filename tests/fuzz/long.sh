@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs every fuzz target until it had so many CPU seconds (3600), one at a time and nicely, and prints a table.
 #
-# Usage: tests/fuzz/long.sh [CPU-SECONDS [TARGET...]]        0 only prints the table
+# Usage: tests/fuzz/long.sh [CPU-SECONDS|keep [TARGET...]]        0 only prints the table
 #
-# May be stopped and started again: build/fuzz/long/log keeps what each target had, for as long as its parsers are
-# the same. Inputs that reach something new stay in build/fuzz/long/TARGET, findings in build/fuzz/long/found.
+# May be stopped and started again: build/fuzz/long/log has what each target had, and "keep" adds it to
+# tests/fuzz/hours.tsv, where it counts for as long as the parsers are the same, and the inputs that reach new code to
+# the corpus. Inputs that reach something new are in build/fuzz/long/TARGET, findings in build/fuzz/long/found.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 

@@ -71,5 +71,11 @@ def version(target):
     """Changes with the parsers of a target and with the target itself: time spent on others does not count."""
     digest = hashlib.sha256((ROOT / "tests/fuzz" / f"fuzz_{target}.c").read_bytes())
     for parser in PARSERS[target]:
-        digest.update((ROOT / parser.partition(": ")[0]).read_bytes())
+        path, _, names = parser.partition(": ")
+        if names:
+            lines, known = (ROOT / path).read_text().splitlines(keepends=True), functions(path)
+            for name in names.split():
+                digest.update("".join(lines[n - 1] for n in known[name]).encode())
+        else:
+            digest.update((ROOT / path).read_bytes())
     return digest.hexdigest()[:12]
