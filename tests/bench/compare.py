@@ -97,6 +97,7 @@ def start_peers(o, root, folder):
     usr = f"{o.peers}/debian/usr"
     node, process = f"{usr}/bin/prometheus-node-exporter", f"{usr}/bin/prometheus-process-exporter"
     apps, python = f"{usr}/lib/netdata/plugins.d/apps.plugin", f"{o.peers}/venv/bin/python"
+    rust = f"{o.peers}/rust/bin/resource-tracker"
     with open(f"{folder}/groups.yml", "w") as file:
         file.write("process_names:\n  - name: bench\n    comm:\n      - bench_tree\n")
 
@@ -115,8 +116,10 @@ def start_peers(o, root, folder):
         ret.append(Watcher("netdata apps.plugin", [apps, "1"], env=os.environ | {"NETDATA_USER_CONFIG_DIR": folder}))
     if os.path.exists(python):
         ret.append(Watcher("resource-tracker (Python)", [python, "-c", TRACK, str(root)]))
+    if os.path.exists(rust):
+        ret.append(Watcher("resource-tracker (Rust)", [rust, "--interval=1", "--output=/dev/null", f"--pid={root}"]))
     for name, path in (("process-exporter", process), ("node_exporter", node), ("netdata apps.plugin", apps),
-                       ("resource-tracker (Python)", python)):
+                       ("resource-tracker (Python)", python), ("resource-tracker (Rust)", rust)):
         if not os.path.exists(path):
             missing.append(name)
     for w in ret:
@@ -240,7 +243,6 @@ def print_table(results):
     for r in results:
         print(f"{r['n']:,} processes ({r['found']:,} found by the floor): load {r['load'][0]} on {os.cpu_count()} CPUs, "
               f"CPU pressure {r['load'][1]}" + (f"; not installed: {', '.join(r['missing'])}" if r["missing"] else ""))
-    print("Not compared: the Rust resource-tracker, of which no release is published to install from.")
 
 
 def draw(results, path):
@@ -267,7 +269,8 @@ def draw(results, path):
     for r in results:
         px, _ = at(r["n"], 10.0 ** y0)
         out.append(f'<text x="{px:.1f}" y="{height - bottom + 20}" text-anchor="middle">{r["n"]:,}</text>')
-    for (name, line), colour in zip(lines.items(), ("#888", "#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e")):
+    for (name, line), colour in zip(lines.items(), ("#888", "#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e",
+                                                     "#8c564b")):
         line = [at(*p) for p in line if p[1] > 0]
         if not line:
             continue

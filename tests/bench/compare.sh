@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What being watched costs, beside process-exporter, node_exporter, netdata's apps.plugin, resource-tracker and the floor:
-# on the same processes, at the same interval, in the same minutes. A Markdown table, a plot, and what the history of a
-# day, a month and a year takes.
+# What being watched costs, beside process-exporter, node_exporter, netdata's apps.plugin, resource-tracker (Python and
+# Rust) and the floor: on the same processes, at the same interval, in the same minutes. A Markdown table, a plot, and
+# what the history of a day, a month and a year takes.
 #
 # Usage: tests/bench/compare.sh FOLDER [PROCESSES...]        some ten minutes; not part of the tests
 # FOLDER holds the other programs (tests/bench/peers.sh fills it), and afterwards table.md and plot.svg.

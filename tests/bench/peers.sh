@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts other programs that watch processes into a folder, without installing them: Debian's packages, and the Python
-# package resource-tracker. What cannot be had is said, and left out.
+# Puts other programs that watch processes into a folder, without installing them: Debian's packages, resource-tracker in
+# Python, and its successor in Rust where there is a cargo new enough to build it. What cannot be had is said, and left out.
 #
 # Usage: tests/bench/peers.sh FOLDER
 set -euo pipefail
@@ -18,4 +18,7 @@ done
 if [ ! -x venv/bin/python ] || ! venv/bin/python -c 'import resource_tracker' 2>/dev/null; then
 	{ python3 -m venv venv && venv/bin/pip install --quiet resource-tracker; } ||
 		{ printf 'peers.sh: resource-tracker cannot be had here\n' >&2 && rm -rf venv; }
+fi
+if [ ! -x rust/bin/resource-tracker ] && ! cargo install --quiet --locked --root rust resource-tracker; then
+	printf 'peers.sh: the resource-tracker in Rust cannot be built here\n' >&2
 fi
