@@ -108,7 +108,7 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 	n->earlier = earlier_find(f->earlier, n->is.job_name, pid, start_ticks);
 	if (n->earlier) {
-		n->started_at.ns = (int64_t)(n->earlier->started_at * 1e9);
+		n->started_at = wall_from_seconds(n->earlier->started_at);
 		text_copy(n->earlier->run_id, n->run_id, sizeof n->run_id);
 	} else {
 		run_id_make(n->run_id, n->started_at);

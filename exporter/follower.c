@@ -63,7 +63,7 @@ static void follow(struct follower *f, const struct open_run *r)
 		.pid = r->root.pid,
 		.start_ticks = r->root.start_ticks,
 		.reaper_pid = r->root.reaper_pid,
-		.started_at = {(int64_t)(r->started_at * 1e9)},
+		.started_at = wall_from_seconds(r->started_at),
 		.awaits_conclusion = true,
 	};
 	int code = sampler_follow(f->app->sampler, &spec, NULL, &e);

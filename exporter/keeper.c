@@ -62,14 +62,16 @@ static int fetch_array(struct fetching *f, const char *path, double credits,
 
 /* ---- what there is ---- */
 
-/* The day of a Unix time. */
+#define YEAR_2255 9e9
+
+/* The day of a Unix time; none of what no clock shows. */
 static void set_as_of(struct catalogue_builder *b, double seconds)
 {
 	char text[WALL_TEXT_MAX];
 
-	if (!(seconds > 0) || seconds > 1e11)
+	if (!(seconds > 0 && seconds < YEAR_2255))
 		return;
-	wall_text(text, (struct wall){.ns = (int64_t)seconds * NS_PER_S});
+	wall_text(text, wall_from_seconds(seconds));
 	text[10] = '\0';
 	catalogue_set_as_of(b, text);
 }

@@ -34,6 +34,15 @@ static inline double wall_seconds(struct wall w)
 	return (double)w.ns / 1e9;
 }
 
+/* What was read may be any number: the nearest time that there is (1677 to 2262); 1970 for NaN. */
+static inline struct wall wall_from_seconds(double seconds)
+{
+	const double most = (double)INT64_MAX / 1e9 - 1; /* less one: no double is INT64_MAX */
+	double near = seconds > most ? most : seconds < -most ? -most : seconds;
+
+	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};
+}
+
 /* Now and so many seconds later by CLOCK_MONOTONIC, which condition variables wait by; a century at most. */
 struct timespec monotonic_after(double seconds);
 

@@ -181,6 +181,29 @@ static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 	assert_string_equal(out, "012345678901234567890123456789012345678");
 }
 
+static void any_number_of_seconds_makes_a_time(void **state)
+{
+	static const struct {
+		double seconds;
+		int64_t ns;
+	} table[] = {
+		{0, 0},
+		{-0.5, -500000000},
+		{1795250712.5, 1795250712500000000},
+		{9223372035, 9223372035000000000},
+		{9223372037, 9223372035854775807},
+		{1e300, 9223372035854775807},
+		{-1e300, -9223372035854775807},
+		{INFINITY, 9223372035854775807},
+		{NAN, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		/* So far from 1970 a double counts in steps of 1,024 ns. */
+		assert_true(llabs(wall_from_seconds(table[i].seconds).ns - table[i].ns) < 1024);
+}
+
 static void wall_text_is_rfc3339(void **state)
 {
 	char text[WALL_TEXT_MAX];
@@ -360,6 +383,7 @@ int main(void)
 		cmocka_unit_test(scan_lines_and_words),
 		cmocka_unit_test(slice_without_data_is_an_empty_text),
 		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
+		cmocka_unit_test(any_number_of_seconds_makes_a_time),
 		cmocka_unit_test(wall_text_is_rfc3339),
 		cmocka_unit_test(arena_reuses_its_room),
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
