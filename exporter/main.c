@@ -236,6 +236,8 @@ static int serve_main(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* A file that is as large as a limit allows is a full disk: the write says so. */
+	signal(SIGXFSZ, SIG_IGN);
 	identity_read(&self);
 	app.options = &o;
 	app.self = &self;

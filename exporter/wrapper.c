@@ -30,20 +30,25 @@
 
 /* Signals that are about the program itself or cannot be caught. */
 static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP,
-	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE};
+	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 static sigset_t original_mask;
 static struct inherited inherited;
 
 /*
  * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
- * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary.
+ * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary, and the history or the log
+ * may be as large as a limit allows, which a write says as well.
  */
 static struct disposition {
 	int number;
 	void (*ours)(int);
 	struct sigaction original;
-} dispositions[] = {{.number = SIGCHLD, .ours = SIG_DFL}, {.number = SIGPIPE, .ours = SIG_IGN}};
+} dispositions[] = {
+	{.number = SIGCHLD, .ours = SIG_DFL},
+	{.number = SIGPIPE, .ours = SIG_IGN},
+	{.number = SIGXFSZ, .ours = SIG_IGN},
+};
 
 static void fill_set(sigset_t *set)
 {

@@ -363,5 +363,33 @@ class SmallDisk(Job):
         self.assertEqual(pathlib.Path(self.folder / "history.db").read_bytes(), before)
 
 
+class LargestFile(Job):
+    """RLIMIT_FSIZE: the write that would go beyond it fails, and sends a signal as well."""
+
+    def test_is_a_full_disk_to_who_begins_a_history(self):
+        limited = ["prlimit", "--fsize=8192", EXPORTER]
+        done = subprocess.run([*limited, *self.wrapper_arguments(["sh", "-c", "echo works; exit 5"])],
+                              capture_output=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual((done.returncode, done.stdout), (5, b"works\n"), done.stderr)
+        self.assertIn(b"history", done.stderr)
+        done = subprocess.run([*limited, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}"],
+                              capture_output=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.history.encode(), done.stderr)
+
+    def test_holds_nothing_up_and_loses_nothing(self):
+        wrapper = self.begin(["prlimit", "--fsize=160000:unlimited"])
+        usual = self.scrape_seconds(wrapper)
+        waiting = self.wait_for(wrapper, "samples_waiting", 10)
+        self.assertGreater(self.value(wrapper, "errors_total"), 0)
+        self.assert_fast(wrapper, usual)
+        subprocess.run(["prlimit", f"--pid={wrapper.pid}", "--fsize=unlimited"], check=True)
+        self.wait_for(wrapper, "samples_written_total", waiting)
+        self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
+        self.end(wrapper)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assert_history_intact()
+
+
 if __name__ == "__main__":
     main()

@@ -151,6 +151,25 @@ class Signals(Case):
                 self.assertEqual(wrapper.process.stdout.readline().decode(), number.name + "\n")
                 self.assertEqual(wrapper.wait(), 7)
 
+    def test_of_a_log_as_large_as_a_file_may_be_are_not_for_the_job(self):
+        first = python_job("""
+import signal
+wanted = {signal.SIGXFSZ, signal.SIGWINCH}
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+print("ready", flush=True)
+print(signal.Signals(signal.sigwait(wanted)).name, flush=True)
+""")
+        with open(self.folder / "log", "ab") as log:
+            log.truncate(1 << 20)
+            command = self.wrapper_arguments(first, flags=["--web.listen-address=127.0.0.1:0"])
+            with subprocess.Popen(["prlimit", f"--fsize={1 << 20}", EXPORTER, *command], stderr=log,
+                                  stdout=subprocess.PIPE, env=self.environment) as wrapper:
+                self.assertEqual(wrapper.stdout.readline(), b"ready\n")
+                # The wrapper said before that it listens: signals are passed on in the order of their numbers.
+                wrapper.send_signal(signal.SIGWINCH)
+                self.assertEqual(wrapper.stdout.readline(), b"SIGWINCH\n")
+                self.assertEqual(wrapper.wait(DEADLINE), 0)
+
     def test_that_end_the_job_are_told_by_the_exit_code(self):
         wrapper = self.start_run(["sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE)
         self.assertEqual(wrapper.process.stdout.readline(), b"ready\n")
