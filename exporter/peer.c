@@ -44,12 +44,15 @@ uint64_t peer_number(const struct sockaddr *a)
 	uint64_t ret = 0;
 
 	if (a && a->sa_family == AF_INET) {
-		uint32_t v4 = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
-
-		ret = v4;
+		ret = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
 	} else if (a && a->sa_family == AF_INET6) {
-		memcpy(&ret, &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
-			sizeof ret);
+		const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+
+		/* On a socket for both kinds of addresses. */
+		if (IN6_IS_ADDR_V4MAPPED(v6))
+			memcpy(&ret, &v6->s6_addr[12], sizeof(uint32_t));
+		else
+			memcpy(&ret, v6, sizeof ret);
 	}
 	return ret;
 }
