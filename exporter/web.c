@@ -27,6 +27,15 @@ struct stamp {
 	int error;
 };
 
+/* The files of a version, as they were before it was read: a change meanwhile is seen the next time. */
+struct watched {
+	size_t n;
+	struct {
+		char *path;
+		struct stamp stamp;
+	} file[FILES_MAX];
+};
+
 struct web_version {
 	atomic_uint holders;
 	struct web_config *config;
@@ -40,11 +49,7 @@ struct web {
 	pthread_mutex_t lock; /* guards what follows */
 	struct web_version *last_good;
 	bool bad; /* the file as it is now */
-	size_t n_files;
-	struct {
-		char *path;
-		struct stamp stamp;
-	} file[FILES_MAX];
+	struct watched watched;
 	double tokens; /* of the rate limit */
 	struct mono counted;
 };
@@ -76,13 +81,28 @@ static bool same_stamp(const struct stamp *a, const struct stamp *b)
 	       same_time(a->modified, b->modified);
 }
 
+static void watch(struct watched *w, const char *path)
+{
+	if (!path)
+		return;
+	w->file[w->n].path = xstrdup(path);
+	w->file[w->n++].stamp = stamp_of(path);
+}
+
+static void watched_done(struct watched *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->file[i].path);
+	w->n = 0;
+}
+
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
 	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char chunk[8192];
 	ssize_t n = -1;
 
-	while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
+	while (fd >= 0 && !ret->full && (n = read(fd, chunk, sizeof chunk)) > 0)
 		buf_add(ret, chunk, (size_t)n);
 	if (n < 0)
 		return err_system(e, -errno, "read %s", path);
@@ -98,9 +118,20 @@ static void version_free(struct web_version *v)
 	free(v);
 }
 
-static int version_read(struct web_version **ret, const char *path, struct err *e)
+static int load_tls(struct web_version *v, struct watched *seen, struct err *e)
+{
+	watch(seen, v->config->cert.file);
+	watch(seen, v->config->key.file);
+	watch(seen, v->config->client_ca.file);
+	return web_tls_load(&v->tls, v->config, e);
+}
+
+static int version_read(struct web_version **ret, const char *path, struct watched *seen,
+	struct err *e)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(YAML_SIZE_MAX);
+
+	watch(seen, path);
 	int code = read_text(&text, path, e);
 
 	if (code)
@@ -110,7 +141,7 @@ static int version_read(struct web_version **ret, const char *path, struct err *
 	v->holders = 1;
 	code = web_config_parse(&v->config, path, buf_text(&text), text.len, e);
 	if (code == 0 && v->config->tls)
-		code = web_tls_load(&v->tls, v->config, e);
+		code = load_tls(v, seen, e);
 	if (code)
 		version_free(v);
 	else
@@ -136,40 +167,17 @@ bool web_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- the newest ---- */
 
-static void watch(struct web *w, const char *path)
-{
-	if (!path)
-		return;
-	w->file[w->n_files].path = xstrdup(path);
-	w->file[w->n_files++].stamp = stamp_of(path);
-}
-
-/*
- * Stamps are taken before the files are read: a change in between is seen the next time. A bad version names no
- * files, so the last good one's are watched on.
- */
-static void watch_all(struct web *w, const struct web_config *c)
-{
-	for (size_t i = 0; i < w->n_files; i++)
-		free(w->file[i].path);
-	w->n_files = 0;
-	watch(w, w->path);
-	watch(w, c->cert.file);
-	watch(w, c->key.file);
-	watch(w, c->client_ca.file);
-}
-
 /* With the lock. */
 static bool changed(struct web *w)
 {
 	bool ret = false;
 
-	for (size_t i = 0; i < w->n_files; i++) {
-		struct stamp now = stamp_of(w->file[i].path);
+	for (size_t i = 0; i < w->watched.n; i++) {
+		struct stamp now = stamp_of(w->watched.file[i].path);
 
-		if (same_stamp(&now, &w->file[i].stamp))
+		if (same_stamp(&now, &w->watched.file[i].stamp))
 			continue;
-		w->file[i].stamp = now;
+		w->watched.file[i].stamp = now;
 		ret = true;
 	}
 	return ret;
@@ -179,7 +187,10 @@ static bool changed(struct web *w)
 static int reload(struct web *w, struct err *e)
 {
 	struct web_version *v;
-	int code = version_read(&v, w->path, e);
+
+	/* Of a bad version, too: it may be mended by a file that it names. */
+	watched_done(&w->watched);
+	int code = version_read(&v, w->path, &w->watched, e);
 
 	if (code)
 		return code;
@@ -191,7 +202,6 @@ static int reload(struct web *w, struct err *e)
 	}
 	web_drop(w->last_good);
 	w->last_good = v;
-	watch_all(w, v->config);
 	return 0;
 }
 
@@ -251,8 +261,7 @@ void web_close(struct web *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->n_files; i++)
-		free(w->file[i].path);
+	watched_done(&w->watched);
 	web_drop(w->last_good);
 	web_users_free(w->users);
 	pthread_mutex_destroy(&w->lock);

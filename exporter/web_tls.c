@@ -37,7 +37,7 @@ static int read_pem(struct buf *ret, const struct pem *p, const char *what, stru
 	}
 	AUTO(closep) int fd = open(p->file, O_RDONLY | O_CLOEXEC);
 
-	while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
+	while (fd >= 0 && !ret->full && (n = read(fd, chunk, sizeof chunk)) > 0)
 		buf_add(ret, chunk, (size_t)n);
 	explicit_bzero(chunk, sizeof chunk);
 	if (n < 0)

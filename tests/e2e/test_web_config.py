@@ -178,6 +178,14 @@ class WebConfig(Case):
                               "--web.config.file=/nonexistent/web.yml")
         self.assertIn("/nonexistent/web.yml: No such file", result.stderr)
 
+    def test_a_file_without_end_is_an_error_at_the_start(self):
+        for text in (None, self.PAIR.replace("server.key", "/dev/zero")):
+            path = self.write(text) if text else "/dev/zero"
+            result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--web.config.file={path}",
+                                  "--history.path=:memory:", "--no-jobs.recognise")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, "/dev/zero is larger than")
+
     def test_users(self):
         server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
         for authorization, status in (
@@ -258,6 +266,37 @@ class WebConfig(Case):
         self.write("")
         self.assertEqual(self.tls(server)[0], 500)
         self.write(self.PAIR)
+        self.assertEqual(self.tls(server)[0], 200)
+
+    def test_a_change_while_the_last_one_is_read_is_not_lost(self):
+        server = self.serve_with(self.PAIR)
+        key, fifo = (self.folder / "server.key").read_bytes(), self.folder / "slow.key"
+        os.mkfifo(fifo)
+        slow = self.PAIR.replace("server.key", "slow.key")
+        users = f"basic_auth_users:\n  carol: {self.quick}\n"
+
+        def give_key():
+            with contextlib.suppress(OSError):  # nobody reads
+                writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+                os.write(writer, key)
+                os.close(writer)
+
+        self.write(slow)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            # This finds the version without users, and has read it when users are there.
+            answer = pool.submit(self.tls, server)
+            with open(fifo, "wb") as writer:
+                self.write(slow + users)
+                writer.write(key)
+            # Those who look next read the key again.
+            wait_until(lambda: give_key() or answer.done(), "an answer")
+        self.assertEqual(answer.result()[0], 401)
+
+    def test_a_bad_file_is_mended_by_a_key_that_it_names(self):
+        server = self.serve_with(self.PAIR)
+        self.write(self.PAIR.replace("server.key", "later.key"))
+        self.assertEqual(self.tls(server)[0], 500)
+        shutil.copy(self.folder / "server.key", self.folder / "later.key")
         self.assertEqual(self.tls(server)[0], 200)
 
     def test_ends_at_once_while_a_password_is_computed(self):
