@@ -8,6 +8,7 @@ void crowd_init(struct crowd *c, size_t max)
 	*c = (struct crowd){.max = max};
 	pthread_mutex_init(&c->lock, NULL);
 	TAILQ_INIT(&c->idle);
+	TAILQ_INIT(&c->busy);
 }
 
 void crowd_done(struct crowd *c)
@@ -15,14 +16,19 @@ void crowd_done(struct crowd *c)
 	pthread_mutex_destroy(&c->lock);
 }
 
+static struct guests *list_of(struct crowd *c, const struct guest *g)
+{
+	return g->busy ? &c->busy : &c->idle;
+}
+
 /* With the lock, under which nobody leaves: so the descriptor is still that of the guest. */
 static void make_room(struct crowd *c)
 {
-	struct guest *g = TAILQ_FIRST(&c->idle);
+	struct guest *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
 
 	if (c->n <= c->max || !g)
 		return;
-	TAILQ_REMOVE(&c->idle, g, link);
+	TAILQ_REMOVE(list_of(c, g), g, link);
 	g->told = true;
 	c->n--;
 	/* Whoever waits for it sees the end of the connection, and closes it. */
@@ -39,26 +45,27 @@ void crowd_enter(struct crowd *c, struct guest *g, int fd)
 	pthread_mutex_unlock(&c->lock);
 }
 
-void crowd_busy(struct guest *g)
+static void set_busy(struct guest *g, bool busy)
 {
 	struct crowd *c = g->crowd;
 
 	pthread_mutex_lock(&c->lock);
-	if (!g->busy && !g->told)
-		TAILQ_REMOVE(&c->idle, g, link);
-	g->busy = true;
+	if (g->busy != busy && !g->told) {
+		TAILQ_REMOVE(list_of(c, g), g, link);
+		TAILQ_INSERT_TAIL(busy ? &c->busy : &c->idle, g, link);
+	}
+	g->busy = busy;
 	pthread_mutex_unlock(&c->lock);
+}
+
+void crowd_busy(struct guest *g)
+{
+	set_busy(g, true);
 }
 
 void crowd_idle(struct guest *g)
 {
-	struct crowd *c = g->crowd;
-
-	pthread_mutex_lock(&c->lock);
-	if (g->busy && !g->told)
-		TAILQ_INSERT_TAIL(&c->idle, g, link);
-	g->busy = false;
-	pthread_mutex_unlock(&c->lock);
+	set_busy(g, false);
 }
 
 void crowd_leave(struct guest *g)
@@ -68,8 +75,7 @@ void crowd_leave(struct guest *g)
 	pthread_mutex_lock(&c->lock);
 	if (!g->told) {
 		c->n--;
-		if (!g->busy)
-			TAILQ_REMOVE(&c->idle, g, link);
+		TAILQ_REMOVE(list_of(c, g), g, link);
 	}
 	pthread_mutex_unlock(&c->lock);
 }

@@ -1,7 +1,7 @@
 /*
  * Who is connected to a server. When it is full, whoever comes is let in all the same, and the one that has asked
  * nothing for the longest time has to go: thousands of idle or endlessly slow clients keep no scraper out. Who is
- * being answered stays.
+ * being answered stays, unless all are: then the one whose answer takes longest goes, which most likely nobody reads.
  */
 #ifndef EXPORTER_CROWD_H
 #define EXPORTER_CROWD_H
@@ -22,8 +22,8 @@ TAILQ_HEAD(guests, guest);
 
 struct crowd {
 	pthread_mutex_t lock;
-	struct guests idle; /* the longest silent first */
-	size_t n, max;      /* n: those who were not told to go */
+	struct guests idle, busy; /* the longest silent first; of the busy, whose request came first */
+	size_t n, max;            /* n: those who were not told to go */
 };
 
 void crowd_init(struct crowd *c, size_t max);

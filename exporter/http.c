@@ -39,8 +39,11 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
-/* Above --web.max-connections: those that were told to go are not gone at once. */
-#define LEAVING_MAX 64u
+/*
+ * Above --web.max-connections: those that were told to go are not gone at once, least of all those that are put aside,
+ * for a password, a long answer or a stream.
+ */
+#define LEAVING_MAX 160u
 
 /* Answers that take long: at the same time, and of those that whoever asked has not read yet. One more may be made. */
 #define LONG_ANSWERS_MAX       64u

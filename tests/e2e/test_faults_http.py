@@ -90,6 +90,28 @@ class Crowd(Case):
     def test_who_never_reads_keeps_no_scraper_out(self):
         self.check([get("/metrics") * 20])
 
+    def test_who_asks_for_ever_and_never_reads_keeps_no_scraper_out(self):
+        """As many places as there may be are taken by answers that the kernel has no room for."""
+        server = self.serve(f"--web.max-connections={LIMIT}")
+        usual, _ = scrape_seconds(server)
+        with contextlib.ExitStack() as stack:
+            for _ in range(self.clients):
+                client = stack.enter_context(socket.socket())
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect((server.host, server.port))
+                self.ask_until_it_is_stuck(client)
+            crowded, longest = scrape_seconds(server)
+            self.assertLess(crowded, 20 * usual + 0.2)
+            self.assertLess(longest, 5)
+
+    @staticmethod
+    def ask_until_it_is_stuck(client):
+        """The server takes no more requests while it cannot send; or it has hung up."""
+        client.settimeout(0.1)
+        with contextlib.suppress(OSError):
+            while True:
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+
     def test_whoever_drips_goes_before_whoever_asks(self):
         """A scraper that keeps its connection outlives the drip of a byte every now and then."""
         server = self.serve("--web.max-connections=16")

@@ -84,14 +84,36 @@ static void who_is_being_answered_stays(void **state)
 		enter(f, i);
 		crowd_busy(&f->guest[i]);
 	}
-	/* Nobody can go: it gets in, and is the next one to go. */
+	crowd_idle(&f->guest[2]);
 	enter(f, 3);
-	assert_gone(f, "....");
+	assert_gone(f, "..x.");
 	enter(f, 4);
-	assert_gone(f, "...x.");
+	assert_gone(f, "..xx.");
 	for (size_t i = 0; i < 5; i++)
 		crowd_leave(&f->guest[i]);
 	assert_int_equal(f->crowd.n, 0);
+}
+
+/* Most likely nobody reads what has been on its way for so long. */
+static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ROOM; i++)
+		enter(f, i);
+	crowd_busy(&f->guest[1]);
+	crowd_busy(&f->guest[0]);
+	crowd_busy(&f->guest[2]);
+	enter(f, 3);
+	assert_gone(f, ".x..");
+	crowd_idle(&f->guest[1]);
+	crowd_busy(&f->guest[3]);
+	enter(f, 4);
+	assert_gone(f, "xx...");
+	for (size_t i = 0; i < 5; i++)
+		crowd_leave(&f->guest[i]);
+	assert_int_equal(f->crowd.n, 0);
+	assert_true(TAILQ_EMPTY(&f->crowd.busy));
 }
 
 /* Its last request came at the same moment: it may be answered, or not, and is counted once. */
@@ -120,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_longest_silent_goes),
 		TEST(who_is_being_answered_stays),
+		TEST(of_the_busy_the_first_goes_when_there_is_no_other),
 		TEST(who_was_told_may_still_ask),
 	};
 
