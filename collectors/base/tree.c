@@ -4,10 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -27,6 +30,44 @@ static int open_below(struct tree *t, const char *path, int flags)
 	int fd = openat(directory_fd(t), path[0] ? path : ".", flags | O_CLOEXEC | O_NOCTTY);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* "PID/root/...": what stands there is up to that process. */
+static bool is_of_a_process(const char *path)
+{
+	size_t digits = strspn(path, "0123456789");
+
+	return digits && strncmp(path + digits, "/root/", strlen("/root/")) == 0;
+}
+
+/*
+ * Links and devices may stand there for files, and to open a device can do something, with our rights: a watchdog's starts
+ * it. Nothing is read there but files of control groups, which the kernel makes. O_PATH opens nothing yet.
+ */
+static int open_checked(struct tree *t, const char *path, int flags)
+{
+	AUTO(closep) int found = open_below(t, path, O_PATH);
+	char same[sizeof "/proc/self/fd/" + 16];
+	struct statfs where;
+
+	if (found < 0)
+		return found;
+	if (fstatfs(found, &where) < 0)
+		return -errno;
+	if (where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC)
+		return -ENOENT;
+	snprintf(same, sizeof same, "/proc/self/fd/%d", found);
+	int fd = open(same, flags | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_file(struct tree *t, const char *path)
+{
+	/* O_NONBLOCK: a FIFO in a hostile fixture must not stop us. */
+	int flags = O_RDONLY | O_NONBLOCK;
+
+	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
 /* The smallest page of any machine: how much of a list of records the kernel gives at least. */
@@ -62,8 +103,7 @@ static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 static ssize_t open_and_read(struct tree *t, const char *path, char *buf, size_t size,
 	size_t record)
 {
-	/* O_NONBLOCK: a FIFO in a hostile fixture must not stop us. */
-	AUTO(closep) int fd = open_below(t, path, O_RDONLY | O_NONBLOCK);
+	AUTO(closep) int fd = open_file(t, path);
 
 	return fd < 0 ? fd : read_all(fd, buf, size, record);
 }
@@ -80,7 +120,7 @@ static ssize_t directory_read_records(struct tree *t, const char *path, char *bu
 
 static ssize_t directory_head(struct tree *t, const char *path, char *buf, size_t size)
 {
-	AUTO(closep) int fd = open_below(t, path, O_RDONLY | O_NONBLOCK);
+	AUTO(closep) int fd = open_file(t, path);
 	ssize_t n = fd < 0 ? fd : pread(fd, buf, size, 0);
 
 	return fd >= 0 && n < 0 ? -errno : n;
@@ -176,7 +216,7 @@ static int directory_space(struct tree *t, const char *path, struct tree_space *
 
 static int directory_keep(struct tree *t, const char *path)
 {
-	return open_below(t, path, O_RDONLY | O_NONBLOCK);
+	return open_file(t, path);
 }
 
 static void directory_free(struct tree *t)

@@ -4,7 +4,8 @@
  * failing ones in tests (tests/support/).
  *
  * A tree may be used by one thread at a time. Paths are relative, without a leading slash; "" is the
- * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)".
+ * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)", also of a file below a process's
+ * root ("PID/root/...") that is not of a control group: that process may have put anything there.
  */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H

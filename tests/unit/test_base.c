@@ -2,9 +2,11 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <string.h>
 
 #include "collectors/base/buf.h"
@@ -304,6 +306,50 @@ static void a_list_longer_than_a_page_is_all_read(void **state)
 	tree_free(t);
 }
 
+static void assert_hidden(struct tree *t, const char *path)
+{
+	char buf[64];
+
+	assert_int_equal(tree_read(t, path, buf, sizeof buf), -ENOENT);
+	assert_int_equal(tree_read_records(t, path, buf, sizeof buf), -ENOENT);
+	assert_int_equal(tree_head(t, path, buf, sizeof buf), -ENOENT);
+	assert_true(tree_keep(t, path).fd < 0);
+}
+
+/* A process has put a device there for a file of its control group: it must not even be opened. */
+static void below_the_root_of_a_process_only_control_groups_are_read(void **state)
+{
+	static const char *const groups[] = {
+		"8/root/sys/fs/cgroup/cgroup.procs", "8/root/sys/fs/cgroup/cpu/cgroup.procs"};
+	static char list[1 << 20];
+	char path[] = "/tmp/rightsize-test-XXXXXX";
+	struct tree *t;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(tree_open(&t, path, NULL), 0);
+	AUTO(closep) int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(mkdirat(top, "7", 0700), 0);
+	assert_int_equal(mkdirat(top, "7/root", 0700), 0);
+	assert_int_equal(mkdirat(top, "8", 0700), 0);
+	assert_int_equal(symlinkat("/", top, "8/root"), 0);
+	assert_int_equal(symlinkat("/dev/zero", top, "7/root/cgroup.procs"), 0);
+	assert_hidden(t, "7/root/cgroup.procs");
+	assert_hidden(t, "8/root/proc/self/comm");
+	assert_hidden(t, "8/root/nothing");
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+		if (faccessat(top, groups[i], R_OK, 0) == 0)
+			assert_true(tree_read_records(t, groups[i], list, sizeof list) > 0);
+	tree_free(t);
+	unlinkat(top, "7/root/cgroup.procs", 0);
+	unlinkat(top, "7/root", AT_REMOVEDIR);
+	unlinkat(top, "7", AT_REMOVEDIR);
+	unlinkat(top, "8/root", 0);
+	unlinkat(top, "8", AT_REMOVEDIR);
+	rmdir(path);
+}
+
 static int count_names(void *context, const char *name)
 {
 	(void)name;
@@ -389,6 +435,7 @@ int main(void)
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
 		cmocka_unit_test(records_are_all_read),
 		cmocka_unit_test(a_list_longer_than_a_page_is_all_read),
+		cmocka_unit_test(below_the_root_of_a_process_only_control_groups_are_read),
 		cmocka_unit_test(memory_tree_lists_each_name_once),
 		cmocka_unit_test(latest_releases_after_the_last_holder),
 	};
