@@ -180,6 +180,23 @@ int64_t history_version(struct history *h)
 	return code > 0 ? sql_int(&q) : code < 0 ? code : -EIO;
 }
 
+/* SQLite would open a FIFO, and wait there for ever. What is not there yet is no error. */
+static int check_place(const struct history *h, struct err *e)
+{
+	struct stat st;
+
+	if (h->memory || (stat(h->path, &st) < 0 && errno == ENOENT))
+		return 0;
+	if (stat(h->path, &st) < 0)
+		return err_system(e, -errno, "history %s", h->path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, -EISDIR, "history %s: it is a directory; a file is needed",
+			h->path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "history %s: it is not a regular file", h->path);
+	return 0;
+}
+
 /* ---- reading ---- */
 
 /*
@@ -220,10 +237,12 @@ static int open_for_reading(struct history *h, struct err *e)
 
 	if (!h->memory && stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
-	int code = h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-				       e) :
-			       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
+	int code = check_place(h, e);
 
+	if (code)
+		return code;
+	code = h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) :
+			   connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 	if (code == 0)
 		code = history_check_version(h, &version, e);
 	/* What SQLite says where it can neither find nor make the shared memory of the WAL. */
@@ -288,22 +307,6 @@ static int open_patiently(struct history *h, struct err *e)
 		code = open_writable(h, e);
 	}
 	return code;
-}
-
-static int check_place(const struct history *h, struct err *e)
-{
-	struct stat st;
-
-	if (h->memory || (stat(h->path, &st) < 0 && errno == ENOENT))
-		return 0;
-	if (stat(h->path, &st) < 0)
-		return err_system(e, -errno, "history %s", h->path);
-	if (S_ISDIR(st.st_mode))
-		return err_set(e, -EISDIR, "history %s: it is a directory; a file is needed",
-			h->path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, -EINVAL, "history %s: it is not a regular file", h->path);
-	return 0;
 }
 
 /* Renames path+suffix to aside+suffix; what is not there need not move. */

@@ -256,6 +256,7 @@ static void places_that_cannot_be_are_told(void **state)
 	snprintf(path, sizeof path, "%s/pipe", f->path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e), -EINVAL);
+	assert_int_equal(history_open(&h, path, HISTORY_READ, NULL, NULL, &e), -EINVAL);
 	assert_int_equal(history_open(&h, "/dev/null", HISTORY_WRITE, &test_columns, NULL, &e),
 		-EINVAL);
 }
