@@ -278,7 +278,8 @@ enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	if (!hash || !key_of(u, q->name, hash, q->password, &key))
+	/* Of a stranger no hash is part of it: who had that of another user, or will have it, is somebody else. */
+	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_BUSY;
 	pthread_mutex_lock(&u->lock);
 	if (knows(&u->known[true], &key))

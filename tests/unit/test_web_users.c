@@ -107,6 +107,41 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	web_users_free(u);
 }
 
+/* The hash stays in the file when a user is called otherwise. */
+static void a_renamed_user_is_another(void **state)
+{
+	struct web_users *u = web_users_new();
+	static const struct {
+		const char *known, *asks;
+		enum web_verdict verdict;
+	} cases[] = {
+		{"ann", "ann", WEB_ALLOWED},
+		{"eve", "ann", WEB_DENIED},
+		{"eve", "eve", WEB_ALLOWED},
+		{"ann", "eve", WEB_DENIED},
+		{"ann", "ann", WEB_ALLOWED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		users[0].name = cases[i].known;
+		if (ask(u, cases[i].asks, "pass", 1, true) == WEB_LATER)
+			wait_for(1);
+		assert_int_equal(ask(u, cases[i].asks, "pass", 1, false), cases[i].verdict);
+	}
+	/* Who asked before they were known. */
+	users[0].name = "ann";
+	if (ask(u, "joe", "pass", 1, true) == WEB_LATER)
+		wait_for(1);
+	users[0].name = "joe";
+	if (ask(u, "joe", "pass", 1, true) == WEB_LATER)
+		wait_for(1);
+	assert_int_equal(ask(u, "joe", "pass", 1, false), WEB_ALLOWED);
+	users[0].name = "ann";
+	web_users_stop(u);
+	web_users_free(u);
+}
+
 static double cpu_seconds(void)
 {
 	struct timespec t;
@@ -212,6 +247,7 @@ int main(void)
 		cmocka_unit_test(verdicts_are_computed_aside_and_kept),
 		cmocka_unit_test(nobody_comes_in_without_a_name_and_a_password),
 		cmocka_unit_test(a_changed_hash_makes_what_was_known_unknown),
+		cmocka_unit_test(a_renamed_user_is_another),
 		cmocka_unit_test(guessers_stand_in_line),
 	};
 
