@@ -19,6 +19,9 @@
 /* The configuration, the certificate, its key, the authority. */
 #define FILES_MAX 4
 
+/* So long after its last change a file is taken for written. */
+#define SETTLE_NS NS_PER_S
+
 struct stamp {
 	struct timespec changed, modified;
 	ino_t inode;
@@ -167,15 +170,28 @@ bool web_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- the newest ---- */
 
+/*
+ * A file that is written where it stands is empty at first, or ends before its users: as it is then it would let everybody
+ * in. One that was put in its place is whole.
+ */
+static bool is_being_written(const struct stamp *before, const struct stamp *now)
+{
+	int64_t age = now_read().wall.ns - now->changed.tv_sec * NS_PER_S - now->changed.tv_nsec;
+
+	return !now->error && now->inode == before->inode && now->device == before->device &&
+	       age >= 0 && age < SETTLE_NS;
+}
+
 /* With the lock. */
 static bool changed(struct web *w)
 {
 	bool ret = false;
 
 	for (size_t i = 0; i < w->watched.n; i++) {
+		const struct stamp *before = &w->watched.file[i].stamp;
 		struct stamp now = stamp_of(w->watched.file[i].path);
 
-		if (same_stamp(&now, &w->watched.file[i].stamp))
+		if (same_stamp(&now, before) || is_being_written(before, &now))
 			continue;
 		w->watched.file[i].stamp = now;
 		ret = true;

@@ -292,6 +292,21 @@ class WebConfig(Case):
             wait_until(lambda: give_key() or answer.done(), "an answer")
         self.assertEqual(answer.result()[0], 401)
 
+    def test_a_file_that_is_being_written_opens_no_door(self):
+        text = USERS.format(quick=self.quick, slow=self.slow)
+        server = self.serve_with(text)
+        carol, nobody = basic("carol", "carol123"), basic("carol", "?")
+        with open(self.folder / "web.yml", "w", encoding="ascii") as file:
+            for part in ("", "basic_auth_users:\n", *text.splitlines(keepends=True)[1:]):
+                file.write(part)
+                file.flush()
+                os.utime(file.fileno())
+                self.assertEqual(server.get("/metrics", Authorization=nobody).status, 401)
+                self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
+            file.truncate(file.tell() - len(f"  alice: {self.slow}\n"))
+        wait_until(lambda: server.get("/metrics", Authorization=basic("alice", "alice123")).status == 401, "the change")
+        self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
+
     def test_a_bad_file_is_mended_by_a_key_that_it_names(self):
         server = self.serve_with(self.PAIR)
         self.write(self.PAIR.replace("server.key", "later.key"))
