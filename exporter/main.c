@@ -44,14 +44,15 @@ static int usage_error(const char *command, const struct err *e)
 }
 
 /*
- * Files that we open must not become descriptor 0, 1 or 2, where others write. A closed one is held by
- * /dev/null, and is closed again for the job by O_CLOEXEC.
+ * Files that we open must not become descriptor 0, 1 or 2, where others write. A closed one is held by /dev/null, or
+ * where there are no devices by what can neither be read nor written, and is closed again for the job by O_CLOEXEC.
  */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-			open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			open("/dev/null", O_RDWR | O_CLOEXEC) != fd &&
+			open("/", O_PATH | O_CLOEXEC) != fd)
 			_exit(EXIT_FAILURE);
 }
 

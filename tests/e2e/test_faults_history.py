@@ -342,6 +342,12 @@ class SmallDisk(Job):
         self.assertEqual((done.returncode, done.stdout), (5, b"works\n"), done.stderr)
         self.assertIn(b"history", done.stderr)
 
+    def test_without_devices_and_input_a_job_runs(self):
+        without = self.on_disk("mount -t tmpfs none /dev", "exec <&-")
+        done = subprocess.run([*without, EXPORTER, *self.wrapper_arguments(["sh", "-c", "echo works; exit 5"])],
+                              capture_output=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual((done.returncode, done.stdout), (5, b"works\n"), done.stderr)
+
     def test_read_only_stops_no_job_and_answers_questions(self):
         self.history = str(self.folder / "history.db")
         self.run_job(["true"])
