@@ -22,17 +22,22 @@ static struct guests *list_of(struct crowd *c, const struct guest *g)
 }
 
 /* With the lock, under which nobody leaves: so the descriptor is still that of the guest. */
-static void make_room(struct crowd *c)
+static void tell_to_go(struct crowd *c, struct guest *g)
 {
-	struct guest *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
-
-	if (c->n <= c->max || !g)
-		return;
 	TAILQ_REMOVE(list_of(c, g), g, link);
 	g->told = true;
 	c->n--;
 	/* Whoever waits for it sees the end of the connection, and closes it. */
 	shutdown(g->fd, SHUT_RDWR);
+}
+
+/* With the lock. */
+static void make_room(struct crowd *c)
+{
+	struct guest *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
+
+	if (c->n > c->max && g)
+		tell_to_go(c, g);
 }
 
 void crowd_enter(struct crowd *c, struct guest *g, int fd)
@@ -66,6 +71,18 @@ void crowd_busy(struct guest *g)
 void crowd_idle(struct guest *g)
 {
 	set_busy(g, false);
+}
+
+void crowd_relieve(struct guest *asking)
+{
+	struct crowd *c = asking->crowd;
+
+	pthread_mutex_lock(&c->lock);
+	struct guest *g = TAILQ_FIRST(&c->busy);
+
+	if (g && g != asking)
+		tell_to_go(c, g);
+	pthread_mutex_unlock(&c->lock);
 }
 
 void crowd_leave(struct guest *g)

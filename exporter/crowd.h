@@ -33,6 +33,8 @@ void crowd_done(struct crowd *c); /* all have left */
 void crowd_enter(struct crowd *c, struct guest *g, int fd);
 void crowd_busy(struct guest *g); /* a whole request is there */
 void crowd_idle(struct guest *g); /* it was answered */
+/* Somebody has to go, so that what they were answered is no longer held: of the others that are busy, the first. */
+void crowd_relieve(struct guest *asking);
 void crowd_leave(struct guest *g);
 
 #endif

@@ -49,6 +49,9 @@
 #define LONG_ANSWERS_MAX       64u
 #define LONG_ANSWERS_BYTES_MAX ((size_t)REPLY_BODY_MAX)
 
+/* Of all answers at the same time; the long ones, and one more, fit in. */
+#define ANSWERS_BYTES_MAX (3 * (size_t)REPLY_BODY_MAX)
+
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
@@ -314,6 +317,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
 	crowd_busy(&visit_of(connection)->guest);
+	if (bodies_bytes() > ANSWERS_BYTES_MAX)
+		crowd_relieve(&visit_of(connection)->guest);
 	return respond_if_allowed(context, connection, method, x);
 }
 

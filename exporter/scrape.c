@@ -2,6 +2,7 @@
 #include "exporter/scrape.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -15,10 +16,18 @@ struct scrape {
 	} formats[EXPOSITION_FORMATS];
 };
 
+static atomic_size_t bytes_of_all;
+
+size_t bodies_bytes(void)
+{
+	return atomic_load(&bytes_of_all);
+}
+
 static void body_release(struct shared *shared)
 {
 	struct body *b = (struct body *)(void *)shared;
 
+	atomic_fetch_sub(&bytes_of_all, b->len);
 	free(b->data);
 	free(b);
 }
@@ -36,6 +45,7 @@ struct body *body_new(struct buf *take)
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
 	b->data = buf_take(take);
+	atomic_fetch_add(&bytes_of_all, b->len);
 	return b;
 }
 
@@ -67,6 +77,7 @@ struct body *body_gzip(const struct body *b)
 	shared_init(&ret->shared, body_release);
 	ret->data = xrealloc(out, len);
 	ret->len = len;
+	atomic_fetch_add(&bytes_of_all, len);
 	ret->gzip = true;
 	ret->generation = b->generation;
 	return ret;

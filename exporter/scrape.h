@@ -27,6 +27,9 @@ struct body {
 /* A body that owns the text, which is empty afterwards. */
 struct body *body_new(struct buf *take);
 
+/* Of all bodies that there are. */
+size_t bodies_bytes(void);
+
 /* The same body compressed (gzip, level 1); NULL when it is too small. */
 struct body *body_gzip(const struct body *b);
 

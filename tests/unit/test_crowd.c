@@ -116,6 +116,25 @@ static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
 	assert_true(TAILQ_EMPTY(&f->crowd.busy));
 }
 
+static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ROOM; i++)
+		enter(f, i);
+	crowd_busy(&f->guest[2]);
+	crowd_relieve(&f->guest[2]);
+	assert_gone(f, "...");
+	crowd_busy(&f->guest[0]);
+	crowd_relieve(&f->guest[0]);
+	assert_gone(f, "..x");
+	crowd_relieve(&f->guest[1]);
+	assert_gone(f, "x.x");
+	for (size_t i = 0; i < ROOM; i++)
+		crowd_leave(&f->guest[i]);
+	assert_int_equal(f->crowd.n, 0);
+}
+
 /* Its last request came at the same moment: it may be answered, or not, and is counted once. */
 static void who_was_told_may_still_ask(void **state)
 {
@@ -143,6 +162,7 @@ int main(void)
 		TEST(the_longest_silent_goes),
 		TEST(who_is_being_answered_stays),
 		TEST(of_the_busy_the_first_goes_when_there_is_no_other),
+		TEST(of_what_is_held_the_first_goes_but_not_who_asks),
 		TEST(who_was_told_may_still_ask),
 	};
 
