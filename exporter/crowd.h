@@ -22,8 +22,9 @@ TAILQ_HEAD(guests, guest);
 
 struct crowd {
 	pthread_mutex_t lock;
-	struct guests idle, busy; /* the longest silent first; of the busy, whose request came first */
-	size_t n, max;            /* n: those who were not told to go */
+	struct guests idle; /* the longest silent first */
+	struct guests busy; /* whose request came first first */
+	size_t n, max;      /* n: those who were not told to go */
 };
 
 void crowd_init(struct crowd *c, size_t max);

@@ -241,8 +241,9 @@ static int open_for_reading(struct history *h, struct err *e)
 
 	if (code)
 		return code;
-	code = h->memory ? connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) :
-			   connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
+	code = h->memory ?
+		       connect_to(h, MEMORY_URI, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) :
+		       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 	if (code == 0)
 		code = history_check_version(h, &version, e);
 	/* What SQLite says where it can neither find nor make the shared memory of the WAL. */

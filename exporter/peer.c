@@ -46,7 +46,8 @@ uint64_t peer_number(const struct sockaddr *a)
 	if (a && a->sa_family == AF_INET) {
 		ret = ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
 	} else if (a && a->sa_family == AF_INET6) {
-		const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+		const struct in6_addr *v6 =
+			&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
 
 		/* On a socket for both kinds of addresses. */
 		if (IN6_IS_ADDR_V4MAPPED(v6))

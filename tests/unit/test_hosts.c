@@ -186,7 +186,8 @@ static void half_of_an_ipv6_address_is_the_clients_choice(void **state)
 	assert_false(peer_number((struct sockaddr *)&a) == peer_number((struct sockaddr *)&c));
 	assert_true(peer_number((struct sockaddr *)&v4) == v4.sin_addr.s_addr);
 	/* ::ffff:192.0.2.7, of a socket for both kinds, is 192.0.2.7. */
-	a.sin6_addr = (struct in6_addr){{{[10] = 0xff, [11] = 0xff, [12] = 0xc0, [14] = 2, [15] = 7}}};
+	a.sin6_addr =
+		(struct in6_addr){{{[10] = 0xff, [11] = 0xff, [12] = 0xc0, [14] = 2, [15] = 7}}};
 	assert_true(peer_number((struct sockaddr *)&a) == v4.sin_addr.s_addr);
 	assert_true(peer_number(NULL) == 0);
 }
