@@ -13,7 +13,8 @@
 
 int token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Nobody who is to answer waits for the other end of a FIFO. */
+	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
 
 	if (n < 0)

@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import os
 import shutil
 import signal
 import socket
@@ -268,6 +269,16 @@ class Forward(support.Case):
                                             f"--forward.token-file={self.folder}/none"])
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"read the token", result.stderr)
+
+    def test_a_pipe_for_a_token_holds_up_nobody(self):
+        pipe = f"{self.folder}/pipe"
+        os.mkfifo(pipe)
+        server = self.serve(f"--web.changes-token-file={pipe}")
+        self.assertTrue(server.said("refused until there is a token"))
+        result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
+                                            f"--forward.token-file={pipe}"])
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"is empty", result.stderr)
 
     def test_a_token_that_cannot_be_read_yet_is_said(self):
         server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
