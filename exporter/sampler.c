@@ -36,14 +36,16 @@ static void publish(struct sampler *s, struct snapshot *take, enum purpose purpo
 		latest_set(&s->all_now, &take->shared);
 	pthread_mutex_lock(&s->lock);
 	s->tick_ended = t.ended;
+	s->doing = FOR_NOTHING;
 	if (looked)
 		s->runs = t;
 	if (purpose == FOR_SCRAPE)
 		s->all = t;
 	else if (purpose == FOR_EVENT)
 		s->all.any = false;
-	pthread_cond_broadcast(&s->ticked);
 	pthread_mutex_unlock(&s->lock);
+	/* After: whoever wakes up finds the lock free. */
+	pthread_cond_broadcast(&s->ticked);
 }
 
 /* Ended runs go when somebody has seen them, or after a while. */
@@ -148,7 +150,9 @@ static void wait_for_work(struct sampler *s, double seconds)
 	pthread_mutex_unlock(&s->lock);
 	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
 
-	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) > 0)
+	/* One reading sets it to zero. */
+	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) < 0 &&
+		errno == EINTR)
 		;
 	pthread_mutex_lock(&s->lock);
 	if (n > 0 && fds[1].revents)
@@ -188,6 +192,7 @@ static void *sampler_loop(void *context)
 			continue;
 		}
 		s->want = FOR_NOTHING;
+		s->doing = left <= 0 ? FOR_ROW : want;
 		pthread_mutex_unlock(&s->lock);
 		if (left <= 0)
 			row_tick(s, want == FOR_EVENT ? want : FOR_ROW);

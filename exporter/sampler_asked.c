@@ -19,9 +19,14 @@ static void wait_for_tick(struct sampler *s, const struct taken *taken, enum pur
 
 	pthread_mutex_lock(&s->lock);
 	while (taken_is_older(taken, asked, max_age_seconds)) {
-		if (s->want < purpose)
+		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
-		sampler_wake(s);
+			/* Not with the lock, which it takes first. */
+			pthread_mutex_unlock(&s->lock);
+			sampler_wake(s);
+			pthread_mutex_lock(&s->lock);
+			continue;
+		}
 		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
 			break;
 	}

@@ -50,7 +50,7 @@ struct sampler {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t ticked;
 	bool stop;
-	enum purpose want;
+	enum purpose want, doing; /* of the next tick, and of the one that goes on */
 	struct request *requests;
 	uint64_t scraped_generation;
 	struct mono tick_ended; /* 0 = there was none */
@@ -60,7 +60,7 @@ struct sampler {
 /* Is it max_age_seconds old, and for longer than it takes to do it again some times? Or was it never taken? */
 bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds);
 
-/* Makes the thread see what it is wanted for. Any thread, with the lock held. */
+/* Makes the thread see what it is wanted for. Any thread. */
 void sampler_wake(struct sampler *s);
 
 /* ---- on the sampler's own thread ---- */
