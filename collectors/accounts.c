@@ -43,7 +43,7 @@ void accounts_tick(struct accounts *a, const struct host *h)
 
 	if (!a->stat.tree)
 		source_open(&a->stat, h->proc, "stat");
-	int code = source_read(&a->stat, h, &text, NULL);
+	int code = source_read_for_all(&a->stat, h, &text, NULL);
 	struct now now = h->clock ? h->clock() : h->now;
 
 	a->machine_known =

@@ -9,6 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/delays.h"
+#include "collectors/source.h"
 
 #define PROCESSES_KEPT_MAX 64
 /* So many times as many descriptors must be allowed. */
@@ -56,6 +57,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 		return code;
 	}
 	h.scratch = xmalloc(h.scratch_size);
+	h.text = xcalloc(1, sizeof *h.text);
 	h.processes_kept = xcalloc(1, sizeof *h.processes_kept);
 	h.processes_kept_max = may_keep();
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -77,6 +79,7 @@ void host_close(struct host *h)
 	tree_free(h->sys);
 	tree_free(h->root);
 	free(h->scratch);
+	host_text_free(h->text);
 	free(h->processes_kept);
 	*h = (struct host){0};
 }

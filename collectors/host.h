@@ -13,6 +13,7 @@
 #include "collectors/base/tree.h"
 
 struct delay_reader; /* collectors/delays.h */
+struct host_text;    /* collectors/source.h */
 struct jobs;         /* collectors/jobs.h */
 
 /* Which cloud server this is, as far as is known; empty texts are unknown. */
@@ -43,6 +44,7 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
+	struct host_text *text; /* of a file that several read in a tick; NULL = each reads it */
 };
 
 /* Largest file that is read whole through scratch; a longer one is -EFBIG. */

@@ -2,6 +2,10 @@
 #include "collectors/source.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
 
 void source_open(struct source *s, struct tree *tree, const char *path)
 {
@@ -29,7 +33,42 @@ static int result(const struct host *host, const struct tree *tree, const char *
 	return 0;
 }
 
-int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+/* ---- a text for all who read it in a tick ---- */
+
+static bool is_kept(const struct host *host, const struct source *s)
+{
+	const struct host_text *t = host->text;
+
+	return t && t->tree == s->tree && t->at.ns == host->now.mono.ns &&
+	       strcmp(t->path, s->path) == 0;
+}
+
+static void keep(const struct host *host, const struct source *s, struct scan text)
+{
+	struct host_text *t = host->text;
+	size_t n = (size_t)(text.end - text.at);
+
+	if (t->room < n) {
+		t->data = xrealloc(t->data, n);
+		t->room = n;
+	}
+	memcpy(t->data, text.at, n);
+	t->n = n;
+	t->tree = s->tree;
+	t->path = s->path;
+	t->at = host->now.mono;
+}
+
+void host_text_free(struct host_text *t)
+{
+	if (t)
+		free(t->data);
+	free(t);
+}
+
+/* ---- reading ---- */
+
+static int read_anew(struct source *s, const struct host *host, struct scan *ret, struct err *e)
 {
 	if (!s->tried)
 		s->kept = tree_keep(s->tree, s->path);
@@ -42,6 +81,27 @@ int source_read(struct source *s, const struct host *host, struct scan *ret, str
 		n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
 	}
 	return result(host, s->tree, s->path, n, ret, e);
+}
+
+int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	if (!is_kept(host, s))
+		return read_anew(s, host, ret, e);
+	memcpy(host->scratch, host->text->data, host->text->n);
+	host->scratch[host->text->n] = '\0';
+	*ret = SCAN(host->scratch, host->text->n);
+	return 0;
+}
+
+int source_read_for_all(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	int code = read_anew(s, host, ret, e);
+
+	if (host->text)
+		host->text->tree = NULL;
+	if (host->text && code == 0 && ret->at < ret->end)
+		keep(host, s, *ret);
+	return code;
 }
 
 int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,

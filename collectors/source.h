@@ -31,6 +31,23 @@ void source_close(struct source *s); /* zeroed memory: nothing */
  */
 int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e);
 
+/*
+ * The same for a file that others read in the same tick as well: /proc/stat takes the kernel longer the more CPUs there
+ * are. It is read, whatever was kept of it, and source_read of any source of that file gives that text until host->now
+ * goes on.
+ */
+int source_read_for_all(struct source *s, const struct host *host, struct scan *ret, struct err *e);
+
+/* What host->text keeps. */
+struct host_text {
+	const struct tree *tree; /* NULL: nothing */
+	const char *path;
+	struct mono at;
+	char *data;
+	size_t n, room;
+};
+void host_text_free(struct host_text *t);
+
 /* The same for a file that is read now and then. Neither is for files with records longer than TREE_RECORD_MAX. */
 int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
 	struct err *e);

@@ -128,6 +128,55 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 	rmdir(path);
 }
 
+static void assert_reads(struct source *s, const struct test_host *t, const char *expected)
+{
+	struct scan text;
+
+	assert_int_equal(source_read(s, &t->host, &text, NULL), 0);
+	assert_string_equal(text.at, expected);
+	assert_int_equal(text.end - text.at, strlen(expected));
+}
+
+static void a_text_read_for_all_holds_for_the_tick(void **state)
+{
+	struct host_text *kept = xcalloc(1, sizeof *kept);
+	struct source first, second, other;
+	struct test_host t;
+	struct scan text;
+
+	(void)state;
+	test_host_init(&t);
+	t.host.text = kept;
+	source_open(&first, t.proc, "stat");
+	source_open(&second, t.proc, "stat");
+	source_open(&other, t.proc, "loadavg");
+	memory_tree_text(t.proc, "stat", "cpu 1");
+	memory_tree_text(t.proc, "loadavg", "0.5");
+	assert_reads(&second, &t, "cpu 1");
+	memory_tree_text(t.proc, "stat", "cpu 22");
+	assert_reads(&second, &t, "cpu 22"); /* nobody read it for all */
+	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	memory_tree_text(t.proc, "stat", "cpu 3");
+	assert_reads(&other, &t, "0.5");
+	assert_reads(&second, &t, "cpu 22");
+	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	assert_string_equal(text.at, "cpu 3"); /* always anew */
+	assert_reads(&second, &t, "cpu 3");
+	memory_tree_text(t.proc, "stat", "cpu 4");
+	t.host.now.mono.ns++;
+	assert_reads(&second, &t, "cpu 4");
+	/* Of a reading that failed nothing is kept, nor of the one before. */
+	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	memory_tree_remove(t.proc, "stat");
+	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), -ENOENT);
+	assert_int_equal(source_read(&second, &t.host, &text, NULL), -ENOENT);
+	source_close(&first);
+	source_close(&second);
+	source_close(&other);
+	host_text_free(kept);
+	test_host_done(&t);
+}
+
 static struct slice named(const char *name)
 {
 	return (struct slice){name, strlen(name)};
@@ -188,6 +237,7 @@ int main(void)
 		cmocka_unit_test(rationed_work_is_due_at_once_and_then_in_turn),
 		cmocka_unit_test(numbers_are_found_by_whole_keys),
 		cmocka_unit_test(a_kept_file_is_read_from_the_start_each_time),
+		cmocka_unit_test(a_text_read_for_all_holds_for_the_tick),
 		cmocka_unit_test(devices_are_remembered_by_name),
 		cmocka_unit_test(devices_are_bounded_and_their_names_clean),
 	};
