@@ -54,9 +54,22 @@ enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric health_metrics[HEALTH_N_METRICS];
 
 /*
- * The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL.
+ * What is the same in each answer of a format, most of it words of HELP: made when it is first needed, and copied from
+ * then on. Zeroed = nothing yet. One format, one thread at a time.
+ */
+struct exposition_heads {
+	struct buf text;
+	struct exposition_head *head; /* of each metric of each block, then of health_metrics */
+	size_t n_blocks;
+	const struct collector **collector; /* of each block */
+};
+void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
+
+/*
+ * The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL. heads are those of
+ * earlier calls for this format; of other collectors they are made anew.
  */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
-	const struct exposition_filter *filter);
+	const struct exposition_filter *filter, struct exposition_heads *heads);
 
 #endif

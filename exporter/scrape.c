@@ -8,11 +8,15 @@
 
 #include "collectors/base/mem.h"
 
+/* A body is about as long as the one before: so much more, as a part of it, is room for numbers that grew. */
+#define ROOM_PART 16
+
 struct scrape {
 	pthread_mutex_t lock; /* guards formats; held while a body is made, so that the others wait
 				 for it */
 	struct {
 		struct body *plain, *gzip;
+		struct exposition_heads heads;
 	} formats[EXPOSITION_FORMATS];
 };
 
@@ -98,17 +102,19 @@ void scrape_free(struct scrape *s)
 	for (size_t i = 0; i < EXPOSITION_FORMATS; i++) {
 		body_drop(s->formats[i].plain);
 		body_drop(s->formats[i].gzip);
+		exposition_heads_done(&s->formats[i].heads);
 	}
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
 static struct body *render(const struct snapshot *snapshot, enum exposition_format format,
-	const struct exposition_filter *filter)
+	const struct exposition_filter *filter, struct exposition_heads *heads, size_t expected)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(SCRAPE_BODY_MAX);
 
-	exposition_write(&text, snapshot, format, filter);
+	buf_expect(&text, expected);
+	exposition_write(&text, snapshot, format, filter, heads);
 	if (text.full)
 		return NULL;
 	struct body *b = body_new(&text);
@@ -120,7 +126,8 @@ static struct body *render(const struct snapshot *snapshot, enum exposition_form
 static struct body *filtered(const struct snapshot *snapshot, enum exposition_format format,
 	const struct exposition_filter *filter, bool gzip)
 {
-	struct body *plain = render(snapshot, format, filter);
+	struct exposition_heads heads AUTO(exposition_heads_done) = {0};
+	struct body *plain = render(snapshot, format, filter, &heads, 0);
 	struct body *small = plain && gzip ? body_gzip(plain) : NULL;
 
 	if (!small)
@@ -138,10 +145,12 @@ struct body *scrape_body(struct scrape *s, const struct snapshot *snapshot,
 	struct body **plain = &s->formats[format].plain, **small = &s->formats[format].gzip;
 
 	if (!*plain || (*plain)->generation < snapshot->generation) {
+		size_t expected = *plain ? (*plain)->len + (*plain)->len / ROOM_PART : 0;
+
 		body_drop(*plain);
 		body_drop(*small);
 		*small = NULL;
-		*plain = render(snapshot, format, NULL);
+		*plain = render(snapshot, format, NULL, &s->formats[format].heads, expected);
 	}
 	if (gzip && *plain && !*small)
 		*small = body_gzip(*plain);

@@ -27,6 +27,15 @@ static bool room_for(struct buf *b, size_t len)
 	return true;
 }
 
+void buf_expect(struct buf *b, size_t len)
+{
+	if (len == 0 || len >= b->max || b->len + len < b->room)
+		return;
+	b->room = b->len + len + 1;
+	b->data = xrealloc(b->data, b->room);
+	b->data[b->len] = '\0';
+}
+
 void buf_add(struct buf *b, const void *data, size_t len)
 {
 	if (!room_for(b, len))

@@ -15,8 +15,10 @@ static struct buf render(enum exposition_format format, const struct exposition_
 	struct snapshot_pool *pool = sample_pool();
 	struct snapshot *s = sample_snapshot(pool);
 	struct buf out = BUF_MAX(BODY_MAX);
+	struct exposition_heads heads = {0};
 
-	exposition_write(&out, s, format, filter);
+	exposition_write(&out, s, format, filter, &heads);
+	exposition_heads_done(&heads);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
 	return out;
@@ -138,15 +140,57 @@ static void openmetrics_without_families_still_ends(void **state)
 	buf_done(&b);
 }
 
+static void assert_writes(const struct snapshot *s, struct exposition_heads *heads,
+	const struct exposition_filter *filter)
+{
+	struct exposition_heads none = {0};
+	struct buf fresh = BUF_MAX(BODY_MAX), out = BUF_MAX(BODY_MAX);
+
+	buf_expect(&out, 7);
+	exposition_write(&fresh, s, EXPOSITION_OPENMETRICS_1_0_0, filter, &none);
+	exposition_write(&out, s, EXPOSITION_OPENMETRICS_1_0_0, filter, heads);
+	assert_string_equal(buf_text(&out), buf_text(&fresh));
+	buf_done(&fresh);
+	buf_done(&out);
+	exposition_heads_done(&none);
+}
+
+static void what_was_made_for_earlier_answers_fits_the_next(void **state)
+{
+	static const char *const dogs[] = {"dogs"};
+	const struct exposition_filter only = {.n_collect = 1, .collect = dogs};
+	struct snapshot_pool *pool = sample_pool();
+	struct snapshot *s = sample_snapshot(pool);
+	const struct collector *const last[] = {
+		s->blocks[s->n_blocks - 1].collector, s->blocks[0].collector, NULL};
+	struct snapshot_pool *others = snapshot_pool_new(last);
+	struct snapshot *other = snapshot_take(others);
+	struct exposition_heads heads = {0};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_writes(s, &heads, &only);
+		assert_writes(s, &heads, NULL);
+		assert_writes(other, &heads, NULL);
+	}
+	exposition_heads_done(&heads);
+	shared_drop(&s->shared);
+	shared_drop(&other->shared);
+	snapshot_pool_free(pool);
+	snapshot_pool_free(others);
+}
+
 static void a_body_that_is_too_large_is_seen(void **state)
 {
 	struct snapshot_pool *pool = sample_pool();
 	struct snapshot *s = sample_snapshot(pool);
 	struct buf out = BUF_MAX(500);
+	struct exposition_heads heads = {0};
 
 	(void)state;
-	exposition_write(&out, s, EXPOSITION_TEXT_0_0_4, NULL);
+	exposition_write(&out, s, EXPOSITION_TEXT_0_0_4, NULL, &heads);
 	assert_true(out.full);
+	exposition_heads_done(&heads);
 	buf_done(&out);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
@@ -160,6 +204,7 @@ int main(void)
 		cmocka_unit_test(filters_keep_and_drop),
 		cmocka_unit_test(health_is_that_of_the_chosen_collectors),
 		cmocka_unit_test(openmetrics_without_families_still_ends),
+		cmocka_unit_test(what_was_made_for_earlier_answers_fits_the_next),
 		cmocka_unit_test(a_body_that_is_too_large_is_seen),
 	};
 
