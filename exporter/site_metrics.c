@@ -149,7 +149,27 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 		ret->scraped = ret->body->generation;
 }
 
-void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+static void answer_with(struct site *s, const struct request *r,
+	const struct exposition_filter *filter, struct answer *ret)
+{
+	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct snapshot *snapshot =
+		s->app->sampler ? fresh_snapshot(s, wait_of(r->scrape_timeout)) : NULL;
+
+	if (!snapshot) {
+		reply_error(&error, 503, "no_sample", "there is no sample yet", NULL, NULL);
+		site_reply(ret, &error);
+		return;
+	}
+	if (filter_ok(filter, snapshot, &error))
+		send_snapshot(s, r, snapshot, filter, ret);
+	else
+		site_reply(ret, &error);
+	shared_drop(&snapshot->shared);
+}
+
+static void answer_query(struct site *s, const struct request *r, struct target *t,
+	struct answer *ret)
 {
 	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
@@ -159,17 +179,15 @@ void site_metrics(struct site *s, const struct request *r, struct target *t, str
 		return;
 	}
 	struct exposition_filter filter = filter_of(&a);
-	struct snapshot *snapshot =
-		s->app->sampler ? fresh_snapshot(s, wait_of(r->scrape_timeout)) : NULL;
 
-	if (!snapshot) {
-		reply_error(&error, 503, "no_sample", "there is no sample yet", NULL, NULL);
-		site_reply(ret, &error);
-		return;
-	}
-	if (filter_ok(&filter, snapshot, &error))
-		send_snapshot(s, r, snapshot, &filter, ret);
+	answer_with(s, r, &filter, ret);
+}
+
+/* Nearly all scrapes have no query: they do without the room that arguments of any number take. */
+void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	if (t->query[0])
+		answer_query(s, r, t, ret);
 	else
-		site_reply(ret, &error);
-	shared_drop(&snapshot->shared);
+		answer_with(s, r, &(struct exposition_filter){0}, ret);
 }
