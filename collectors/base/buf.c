@@ -110,6 +110,23 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, text, u64_text(text, v));
 }
 
+/* digits / 10^decimals, below 1e-4, as %g writes it: "5.3e-05". */
+static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
+{
+	size_t n = u64_text(out + 1, digits);
+	unsigned exponent = decimals - (unsigned)(n - 1);
+
+	out[0] = out[1];
+	out[1] = '.';
+	n = n > 1 ? n + 1 : 1;
+	out[n++] = 'e';
+	out[n++] = '-';
+	out[n++] = (char)('0' + exponent / 10);
+	out[n++] = (char)('0' + exponent % 10);
+	out[n] = '\0';
+	return n;
+}
+
 /*
  * Most fractions that are measured have few decimals (ticks, milliseconds, percentages). digits / 10^k with both
  * exact in a double is rounded once, like strtod rounds the text: when the quotient is v, the text with k decimals
@@ -119,9 +136,9 @@ static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;
 
-	if (!(magnitude >= 1e-4 && magnitude < 1e9)) /* %g writes smaller ones with an exponent */
+	if (!(magnitude >= 1e-9 && magnitude < 1e15))
 		return 0;
-	for (unsigned decimals = 0; decimals <= 9; decimals++, scale *= 10) {
+	for (unsigned decimals = 0; decimals <= 15; decimals++, scale *= 10) {
 		double digits = nearbyint(magnitude * scale);
 
 		if (digits >= 9007199254740992.0)
@@ -133,6 +150,8 @@ static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 		size_t n = v < 0;
 
 		out[0] = '-';
+		if (magnitude < 1e-4)
+			return n + exponent_text(out + n, rest, decimals);
 		n += u64_text(out + n, whole);
 		if (decimals)
 			out[n++] = '.';

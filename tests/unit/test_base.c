@@ -47,6 +47,13 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		{-0.25, "-0.25"},
 		{0.0001, "0.0001"},
 		{0.00001, "1e-05"},
+		{0.000053, "5.3e-05"},
+		{-0.000099999, "-9.9999e-05"},
+		{0.000030345, "3.0345e-05"},
+		{0.00000029, "2.9e-07"},
+		{1e-9, "1e-09"},
+		{9.99e-10, "9.99e-10"},
+		{1e-10, "1e-10"},
 		{999999999.5, "999999999.5"},
 		{1e9 + 0.5, "1000000000.5"},
 		{0.1 + 0.2, "0.30000000000000004"},
@@ -99,6 +106,24 @@ static void double_text_of_any_fraction_reads_back(void **state)
 			assert_true(scan_double(&s, &back) && scan_end(&s));
 			assert_true(back == near[k]);
 		}
+	}
+}
+
+/* Nanoseconds as seconds, as printf writes them where 15 digits are enough. */
+static void double_text_of_short_times_is_that_of_printf(void **state)
+{
+	(void)state;
+	for (unsigned ns = 1; ns < 200000; ns += 7) {
+		char text[DOUBLE_TEXT_MAX], expected[DOUBLE_TEXT_MAX];
+		double v = (double)ns / 1e9, near = nextafter(v, 0);
+		struct scan s = SCAN(text, double_text(text, near));
+		double back;
+
+		assert_true(scan_double(&s, &back) && scan_end(&s) && back == near);
+		snprintf(expected, sizeof expected, "%.15g", v);
+		assert_int_equal(double_text(text, v), strlen(expected));
+		if (v < 1e-4)
+			assert_string_equal(text, expected);
 	}
 }
 
@@ -424,6 +449,7 @@ int main(void)
 		cmocka_unit_test(double_text_is_the_shortest_that_reads_back),
 		cmocka_unit_test(counters_above_2_to_the_53_do_not_fall),
 		cmocka_unit_test(double_text_of_any_fraction_reads_back),
+		cmocka_unit_test(double_text_of_short_times_is_that_of_printf),
 		cmocka_unit_test(buf_drops_what_passes_the_cap),
 		cmocka_unit_test(scan_stops_where_it_failed),
 		cmocka_unit_test(scan_lines_and_words),
