@@ -20,26 +20,40 @@ struct burial {
 	size_t *pool;            /* the next member of whose pool it is part; itself at the end */
 	struct balance *balance; /* of each pool */
 	bool *reads;             /* is to be read again */
+	bool *joined;            /* is in one pool with all ancestors that are there */
 };
 
-/*
- * The nearest member that is there among the ancestors of i, by the parents last seen; none when the
- * chain leaves the tree.
- */
-static size_t heir_of(const struct process_tree *t, size_t i)
+#define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
+
+static size_t parent_of(const struct process_tree *t, size_t i)
 {
-	for (size_t steps = 0; steps <= t->n; steps++) {
-		i = process_tree_find(t, t->member[i].ppid);
-		if (i == PROCESS_TREE_NONE || !t->member[i].vanished)
-			return i;
-	}
-	return PROCESS_TREE_NONE;
+	return process_tree_find(t, t->member[i].ppid);
 }
 
+/*
+ * The nearest member that is there among the ancestors of i, by the parents last seen; none when the chain leaves the
+ * tree, or is a circle. All on the way have the same, so that a long chain is climbed once.
+ */
+static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
+{
+	size_t heir = i;
+
+	for (size_t steps = 0; heir != PROCESS_TREE_NONE && t->member[heir].vanished; steps++) {
+		if (b->heir[heir] != HEIR_UNKNOWN)
+			heir = b->heir[heir];
+		else
+			heir = steps <= t->n ? parent_of(t, heir) : PROCESS_TREE_NONE;
+	}
+	for (; i != PROCESS_TREE_NONE && t->member[i].vanished && b->heir[i] == HEIR_UNKNOWN;
+		i = parent_of(t, i))
+		b->heir[i] = heir;
+}
+
+/* Each that is passed points further than before, or pools of long chains would be walked by each of the chain. */
 static size_t pool_of(const struct burial *b, size_t i)
 {
 	while (b->pool[i] != i)
-		i = b->pool[i];
+		i = b->pool[i] = b->pool[b->pool[i]];
 	return i;
 }
 
@@ -49,20 +63,24 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 }
 
 /*
- * Finds the heir of a vanished process. When its parent is gone too, it may have become an orphan before it ended:
- * then it went to whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or
- * it would be counted in one of them and kept here as well.
+ * When the parent of a vanished process is gone too, it may have become an orphan before it ended: then it went to
+ * whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or it would be counted in
+ * one of them and kept here as well.
  */
-static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
+static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
-	size_t heir = b->heir[i] = heir_of(t, i);
+	size_t heir = b->heir[i];
 
-	if (heir == PROCESS_TREE_NONE || heir == process_tree_find(t, t->member[i].ppid))
+	if (heir == PROCESS_TREE_NONE || heir == parent_of(t, i))
 		return;
-	for (size_t j = heir, steps = 0; j != PROCESS_TREE_NONE && steps <= t->n; steps++) {
-		if (!t->member[j].vanished)
-			pool_with(b, heir, j);
-		j = process_tree_find(t, t->member[j].ppid);
+	for (size_t j = heir; j != PROCESS_TREE_NONE;) {
+		pool_with(b, heir, j);
+		if (b->joined[j])
+			break;
+		b->joined[j] = true;
+		j = parent_of(t, j);
+		if (j != PROCESS_TREE_NONE && t->member[j].vanished)
+			j = b->heir[j];
 	}
 	if (t->member[0].reaper && !t->member[0].vanished)
 		pool_with(b, heir, 0);
@@ -70,11 +88,17 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 
 static void find_heirs(const struct process_tree *t, struct burial *b)
 {
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
 		b->pool[i] = i;
+		b->heir[i] = HEIR_UNKNOWN;
+		b->joined[i] = false;
+	}
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished)
 			find_heir(t, b, i);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			join_ancestors(t, b, i);
 }
 
 /* ---- until all is sure ---- */
@@ -91,7 +115,7 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			b->reads[pool_of(b, b->heir[i])] = true;
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
-		size_t parent = process_tree_find(t, m->ppid);
+		size_t parent = parent_of(t, i);
 		bool orphan = parent != PROCESS_TREE_NONE && t->member[parent].vanished;
 
 		if (!m->vanished && (b->reads[pool_of(b, i)] || orphan))
@@ -223,8 +247,8 @@ static void settle_dead(struct process_tree *t, const struct host *h)
 {
 	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
 	AUTO(freep) struct balance *balance = xcalloc(t->n, sizeof *balance);
-	AUTO(freep) bool *reads = xcalloc(t->n, sizeof *reads);
-	struct burial b = {indexes, indexes + t->n, balance, reads};
+	AUTO(freep) bool *flags = xcalloc(t->n * 2, sizeof *flags);
+	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n};
 
 	/* Ends, since nobody is added meanwhile. */
 	do {

@@ -25,6 +25,7 @@
 struct shape {
 	struct tree tree;
 	bool threads, falling, no_children_file, in_time_namespace;
+	int gone; /* of the last generations so many have ended */
 	size_t n_reads;
 };
 
@@ -35,7 +36,7 @@ static struct shape *shape_of(struct tree *t)
 
 static int members(const struct shape *s)
 {
-	return s->threads ? 2 : GENERATION;
+	return s->threads ? 2 : GENERATION - s->gone;
 }
 
 static int nth_pid(const struct shape *s, int n)
@@ -73,7 +74,7 @@ static ssize_t shape_read(struct tree *t, const char *path, char *buf, size_t si
 	int n = scan_u64(&p, &pid) ? number_of(s, pid) : -1;
 
 	s->n_reads++;
-	if (n < 0)
+	if (n < 0 || n >= members(s))
 		return -ENOENT;
 	if (scan_literal(&p, "/stat") && scan_end(&p))
 		return stat_text(s, n, buf, size);
@@ -175,6 +176,25 @@ static void ten_thousand_generations_are_followed_whole(void **state)
 	followed_whole((struct shape){.falling = true, .no_children_file = true});
 }
 
+/* They end one after the other, the last first: what is above them is climbed once, and not once for each. */
+static void half_of_ten_thousand_generations_end(void **state)
+{
+	struct world *w = world_new();
+	struct shape s = {.tree.ops = &shape_ops};
+
+	(void)state;
+	w->host.proc = &s.tree;
+	follow(w, ROOT, 0);
+	look(w);
+	s.gone = GENERATION / 2;
+
+	const double *value = look(w)->value;
+
+	assert_double_equal(value[RUN_PROCESSES], GENERATION - s.gone, 0);
+	assert_double_equal(value[RUN_CPU_SECONDS], 0.15 * GENERATION, 1e-6);
+	world_free(w);
+}
+
 static void started_at_0_is_a_time_like_any_other(void **state)
 {
 	(void)state;
@@ -235,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(child_of_one_of_32768_threads_is_found),
 		cmocka_unit_test(ten_thousand_generations_are_followed_whole),
+		cmocka_unit_test(half_of_ten_thousand_generations_end),
 		cmocka_unit_test(started_at_0_is_a_time_like_any_other),
 		cmocka_unit_test(who_sleeps_when_it_is_taken_in_is_asked_for_its_children),
 	};
