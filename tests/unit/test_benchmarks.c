@@ -31,7 +31,7 @@ static const char catalogue_text[] =
 	" ('workload_profile:cicd', 'Builds', 'x', 'ops', 1),"
 	" ('membench:latency', '', '', 'ns', 0);\n"
 	"CREATE TABLE benchmark_score (vendor_id, server_id, benchmark_id, score, status);\n"
-	"INSERT INTO benchmark_score VALUES ('aws', 't.small', 'workload_profile:compute', 10, "
+	"INSERT INTO benchmark_score VALUES ('aws', 't.small', 'workload_profile:compute', 10.1, "
 	"'ACTIVE'),"
 	" ('aws', 'm.large', 'workload_profile:compute', 20, 'ACTIVE'),"
 	" ('aws', 'm.large', 'membench:latency', 90, 'ACTIVE');\n";
@@ -129,6 +129,27 @@ static void each_benchmark_says_how_many_servers_it_knows(void **state)
 	json_decref(o);
 }
 
+/* A score is kept in seven digits, and told as it was measured: not 10.1000003815. */
+static void servers_come_by_their_score_as_it_was_measured(void **state)
+{
+	json_t *o = ask("servers", "benchmark", "workload_profile:compute", 200);
+	const json_t *servers = json_object_get(o, "servers");
+	const json_t *best = json_array_get(servers, 0), *second = json_array_get(servers, 1);
+
+	(void)state;
+	assert_int_equal(json_array_size(servers), 2);
+	assert_string_equal(json_string_value(json_object_get(best, "server_id")), "m.large");
+	assert_true(number_of(best, "benchmark_score") == 20);
+	assert_string_equal(json_string_value(json_object_get(second, "server_id")), "t.small");
+	assert_true(number_of(second, "benchmark_score") == 10.1);
+	json_decref(o);
+	o = ask("servers", "benchmark", "MEMBENCH:latency", 200);
+	servers = json_object_get(o, "servers");
+	assert_int_equal(json_array_size(servers), 1);
+	assert_true(number_of(json_array_get(servers, 0), "benchmark_score") == 90);
+	json_decref(o);
+}
+
 static void job_gets_those_that_are_like_it_with_its_habits(void **state)
 {
 	static struct run renamed[8];
@@ -211,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_benchmark_says_how_many_servers_it_knows,
+			fresh, done),
+		cmocka_unit_test_setup_teardown(servers_come_by_their_score_as_it_was_measured,
 			fresh, done),
 		cmocka_unit_test_setup_teardown(job_gets_those_that_are_like_it_with_its_habits,
 			fresh, done),

@@ -100,6 +100,22 @@ static void trend_agrees_with_hand_calculation(void **state)
 	assert_true(isnan(trend_slope(table[0].v, 1)));
 }
 
+static void what_is_long_ago_is_no_part_of_a_trend(void **state)
+{
+	double v[3 * TREND_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(v); i++)
+		v[i] = i < 2 * TREND_MAX ? 1e6 - 100 * (double)i : (double)i;
+	const double *newest = v + 2 * TREND_MAX;
+
+	assert_true(fabs(trend_slope(v, ARRAY_LEN(v)) - 1) < 1e-9);
+	assert_true(trend_chance(v, ARRAY_LEN(v)) == trend_chance(newest, TREND_MAX));
+	assert_true(trend_of(v, ARRAY_LEN(v)).chance == trend_of(newest, TREND_MAX).chance);
+	assert_true(fabs(trend_of(v, ARRAY_LEN(v)).slope - 1) < 1e-9);
+	assert_true(isnan(median_of(v, 0)));
+}
+
 static void a_slow_wave_is_not_a_trend(void **state)
 {
 	double wave[60], rise[60];
@@ -281,6 +297,7 @@ int main(void)
 		cmocka_unit_test(noise_alone_is_not_cut),
 		cmocka_unit_test(no_segment_is_shorter_than_asked),
 		cmocka_unit_test(trend_agrees_with_hand_calculation),
+		cmocka_unit_test(what_is_long_ago_is_no_part_of_a_trend),
 		cmocka_unit_test(a_slow_wave_is_not_a_trend),
 		cmocka_unit_test(steady_runs_have_no_changes),
 		cmocka_unit_test(a_shift_names_the_run_it_came_with),

@@ -2,10 +2,12 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +142,69 @@ static void signal_that_ended_the_root_is_known(void **state)
 	exit_events_stop(x);
 }
 
+/* A process of this number, which must be free; 0: any. It burns some time. */
+static pid_t burning_child(pid_t number)
+{
+	struct clone_args args = {.exit_signal = SIGCHLD,
+		.set_tid = number ? (uintptr_t)&number : 0,
+		.set_tid_size = number ? 1 : 0};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+
+	if (pid == 0) {
+		burn();
+		_exit(0);
+	}
+	return pid;
+}
+
+/* Exits with how many came after the first with the same number. */
+static void use_a_number_again(int go)
+{
+	char byte;
+	int again = 0;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(0);
+	pid_t number = burning_child(0);
+
+	while (number > 0 && waitpid(number, NULL, 0) == number && again < CHILDREN &&
+		burning_child(number) == number)
+		again++;
+	_exit(again);
+}
+
+/* The record of one waits to be read while the next of that number is born, and is still the former's. */
+static void each_of_those_with_one_number_is_counted(void **state)
+{
+	struct exit_events *x = start_or_skip();
+	struct lineage_tally t;
+	int go[2], status = 0;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	pid_t root = fork();
+
+	if (root == 0)
+		use_a_number_again(go[0]);
+	unsigned run = exit_events_begin(x, root, 0);
+
+	assert_int_equal(write(go[1], "g", 1), 1);
+	assert_int_equal(waitpid(root, &status, 0), root);
+	exit_events_settle(x);
+	exit_events_tally(x, run, &t);
+	uint64_t children = 1 + (uint64_t)WEXITSTATUS(status);
+
+	close(go[0]);
+	close(go[1]);
+	exit_events_stop(x);
+	if (children < CHILDREN / 2)
+		skip(); /* numbers may not be chosen here, or somebody else took it */
+	assert_int_equal(t.born, children);
+	assert_int_equal(t.ended, children + 1);
+	assert_true(t.whole);
+	assert_true(t.cpu_ns > children * BURN_NS);
+}
+
 static void stop_of_nothing_does_nothing(void **state)
 {
 	(void)state;
@@ -151,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(orphans_and_exit_status_are_known),
 		cmocka_unit_test(signal_that_ended_the_root_is_known),
+		cmocka_unit_test(each_of_those_with_one_number_is_counted),
 		cmocka_unit_test(stop_of_nothing_does_nothing),
 	};
 

@@ -417,6 +417,25 @@ static void odd_paths_are_paths(void **state)
 		assert_opens_empty(path);
 		assert_int_equal(stat(path, &st), 0);
 	}
+	bool was_root = become_nobody(f);
+	size_t runs[ARRAY_LEN(names)] = {0};
+
+	/* SQLite is told by an URI that nobody writes there. */
+	assert_int_equal(chmod(f->path, 0555), 0);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct history *h;
+
+		snprintf(path, sizeof path, "%s/%s", f->path, names[i]);
+		if (history_open(&h, path, HISTORY_READ, NULL, NULL, NULL) == 0) {
+			runs[i] = test_count_runs(h, NULL);
+			history_close(h);
+		}
+	}
+	assert_int_equal(chmod(f->path, 0755), 0);
+	if (was_root)
+		assert_int_equal(seteuid(0), 0);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		assert_int_equal(runs[i], 1);
 }
 
 int main(void)

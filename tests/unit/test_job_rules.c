@@ -145,6 +145,66 @@ static void groups_fill_run_attempt_and_labels(void **state)
 	job_rules_free(r);
 }
 
+static void names_are_fit_to_show_whatever_the_process_says(void **state)
+{
+	static const char text[] = "rules:\n- executable: '(?<a>.+)(?<none>,)?'\n"
+				   "  job_name: '<{a}{none}>'\n";
+	const struct process_facts facts = {.executable = TEXT("/b\x1b[2J\n\x7f\xff")};
+	struct job_rules *r = parse(text);
+	struct rule_finding found;
+
+	(void)state;
+	assert_true(job_rules_match(r, &facts, &found, NULL));
+	assert_string_equal(found.is.job_name, "</b_[2J>");
+	job_rules_free(r);
+}
+
+/* PCRE2 takes time for each byte, and some take that long. */
+static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
+{
+	static char path[5000];
+	const struct process_facts facts = {.working_directory = {path, sizeof path}};
+	struct rule_finding found;
+
+	(void)state;
+	memset(path, 'a', sizeof path);
+	path[4095] = 'y';
+	path[4096] = 'z';
+	struct job_rules *y = parse("rules:\n- {working_directory: y, job_name: x}");
+	struct job_rules *z = parse("rules:\n- {working_directory: z, job_name: x}");
+
+	assert_true(job_rules_match(y, &facts, &found, NULL));
+	assert_false(job_rules_match(z, &facts, &found, NULL));
+	assert_int_equal(found.gave_up, 0);
+	job_rules_free(y);
+	job_rules_free(z);
+}
+
+/* What is not there matches nothing, not even a pattern that matches everything. */
+static void a_variable_that_is_not_set_matches_nothing(void **state)
+{
+	static const struct {
+		struct slice environment;
+		bool matches;
+	} table[] = {
+		{TEXT("A=\0"), true},
+		{TEXT("XA=1\0A=1"), true},
+		{TEXT("AB=1\0A"), false},
+		{TEXT("A\0=A=\0"), false},
+		{TEXT(""), false},
+	};
+	struct job_rules *r = parse("rules:\n- {environment: {A: '.*'}, job_name: x}\n");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct process_facts facts = {.text = {.environment = table[i].environment}};
+		struct rule_finding found;
+
+		assert_int_equal(job_rules_match(r, &facts, &found, NULL), table[i].matches);
+	}
+	job_rules_free(r);
+}
+
 static void each_rule_says_why_not(void **state)
 {
 	const struct process_facts facts = {
@@ -220,6 +280,9 @@ int main(void)
 		cmocka_unit_test(mistakes_are_named_with_their_line),
 		cmocka_unit_test(first_rule_that_matches_wins),
 		cmocka_unit_test(groups_fill_run_attempt_and_labels),
+		cmocka_unit_test(names_are_fit_to_show_whatever_the_process_says),
+		cmocka_unit_test(only_the_beginning_of_a_long_text_is_looked_at),
+		cmocka_unit_test(a_variable_that_is_not_set_matches_nothing),
 		cmocka_unit_test(each_rule_says_why_not),
 		cmocka_unit_test(endless_pattern_is_given_up),
 		cmocka_unit_test(containers_are_found_in_their_cgroups),

@@ -2,8 +2,12 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exporter/live.h"
 #include "tests/support/test_history.h"
@@ -202,6 +206,38 @@ static void a_slow_reader_holds_up_nobody(void **state)
 	live_close(s);
 }
 
+/* It is said once, and the stream goes on as soon as there is a history again. */
+static void a_history_that_cannot_be_read_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	char aside[sizeof f->place->folder.file + 8], said[500];
+	int log[2], stderr_before = dup(STDERR_FILENO);
+
+	snprintf(aside, sizeof aside, "%s.aside", f->place->folder.file);
+	test_write_run(f->place->h, "r", "job", 1000, 2, OUTCOME_RUNNING);
+	assert_int_equal(pipe2(log, O_NONBLOCK), 0);
+	assert_int_equal(rename(f->place->folder.file, aside), 0);
+	assert_true(dup2(log[1], STDERR_FILENO) >= 0);
+	struct live_stream *s = open_stream(f, "r", 0);
+	struct pollfd heard = {.fd = log[0], .events = POLLIN};
+
+	assert_int_equal(poll(&heard, 1, 60000), 1);
+	assert_int_equal(rename(aside, f->place->folder.file), 0);
+	bool told = read_until(f, s, "id: 2\nevent: samples\n");
+
+	dup2(stderr_before, STDERR_FILENO);
+	ssize_t n = read(log[0], said, sizeof said - 1);
+
+	assert_true(told && n > 0);
+	said[n] = '\0';
+	assert_non_null(strstr(said, "live streams wait for the history"));
+	assert_ptr_equal(strchr(said, '\n'), said + n - 1);
+	live_close(s);
+	close(log[0]);
+	close(log[1]);
+	close(stderr_before);
+}
+
 static void stopping_ends_all_streams(void **state)
 {
 	struct fixture *f = *state;
@@ -234,6 +270,7 @@ int main(void)
 		LIVE_TEST(a_run_that_is_not_there_ends_at_once),
 		LIVE_TEST(streams_are_bounded_and_come_free_again),
 		LIVE_TEST(a_slow_reader_holds_up_nobody),
+		LIVE_TEST(a_history_that_cannot_be_read_is_waited_for),
 		LIVE_TEST(stopping_ends_all_streams),
 	};
 

@@ -268,6 +268,25 @@ static void learn_all(void *s, double peak_mib, double input, unsigned runs)
 	}
 }
 
+/* Weights double every 24 runs: without an end to that they would be infinite after 24,576. */
+static void vpa_fades_as_ever_after_any_number_of_runs(void **state)
+{
+	AUTO(freep) void *old = rule_new(&vpa_rule);
+	AUTO(freep) void *young = rule_new(&vpa_rule);
+
+	(void)state;
+	for (unsigned i = 0; i < 30000; i++) {
+		struct observation o = made_up_run(i, false);
+
+		vpa_rule.learn(old, &o);
+		if (i >= 29000)
+			vpa_rule.learn(young, &o);
+		if (i > 29900)
+			assert_true(vpa_rule.allocate(old, NAN) == vpa_rule.allocate(young, NAN));
+	}
+	assert_true(vpa_rule.allocate(old, NAN) > 300 * MIB);
+}
+
 static void auto_forgets_what_was_before_a_lasting_change(void **state)
 {
 	AUTO(freep) void *s = rule_new(&auto_rules[RISK_SAFE]);
@@ -403,6 +422,7 @@ int main(void)
 		cmocka_unit_test(cheapest_allocation_agrees_with_brute_force),
 		cmocka_unit_test(every_allocation_is_finite_and_positive),
 		cmocka_unit_test(more_runs_than_remembered_do_no_harm),
+		cmocka_unit_test(vpa_fades_as_ever_after_any_number_of_runs),
 		cmocka_unit_test(auto_forgets_what_was_before_a_lasting_change),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(auto_extrapolates_with_a_cap),

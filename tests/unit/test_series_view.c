@@ -77,6 +77,13 @@ static void a_short_interval_is_joined_to_its_neighbour(void **state)
 	m.duration[0] = 0.01;
 	v = view_of(&m.s, &arena);
 	assert_true(fabs(column(&v, "cpu_cores")[0] - 50) < 1e-9);
+	/* The only one in which the growth is known is short itself. */
+	make(&m, 3);
+	m.duration[1] = 0.01;
+	m.cpu[0] = m.cpu[2] = NAN;
+	v = view_of(&m.s, &arena);
+	assert_true(fabs(column(&v, "cpu_cores")[2] - 50) < 1e-9);
+	assert_true(isnan(column(&v, "cpu_cores")[0]) && isnan(column(&v, "cpu_cores")[1]));
 }
 
 static void thinning_keeps_the_lowest_and_the_highest(void **state)

@@ -203,6 +203,28 @@ static void one_run_is_no_reason_to_be_sure(void **state)
 	}
 }
 
+static void a_share_is_never_certain(void **state)
+{
+	static const struct {
+		double share;
+		const char *words;
+	} table[] = {
+		{0, "less than 0.1 %"},
+		{0.0009, "less than 0.1 %"},
+		{0.0013, "0.1 %"},
+		{0.045, "4.5 %"},
+		{0.25, "25 %"},
+		{0.99, "99 %"},
+		{0.999, "more than 99 %"},
+		{1, "more than 99 %"},
+	};
+	char words[WORDS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_string_equal(words_share(words, table[i].share), table[i].words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +233,7 @@ int main(void)
 		cmocka_unit_test(one_sentence_says_it_all),
 		cmocka_unit_test(measures_that_differ_are_mixed),
 		cmocka_unit_test(it_says_which_peak_is_sized_from),
+		cmocka_unit_test(a_share_is_never_certain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,124 @@
+/* exporter/paths: where files are when no option says so, and whose the folders are. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/paths.h"
+#include "tests/support/test_history.h"
+
+#define NOBODY 65534
+
+static void set(const char *variable, const char *value)
+{
+	assert_int_equal(value ? setenv(variable, value, 1) : unsetenv(variable), 0);
+}
+
+static void the_first_place_that_is_known_is_taken(void **state)
+{
+	static const struct {
+		const char *given, *systemd, *xdg, *home;
+		bool root;
+		const char *path; /* NULL: there is none */
+	} table[] = {
+		{"x/y.db", "/s", "/x", "/h", false, "x/y.db"},
+		{NULL, "/s", "/x", "/h", false, "/s/history.db"},
+		{NULL, "/s:/t", "/x", "/h", true, "/s/history.db"},
+		{NULL, NULL, "/x", "/h", true, "/var/lib/rightsize-exporter/history.db"},
+		{NULL, NULL, "/x", "/h", false, "/x/rightsize-exporter/history.db"},
+		/* What is not absolute is no place, says the specification of XDG. */
+		{NULL, "s", "x", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
+		{NULL, "", "", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
+		{NULL, NULL, NULL, "h", false, NULL},
+		{NULL, NULL, NULL, NULL, false, NULL},
+	};
+	bool root = geteuid() == 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char *path = NULL;
+		struct err e = {0};
+
+		if (table[i].root && !root)
+			continue;
+		set("STATE_DIRECTORY", table[i].systemd);
+		set("XDG_STATE_HOME", table[i].xdg);
+		set("HOME", table[i].home);
+		if (root && !table[i].root)
+			assert_int_equal(seteuid(NOBODY), 0);
+		int code = history_default_path(&path, table[i].given, &e);
+
+		if (root && !table[i].root)
+			assert_int_equal(seteuid(0), 0);
+		assert_int_equal(code, table[i].path ? 0 : -ENOENT);
+		if (table[i].path)
+			assert_string_equal(path, table[i].path);
+		else
+			assert_string_equal(e.text,
+				"no place for the history: neither STATE_DIRECTORY, "
+				"XDG_STATE_HOME nor HOME is set; give "
+				"--history.path");
+		free(path);
+	}
+}
+
+static void the_cache_has_places_of_its_own(void **state)
+{
+	char *path = NULL;
+
+	(void)state;
+	set("STATE_DIRECTORY", "/s");
+	set("CACHE_DIRECTORY", "/c");
+	assert_int_equal(cache_default_path(&path, NULL, NULL), 0);
+	assert_string_equal(path, "/c/catalogue.db");
+	free(path);
+}
+
+static void folders_are_made_for_whose_folder_they_are_in(void **state)
+{
+	struct test_folder f;
+	struct stat st;
+	struct err e = {0};
+	char path[400], folder[400];
+
+	(void)state;
+	test_folder_make(&f);
+	bool root = geteuid() == 0;
+
+	if (root)
+		assert_int_equal(chown(f.path, NOBODY, NOBODY), 0);
+	snprintf(path, sizeof path, "%s/a/b/history.db", f.path);
+	snprintf(folder, sizeof folder, "%s/a/b", f.path);
+	assert_int_equal(make_folder_of(":memory:", NULL), 0);
+	assert_int_equal(make_folder_of(path, NULL), 0);
+	assert_int_equal(make_folder_of(path, NULL), 0);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(st.st_uid, root ? NOBODY : geteuid());
+	give_to_folders_owner(path);
+	assert_int_equal(stat(path, &st), root ? 0 : -1);
+	if (root)
+		assert_int_equal(st.st_uid, NOBODY);
+	/* A file is in the way. */
+	test_write_file(path, "", 0);
+	snprintf(path, sizeof path, "%s/a/b/history.db/c/d", f.path);
+	assert_int_equal(make_folder_of(path, &e), -ENOTDIR);
+	assert_non_null(strstr(e.text, "/a/b/history.db/c: "));
+	test_folder_remove(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_place_that_is_known_is_taken),
+		cmocka_unit_test(the_cache_has_places_of_its_own),
+		cmocka_unit_test(folders_are_made_for_whose_folder_they_are_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
