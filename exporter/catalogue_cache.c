@@ -168,8 +168,12 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 			utf8_clean(value, strlen(value), ret->hash, sizeof ret->hash);
 		if (strcmp(key, "asked") == 0)
 			utf8_clean(value, strlen(value), ret->asked, sizeof ret->asked);
-		if (strcmp(key, "saved_at") == 0) {
-			ret->at.ns = (int64_t)(sqlite3_column_double(s, 1) * 1e9);
+		double at = sqlite3_column_double(s, 1);
+
+		/* A catalogue that was saved at no time was not saved. */
+		if (strcmp(key, "saved_at") == 0 && at >= 0 &&
+			at < (double)(INT64_MAX / NS_PER_S)) {
+			ret->at.ns = (int64_t)(at * 1e9);
 			found = true;
 		}
 	}

@@ -99,9 +99,10 @@ static double left(struct fetcher *f)
 		f->state.fetched_at = origin.at;
 	state = f->state;
 	pthread_mutex_unlock(&f->lock);
-	return state.fetched_at.ns ?
-		       refresh - (wall_seconds(now_read().wall) - wall_seconds(state.fetched_at)) :
-		       0;
+	double age = wall_seconds(now_read().wall) - wall_seconds(state.fetched_at);
+
+	/* At a time to come: by a clock that was ahead, so nobody knows when. */
+	return state.fetched_at.ns && age >= 0 ? refresh - age : 0;
 }
 
 /* False when it was told to stop. */

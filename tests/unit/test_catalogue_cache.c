@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "exporter/catalogue_cache.h"
 #include "recommender/catalogue_build.h"
 
@@ -46,6 +48,15 @@ static struct catalogue_cache *opened(void)
 	if (catalogue_cache_open(&k, path, &e))
 		fail_msg("%s", e.text);
 	return k;
+}
+
+static void run_sql(const char *sql)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
 }
 
 static struct catalogue *rich(void)
@@ -193,6 +204,31 @@ static void nothing_saved_is_absence(void **state)
 	assert_null(c);
 }
 
+static void one_that_was_saved_at_no_time_was_not_saved(void **state)
+{
+	static const char *const times[] = {"1e300", "-1e300", "-1", "9.3e9"};
+	struct cache_origin origin = {.source = "http://k", .at = {NS_PER_S}}, at;
+	struct catalogue_cache *k = opened();
+	struct catalogue *c = rich();
+	struct err e = {0};
+	char sql[100];
+
+	(void)state;
+	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
+	catalogue_free(c);
+	catalogue_cache_close(k);
+	assert_int_equal(catalogue_cache_origin(&at, path, &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		snprintf(sql, sizeof sql, "UPDATE _metadata SET value = %s WHERE key = 'saved_at'",
+			times[i]);
+		run_sql(sql);
+		assert_int_equal(catalogue_cache_origin(&at, path, &e), -ENOENT);
+		c = NULL;
+		assert_int_equal(catalogue_cache_load(&c, &at, path, &e), -ENOENT);
+		assert_null(c);
+	}
+}
+
 static void pages_are_kept_confirmed_and_forgotten(void **state)
 {
 	struct catalogue_cache *k = opened();
@@ -291,6 +327,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_saved_catalogue_comes_back, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(nothing_saved_is_absence, new_path, remove_path),
+		cmocka_unit_test_setup_teardown(one_that_was_saved_at_no_time_was_not_saved,
+			new_path, remove_path),
 		cmocka_unit_test_setup_teardown(pages_are_kept_confirmed_and_forgotten, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,

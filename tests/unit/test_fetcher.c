@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,25 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 	}
 }
 
+/* It was saved by a clock that was ahead, which says nothing about when: else that time would be waited for. */
+static void what_was_fetched_at_a_time_to_come_is_fetched_again(void **state)
+{
+	char url[64];
+	struct pollfd server = {.fd = silent_server(url), .events = POLLIN};
+	struct fetcher_options o = {
+		.source = {.url = url, .cache_path = path}, .refresh_seconds = 3600};
+	struct wall later = {now_read().wall.ns + 100 * 86400 * NS_PER_S};
+	struct fetcher *f = NULL;
+	struct err e = {0};
+
+	(void)state;
+	save_built_in(url, later);
+	assert_int_equal(fetcher_start(&f, &o, &e), 0);
+	assert_int_equal(poll(&server, 1, 30000), 1);
+	fetcher_stop(f);
+	close(server.fd);
+}
+
 static void stopping_does_not_wait_for_the_keeper(void **state)
 {
 	char url[64];
@@ -207,6 +227,8 @@ int main(void)
 		cmocka_unit_test(another_list_of_regions_is_another_catalogue),
 		cmocka_unit_test_setup_teardown(what_is_fresh_or_imported_is_not_fetched, new_path,
 			remove_path),
+		cmocka_unit_test_setup_teardown(what_was_fetched_at_a_time_to_come_is_fetched_again,
+			new_path, remove_path),
 		cmocka_unit_test_setup_teardown(stopping_does_not_wait_for_the_keeper, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(without_a_cache_there_is_none_yet, new_path,
