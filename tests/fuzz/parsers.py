@@ -7,6 +7,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 PARSERS = {
     "arguments": ("exporter/arguments.c", "exporter/target.c"),
+    "cache": ("exporter/catalogue_cache.c: version_of read_origin catalogue_cache_origin catalogue_cache_load unpack "
+              "catalogue_cache_page",),
     "captured": ("exporter/captured.c", "collectors/recognise_part.c"),
     "catalogue_csv": ("recommender/catalogue_csv.c", "recommender/fields.c: check_text number_from_text set_enum "
                       "name_find field_find"),
@@ -23,6 +25,7 @@ PARSERS = {
     "drm_fdinfo": ("collectors/drm_fdinfo.c",),
     "environment": ("exporter/pod.c",
                     "exporter/service.c: service_notify read_number is_for_us service_sockets"),
+    "forward": ("exporter/forward_answer.c",),
     "history": ("exporter/history_read.c", "exporter/history_series.c", "exporter/history_open.c: history_check "
                 "open_for_writing move_all set_aside name_aside",
                 "exporter/history_overview.c", "exporter/history_schema.c"),
@@ -34,6 +37,9 @@ PARSERS = {
              "collectors/run_network.c", "collectors/run_disk.c", "collectors/gpu_drm.c", "collectors/gpu_users.c",
              "collectors/gpu_pid.c"),
     "keeper": ("exporter/keeper.c", "exporter/keeper_call.c", "exporter/answer.c"),
+    "kernel": ("collectors/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
+               "machine_cpu_stolen", "collectors/delays.c: add_schedstat add_thread read_files",
+               "exporter/self.c: stat_field boot_time self_start open_fds add_memory"),
     "negotiate": ("exporter/negotiate.c",),
     "netlink": ("collectors/netlink.c: bytes_skip number_at bytes_u16 bytes_u32 bytes_u64 padded step netlink_next "
                 "netlink_error netlink_attribute", "collectors/taskstats.c: record_read aggregate_read taskstats_parse "

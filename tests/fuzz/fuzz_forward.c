@@ -1,0 +1,35 @@
+/* Any bytes as what somebody answers to a run that was handed on: "STATUS RUN\n", then the body. */
+#include <assert.h>
+#include <string.h>
+
+#include "collectors/base/scan.h"
+#include "exporter/forward_answer.h"
+#include "tests/fuzz/fuzz.h"
+
+#define ID_MAX 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct scan s = SCAN((const char *)data, size), line;
+	struct answer a = {.body = BUF_MAX(1u << 20)};
+	uint64_t status = 0;
+	char run_id[ID_MAX] = "";
+
+	if (scan_line(&s, &line) && scan_u64(&line, &status)) {
+		scan_blanks(&line);
+		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, run_id,
+			sizeof run_id);
+	}
+	a.status = (int)(status % 1000);
+	buf_add(&a.body, s.at, (size_t)(s.end - s.at));
+	bool refused = forward_is_refusal(&a), accepted = forward_is_accepted(&a, run_id);
+
+	/* A run that is refused is never sent again, and one that is accepted is no more ours alone. */
+	assert(!refused || a.status == 400 || a.status == 413);
+	assert(!accepted || a.status == 200 || a.status == 201);
+	assert(!accepted || memmem(s.at, (size_t)(s.end - s.at), "run_id", 6) ||
+		memchr(s.at, '\\', (size_t)(s.end - s.at)));
+	assert(strlen(forward_answer_text(&a)) <= 200);
+	buf_done(&a.body);
+	return 0;
+}

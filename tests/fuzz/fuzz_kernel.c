@@ -1,0 +1,94 @@
+/*
+ * Any bytes as kernel files that no collector of the machine reads: CPU time of the machine as a bound, waiting times of
+ * processes, and the exporter's own files. A machine of fuzz_machine.h.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "collectors/delays.h"
+#include "collectors/machine_cpu.h"
+#include "exporter/self.h"
+#include "tests/fuzz/fuzz_machine.h"
+
+static const struct collector *const list[] = {&collector_self, NULL};
+
+struct machine {
+	struct fuzz_machine m;
+	struct snapshot_pool *pool;
+	struct delay_reader *delays;
+	void *self;
+	struct machine_cpu last;
+	struct machine_steal steal;
+	bool started, known;
+};
+
+static void look_at_cpu(struct machine *m)
+{
+	struct host *h = &m->m.t.host;
+	ssize_t n = tree_read(h->proc, "stat", h->scratch, h->scratch_size);
+	struct scan text = SCAN(h->scratch, n > 0 ? n : 0);
+	struct machine_cpu now;
+
+	machine_steal_look(&m->steal, text, h->now.mono, h->ticks_per_second);
+	assert(m->steal.ran_seconds >= 0 && m->steal.stolen_seconds >= 0);
+	if (!machine_cpu_parse(text, h->now.mono, h->ticks_per_second, &now))
+		return;
+	now.ran_seconds = m->steal.ran_seconds;
+	now.stolen_seconds = m->steal.stolen_seconds;
+	if (m->known) {
+		double spent = machine_cpu_spent(&m->last, &now),
+		       stolen = machine_cpu_stolen(&m->last, &now);
+
+		assert(spent >= 0 && isfinite(spent));
+		assert(isnan(stolen) || (stolen >= 0 && stolen <= 1));
+	}
+	m->last = now;
+	m->known = true;
+}
+
+static void look_at_delays(const struct machine *m)
+{
+	static const uint64_t threads[] = {1, 2, DELAYS_THREADS_MAX + 1};
+	struct delays d;
+
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+		int code = delays_read(m->delays, &m->m.t.host, 10, threads[i], &d);
+
+		assert(code <= 0);
+		assert(code || (d.io_ns == 0 && d.memory_ns == 0));
+	}
+}
+
+static void tick(struct fuzz_machine *machine)
+{
+	struct machine *m = (struct machine *)machine;
+	const struct host *h = &m->m.t.host;
+	struct err e = {0};
+
+	if (!m->started) {
+		m->delays = delay_reader_new(h);
+		collector_self.start(&m->self, h, &e);
+		m->started = true;
+	}
+	struct snapshot *s = snapshot_take(m->pool);
+
+	look_at_cpu(m);
+	look_at_delays(m);
+	assert(collector_self.collect(m->self, h, &s->blocks[0], &e) == 0);
+	assert(!block_fault(&s->blocks[0]));
+	shared_drop(&s->shared);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct machine m = {.m = {.tick = tick}, .pool = snapshot_pool_new(list)};
+
+	test_host_init(&m.m.t);
+	fuzz_play(&m.m, data, size);
+	delay_reader_free(m.delays);
+	machine_steal_done(&m.steal);
+	collector_self.stop(m.self);
+	snapshot_pool_free(m.pool);
+	test_host_done(&m.m.t);
+	return 0;
+}
