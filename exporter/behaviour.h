@@ -1,6 +1,6 @@
 /*
  * Reads and works out how a job behaves, for /stats: at 50 runs about 30 ms, at 200 about 0.6 s, and the samples of the
- * newest five runs (0.1 s for a day at one a second). On the thread that answers, never the sampler's.
+ * newest five runs (0.1 s for a day at one a second). On the desk's thread, or a command's.
  */
 #ifndef EXPORTER_BEHAVIOUR_H
 #define EXPORTER_BEHAVIOUR_H

@@ -71,7 +71,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(app_catalogue_done) struct catalogue_use use = {0};
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs = {0};
-	int code = job_name ? job_runs(app, job_name, 0, &arena, &runs, r, e) : 1;
+	int code = job_name ? job_runs(app, job_name, 0, false, &arena, &runs, r, e) : 1;
 
 	if (code <= 0)
 		return code;

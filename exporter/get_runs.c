@@ -18,7 +18,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const char *job_name = argument_text(a, "job_name");
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs;
-	int code = job_runs(app, job_name, argument_count(a, "limit"), &arena, &runs, r, e);
+	int code = job_runs(app, job_name, argument_count(a, "limit"), true, &arena, &runs, r, e);
 
 	return code > 0 ? reply_json(r, 200, runs_json(job_name, &runs)) : code;
 }
@@ -29,4 +29,5 @@ const struct route route_runs = {
 	.help = "The runs of a job, newest first",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

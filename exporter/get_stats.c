@@ -30,7 +30,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const char *job_name = argument_text(a, "job_name");
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs;
-	int code = job_runs(app, job_name, 0, &arena, &runs, r, e);
+	int code = job_runs(app, job_name, 0, false, &arena, &runs, r, e);
 
 	if (code <= 0)
 		return code;
@@ -59,4 +59,5 @@ const struct route route_stats = {
 		"is to be expected",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

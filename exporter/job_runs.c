@@ -69,8 +69,8 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 	return ret->n ? 1 : reply_unknown_job(reply, h, job_name, arena, e);
 }
 
-int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *arena,
-	struct runs *ret, struct reply *reply, struct err *e)
+int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
 {
 	AUTO(history_done) struct history *h = NULL;
 	int code = app_history(app, &h, e);
@@ -79,7 +79,7 @@ int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *
 		return reply_no_history(app, reply);
 	if (code)
 		return code;
-	return job_runs_of(h, job_name, limit, true, arena, ret, reply, e);
+	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
 }
 
 static void add_window(struct buf *out, double days)

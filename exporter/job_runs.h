@@ -33,12 +33,13 @@ void history_done(struct history **h); /* for AUTO */
 /*
  * Reads the newest limit runs (0 = all) of a job, newest first, into arena. 1: ret is filled and
  * has at least one. 0: there is no such job, or no history at all, and reply says so. Negative:
- * could not be read.
+ * could not be read. open_stats: also statistics of runs that go on, from all their samples: a second for
+ * 100,000.
  */
-int job_runs(struct app *app, const char *job_name, size_t limit, struct arena *arena,
-	struct runs *ret, struct reply *reply, struct err *e);
+int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* The same by a history that is open; with open_stats also statistics of runs that go on, from all their samples. */
+/* The same by a history that is open. */
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 

@@ -1,5 +1,6 @@
 """The history under a disk that is full, locked, replaced or damaged, while a job goes on and somebody scrapes."""
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -258,6 +259,49 @@ class ManyJobs(Job):
 
 class LongHistory(Job):
     RUNS = 100  # of two jobs, as many as the history keeps of each
+
+    def make_open(self, samples):
+        """A run that goes on, as far as anybody can tell: this program is it, and records it."""
+        ticks = int(pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            template = dict(zip((row[1] for row in history.execute("PRAGMA table_info(run)")),
+                                history.execute("SELECT * FROM run").fetchone()))
+            row = {**template, "id": template["id"] + 1, "run_id": "open", "outcome": "running", "ended_at": None,
+                   "started_at": template["started_at"] - samples, "duration_seconds": None, "samples": samples,
+                   "pid": os.getpid(), "start_ticks": ticks, "owner_pid": os.getpid(), "owner_start_ticks": ticks}
+            history.execute(f"INSERT INTO run({','.join(row)}) VALUES({','.join('?' * len(row))})", tuple(row.values()))
+            told = ",".join(f'"{row[1]}"' for row in history.execute("PRAGMA table_info(sample)") if row[1] not in ("id", "at"))
+            history.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO "
+                            f"sample(id, at, {told}) SELECT (? << 32) + i, ? + i, {told} FROM n, (SELECT * FROM sample LIMIT 1)",
+                            (samples, row["id"], row["started_at"]))
+
+    def test_statistics_of_a_long_run_that_goes_on_cost_no_scrape(self):
+        """They are worked out from all its samples each time: as many as are at full rate. Two would hold both threads up."""
+        self.run_job(python_job("import time; time.sleep(0.5)"), flags=["--sample.interval=100ms"])
+        self.make_open(100000)
+        server = self.serve()
+        answers, seconds, scrapes = {}, [], []
+
+        def timed(into, ask, *arguments):
+            begin = time.monotonic()
+            answer = ask(*arguments)
+            into.append(time.monotonic() - begin)
+            return answer
+
+        def question(query):
+            answers[query] = timed(seconds, server.get, query)
+
+        asking = [threading.Thread(target=question, args=(q,)) for q in ("/stats?job_name=job", "/runs?job_name=job")]
+        for thread in asking:
+            thread.start()
+            timed(scrapes, server.metrics)  # the next question is taken by another thread, if this one holds up any
+        while any(thread.is_alive() for thread in asking):
+            timed(scrapes, server.metrics)
+        self.assertEqual([a.status for a in answers.values()], [200, 200])
+        self.assertLess(max(scrapes), min(seconds) / 2)
+        runs = json.loads(answers["/runs?job_name=job"].text)["runs"]
+        self.assertIn(("open", "running", 100000), [(r["run_id"], r["outcome"], r["samples"]) for r in runs])
+        self.assertEqual(server.stop(), 0)
 
     def test_questions_about_many_samples_cost_no_scrape_and_bounded_memory(self):
         """Runs of an hour at a high rate, 10 M samples by name (tests/faults/run.sh); 100,000 of a run are kept at full rate."""
