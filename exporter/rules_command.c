@@ -156,8 +156,7 @@ static int take_all(struct session *s, struct err *e)
 
 static int check(struct session *s, struct err *e)
 {
-	if (!s->rules)
-		return err_set(e, -EINVAL, "--jobs.rules=FILE is missing: the file to check");
+	(void)e;
 	size_t n = job_rules_count(s->rules);
 
 	buf_addf(&s->out, "%s: %zu rule%s\n", s->options.jobs_rules, n, n == 1 ? "" : "s");
@@ -180,7 +179,8 @@ static int capture(struct session *s, struct err *e)
 static const struct {
 	const char *word;
 	int (*run)(struct session *s, struct err *e);
-} commands[] = {{"test", take_all}, {"check", check}, {"capture", capture}};
+	bool needs_rules;
+} commands[] = {{"test", take_all}, {"check", check, .needs_rules = true}, {"capture", capture}};
 
 static int run(struct session *s, size_t command, struct err *e)
 {
@@ -211,11 +211,12 @@ int rules_main(int argc, char **argv)
 	}
 	int code = options_read(&s.options, COMMAND_RULES, argc - 1, argv + 1, &e);
 
-	if (code == 0 && s.options.n_rest) {
+	if (code == 0 && s.options.n_rest)
 		code = err_set(&e, -EINVAL, "unknown argument %s", s.options.rest[0]);
-		options_done(&s.options);
-	}
+	else if (code == 0 && commands[command].needs_rules && !s.options.jobs_rules)
+		code = err_set(&e, -EINVAL, "--jobs.rules=FILE is missing: the file to check");
 	if (code) {
+		options_done(&s.options);
 		complain(&e);
 		return EXIT_USAGE;
 	}

@@ -128,6 +128,8 @@ class WrongUse(Case):
           for command in ("jobs", "overview", "server")),
         (["catalogue", "info", "b"], ['"b" is one word too many']),
         (["rules", "capture", "b"], ["unknown argument b"]),
+        *((["rules", *words], ["accepted is test, check or capture"]) for words in ([], ["nothing"])),
+        (["rules", "check"], ["--jobs.rules=FILE is missing"]),
         (["manual", "nothing"], ["metrics", "options"]),
     ]
 

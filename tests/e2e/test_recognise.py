@@ -310,6 +310,15 @@ rules:
         self.assertEqual(bad.returncode, 1)
         self.assertIn("bad.yaml:1: rules must be a list", bad.stderr)
 
+    def test_what_a_system_says_of_a_run_is_told_with_its_name(self):
+        job = self.begin({"SLURM_JOB_NAME": f"fit-{self.mark}", "SLURM_JOB_ID": "42", "SLURM_RESTART_COUNT": "2",
+                          "SLURM_JOB_PARTITION": "long"}, ["sh", "-c", "cat; : \x1b[2J\r"])
+        wait_until(lambda: "cat" in pathlib.Path(f"/proc/{job.pid}/cmdline").read_text(), "the job's start")
+        told = self.command("rules", "test", f"--pid={job.pid}").stdout
+        self.assertIn(f"slurm names it fit-{self.mark} job=fit-{self.mark} partition=long run=42 attempt=3\n", told)
+        # What would clear a terminal is shown instead.
+        self.assertIn(f"{job.pid} sh -c cat; : ?[2J? \n", told)
+
     def test_name_in_a_file_is_captured_and_nothing_else_of_it(self):
         (self.folder / ".command.run").write_text(
             f"#!/bin/bash\n### ---\n### name: '{self.mark}:ALIGN (s 1)'\n### ...\nexport KEY=hidden{self.mark}\ncat\n")
