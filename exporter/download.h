@@ -31,8 +31,8 @@ void download_close(struct download *d);
 /* What came back. Numbers that the answer does not tell are NaN. */
 struct answer {
 	int status;
-	char etag[256];         /* "" = none */
-	double max_age_seconds; /* Cache-Control; 0 when it must not be kept */
+	char etag[256];             /* "" = none */
+	double max_age_seconds;     /* Cache-Control; 0 when it must not be kept */
 	double retry_after_seconds; /* a day at most, whatever it says */
 	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-*: credits */
 	double total_count;                           /* X-Total-Count */
