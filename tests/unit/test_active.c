@@ -1,0 +1,148 @@
+/* exporter/active, exporter/rights: what the log says of collectors, and of processes that may not be read. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/jobs.h"
+#include "collectors/runs.h"
+#include "exporter/active.h"
+#include "exporter/rights.h"
+#include "tests/support/fake_log.h"
+#include "tests/support/test_host.h"
+
+#define COLLECTORS_MAX 32
+
+extern const struct collector collector_cpu, collector_load;
+
+struct world {
+	struct test_host t;
+	bool on[COLLECTORS_MAX];
+	struct options options;
+	struct active_set *active;
+	struct snapshot_pool *pool;
+};
+
+/* With one collector of the machine. */
+static void begin(struct world *w, const struct collector *only)
+{
+	*w = (struct world){.options.collector_on = w->on};
+	for (size_t i = 0; all_collectors[i]; i++)
+		w->on[i] = all_collectors[i] == only;
+	test_host_init(&w->t);
+	w->active = active_start(&w->options, &w->t.host);
+	w->pool = snapshot_pool_new(active_list(w->active));
+	fake_log_clear();
+}
+
+static void end(struct world *w)
+{
+	active_stop(w->active);
+	snapshot_pool_free(w->pool);
+	test_host_done(&w->t);
+}
+
+/* The load's block of one tick, without what it points to. */
+static struct block tick(struct world *w, bool kept_only)
+{
+	struct snapshot *s = snapshot_take(w->pool);
+
+	test_host_advance(&w->t, 1);
+	active_collect(w->active, &w->t.host, s, kept_only);
+	struct block ret = *snapshot_block(s, &collector_load);
+
+	shared_drop(&s->shared);
+	return ret;
+}
+
+static void a_failure_is_told_once_and_its_end_as_well(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w, &collector_load);
+	for (size_t i = 0; i < 3; i++) {
+		test_host_file(&w.t, "/proc/loadavg", "broken\n");
+		struct block b = tick(&w, false);
+
+		assert_true(!b.success && !b.absent && b.n_points == 0);
+		assert_string_equal(fake_log(), "collector failed collector=load\n");
+	}
+	test_host_file(&w.t, "/proc/loadavg", "0.5 0.4 0.3 1/200 4711\n");
+	for (size_t i = 0; i < 2; i++) {
+		struct block b = tick(&w, false);
+
+		assert_true(b.success && b.n_points >= 4 && b.duration_seconds >= 0);
+		assert_string_equal(fake_log(), "collector failed collector=load\n"
+						"collector works again collector=load\n");
+	}
+	end(&w);
+}
+
+static void who_is_switched_off_is_left_alone(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w, &collector_cpu);
+	test_host_file(&w.t, "/proc/loadavg", "broken\n");
+	assert_true(tick(&w, false).absent);
+	assert_null(strstr(fake_log(), "load"));
+	end(&w);
+}
+
+static void for_the_history_only_what_it_keeps_is_read(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w, &collector_load);
+	test_host_file(&w.t, "/proc/loadavg", "broken\n");
+	test_host_file(&w.t, "/proc/7/stat", "");
+	struct block b = tick(&w, true);
+
+	/* The number of processes. */
+	assert_true(b.success && b.n_points == 1);
+	assert_string_equal(fake_log(), "");
+	end(&w);
+}
+
+static void missing_rights_are_told_once(void **state)
+{
+	struct run_reading runs[] = {
+		{.job_name = "ended", .ended = true},
+		{.job_name = "whole"},
+		{.job_name = "hidden"},
+		{.job_name = "hidden too"},
+	};
+	struct snapshot s = {.n_runs = 2, .runs = runs};
+	struct rights r = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+		runs[i].value[RUN_UNREADABLE_PROCESSES] = i == 1 ? 0 : 5;
+	fake_log_clear();
+	rights_note(&r, &s);
+	runs[1].value[RUN_UNREADABLE_PROCESSES] = NAN;
+	rights_note(&r, &s);
+	assert_string_equal(fake_log(), "");
+	s.n_runs = ARRAY_LEN(runs);
+	for (size_t i = 0; i < 2; i++) {
+		rights_note(&r, &s);
+		assert_string_equal(fake_log(),
+			"processes of another user: their disk I/O, descriptors, PSS, environment, "
+			"and the limits of another container cannot be read job_name=hidden\n");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_failure_is_told_once_and_its_end_as_well),
+		cmocka_unit_test(who_is_switched_off_is_left_alone),
+		cmocka_unit_test(for_the_history_only_what_it_keeps_is_read),
+		cmocka_unit_test(missing_rights_are_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
