@@ -80,6 +80,14 @@ static void damage_dropped_columns(const char *path)
 	test_run_sql(path, "DROP TABLE metric_column");
 }
 
+static void damage_view(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path,
+		"ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS WITH RECURSIVE r(n) AS "
+		"(SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT s.* FROM r, s");
+}
+
 static void a_damaged_file_is_set_aside_untouched(void **state)
 {
 	struct test_folder *f = *state;
@@ -94,6 +102,7 @@ static void a_damaged_file_is_set_aside_untouched(void **state)
 		{"a broken header", damage_header},
 		{"a dropped table", damage_dropped_table},
 		{"another dropped table", damage_dropped_columns},
+		{"a view without end", damage_view},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -142,6 +151,21 @@ static void a_damaged_file_is_an_error_to_readers(void **state)
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, f->file));
 	assert_int_equal(test_folder_count(f), 1);
+}
+
+static void rows_without_end_are_not_read(void **state)
+{
+	struct test_folder *f = *state;
+	AUTO(arena_done) struct arena arena = {0};
+	struct history *h;
+	struct series s;
+	struct err e = {0};
+
+	damage_view(f->file);
+	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), 0);
+	assert_int_equal(history_series(h, "r1", NULL, &arena, &s, &e), -EPROTO);
+	assert_non_null(strstr(e.text, f->file));
+	history_close(h);
 }
 
 /* NOT NULL is no check of what is there: a damaged page has what it has. */
@@ -255,6 +279,7 @@ int main(void)
 		TEST(a_damaged_file_is_set_aside_untouched),
 		TEST(two_in_one_second_have_two_names),
 		TEST(a_damaged_file_is_an_error_to_readers),
+		TEST(rows_without_end_are_not_read),
 		TEST(a_name_that_is_missing_is_damage),
 		TEST(damage_found_in_use_sets_the_file_aside),
 		TEST(the_second_who_finds_the_damage_leaves_the_fresh_file),
