@@ -13,6 +13,7 @@
 
 struct entry {
 	uint64_t runs; /* what they are, as one number; 0 = this place is free */
+	uint64_t job;  /* whose */
 	struct past past;
 	struct arena arena; /* of its phases */
 	struct mono made, used;
@@ -60,6 +61,8 @@ void past_cache_tidy(struct past_cache *c, double seconds)
 	pthread_mutex_unlock(&c->lock);
 }
 
+#define FNV_BASIS 0xcbf29ce484222325
+
 /* FNV-1a. */
 static uint64_t mix(uint64_t hash, const void *data, size_t len)
 {
@@ -73,7 +76,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 /* What a run is and how it ended; what goes on does not change what is past. */
 static uint64_t number_of(const struct runs *runs)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = FNV_BASIS;
 
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct run *r = &runs->run[i];
@@ -88,6 +91,13 @@ static uint64_t number_of(const struct runs *runs)
 		hash = mix(hash, &r->n_stats, sizeof r->n_stats);
 	}
 	return hash + !hash;
+}
+
+static uint64_t job_of(const struct runs *runs)
+{
+	const char *name = runs->n ? runs->run[0].job_name : "";
+
+	return mix(FNV_BASIS, name, strlen(name));
 }
 
 static void copy(const struct past *from, struct arena *arena, struct past *ret)
@@ -124,13 +134,13 @@ bool past_find(struct past_cache *c, const struct runs *runs, struct arena *aren
 	return found;
 }
 
-/* That of the same runs, a free one, or the one not used for longest. */
-static struct entry *place_for(struct past_cache *c, uint64_t number)
+/* That of the same job, whose runs are others now; or a free one, or the one not used for longest. */
+static struct entry *place_for(struct past_cache *c, uint64_t job)
 {
 	struct entry *place = &c->entry[0];
 
 	for (size_t i = 0; i < PASTS_MAX; i++) {
-		if (c->entry[i].runs == number)
+		if (c->entry[i].runs && c->entry[i].job == job)
 			return &c->entry[i];
 		if (c->entry[i].used.ns < place->used.ns)
 			place = &c->entry[i];
@@ -146,10 +156,10 @@ void past_keep(struct past_cache *c, const struct runs *runs, const struct past 
 	if (!c)
 		return;
 	pthread_mutex_lock(&c->lock);
-	struct entry *e = place_for(c, number);
+	struct entry *e = place_for(c, job_of(runs));
 
 	drop(e);
-	*e = (struct entry){.runs = number, .made = now, .used = now};
+	*e = (struct entry){.runs = number, .job = job_of(runs), .made = now, .used = now};
 	copy(past, &e->arena, &e->past);
 	pthread_mutex_unlock(&c->lock);
 }

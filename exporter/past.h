@@ -1,6 +1,6 @@
 /*
  * What an answer works out of all ended runs of a job and of the samples of the newest: most of the work of /stats of
- * a long history. A server keeps the newest results, and uses one again while the runs are the same.
+ * a long history. A server keeps the newest result of a job, for some jobs, and uses it again while the runs are the same.
  */
 #ifndef EXPORTER_PAST_H
 #define EXPORTER_PAST_H
@@ -28,7 +28,7 @@ void past_cache_tidy(struct past_cache *c, double seconds);
 /* Of the runs: true when it is known from before, with its phases copied into arena. Any thread; NULL = never. */
 bool past_find(struct past_cache *c, const struct runs *runs, struct arena *arena,
 	struct past *ret);
-/* Keeps a copy. Any thread; NULL does nothing. */
+/* Keeps a copy, in place of what was kept of that job. Any thread; NULL does nothing. */
 void past_keep(struct past_cache *c, const struct runs *runs, const struct past *past);
 
 #endif

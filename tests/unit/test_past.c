@@ -79,10 +79,28 @@ static void what_is_found_outlives_the_cache(void **state)
 	assert_double_equal(got.phases[0].phase[1].seconds, 540, 0);
 }
 
+static void of_a_job_the_newest_is_kept(void **state)
+{
+	struct run run[2] = {{.job_name = "etl", .run_id = "b", .outcome = OUTCOME_SUCCEEDED},
+		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED}};
+	struct runs before = {1, &run[1]}, after = {2, run};
+	struct past_cache *c = past_cache_new();
+	struct past kept = a_past(7), got;
+
+	(void)state;
+	AUTO(arena_done) struct arena arena = {0};
+
+	past_keep(c, &before, &kept);
+	past_keep(c, &after, &kept);
+	assert_false(past_find(c, &before, &arena, &got));
+	assert_true(past_find(c, &after, &arena, &got));
+	past_cache_free(c);
+}
+
 static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 {
-	char id[16];
-	struct run run = {.job_name = "etl", .run_id = id, .outcome = OUTCOME_SUCCEEDED};
+	char name[16];
+	struct run run = {.job_name = name, .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
 	struct runs runs = {1, &run};
 	struct past_cache *c = past_cache_new();
 	struct past kept = a_past(7), got;
@@ -92,11 +110,11 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 
 	for (int i = 0; i < 100; i++) {
-		snprintf(id, sizeof id, "%d", i);
+		snprintf(name, sizeof name, "%d", i);
 		past_keep(c, &runs, &kept);
 	}
 	for (int i = 0; i < 100; i++) {
-		snprintf(id, sizeof id, "%d", i);
+		snprintf(name, sizeof name, "%d", i);
 		known += past_find(c, &runs, &arena, &got);
 	}
 	assert_int_equal(known, 16);
@@ -113,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_past_is_known_while_the_runs_are_the_same),
 		cmocka_unit_test(what_is_found_outlives_the_cache),
+		cmocka_unit_test(of_a_job_the_newest_is_kept),
 		cmocka_unit_test(no_more_are_kept_than_stated_and_none_for_ever),
 	};
 
