@@ -269,8 +269,8 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 	code = sql_row(&q, e);
 	if (code > 0) {
 		ret->runs = (uint64_t)sql_int(&q);
-		ret->running = (uint64_t)sql_double(&q);
-		ret->succeeded = (uint64_t)sql_double(&q);
+		ret->running = sql_count(&q);
+		ret->succeeded = sql_count(&q);
 		ret->ids = sql_double(&q);
 		ret->ended = sql_double(&q);
 	}
@@ -358,7 +358,7 @@ int64_t history_activity(struct history *h)
 
 	if (code == 0)
 		code = sql_row(&q, NULL);
-	return code > 0 ? (int64_t)sql_double(&q) : code < 0 ? code : -EIO;
+	return code > 0 ? sql_int(&q) : code < 0 ? code : -EIO;
 }
 
 /* ---- open runs ---- */

@@ -241,7 +241,7 @@ int history_count(struct history *h, int64_t run, struct sample_count *ret, stru
 	code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
-	ret->samples = (uint64_t)sql_double(&q);
+	ret->samples = sql_count(&q);
 	ret->duration = sql_double(&q);
 	return 0;
 }

@@ -174,6 +174,13 @@ int64_t sql_int(struct sql *q)
 	return sqlite3_column_int64(q->statement, q->column++);
 }
 
+uint64_t sql_count(struct sql *q)
+{
+	int64_t v = sql_int(q);
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
 int reading_begin(struct reading *ret, struct history *h, struct err *e)
 {
 	int code = history_check_moved(h, e);

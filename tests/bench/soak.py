@@ -8,8 +8,8 @@ real: follows that many processes, of which so many a second are replaced, ten t
 second. FILE: CSV with the columns seconds, resident_bytes, descriptors, allocated_bytes.
 
 Flat memory: the slope over the last four fifths of the time is zero within its own error, taken from the means of ten
-stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: no more in the last stretch than ever
-before it. Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a
+stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: the fewest in the last stretch are no
+more than the fewest in another before it; a look that goes on has some open for a moment, so the most tell nothing. Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a
 CPU that others had (of which the exporter's figures are printed).
 """
 import argparse
@@ -52,7 +52,8 @@ def judge(name, rows):
     slope, error = line([(statistics.fmean(r[0] for r in p), statistics.fmean(r[1] for r in p)) for p in parts])
     span = parts[-1][-1][0] - parts[0][0][0]
     flat = abs(slope) <= error or abs(slope) * span <= NOISE_BYTES
-    fds_before, fds_last = (max(r[2] for p in part for r in p) for part in (parts[:-1], parts[-1:]))
+    fds = [min(r[2] for r in p) for p in parts]
+    fds_before, fds_last = max(fds[:-1]), fds[-1]
     print(f"{name:24} {rows[-1][0] / 3600:8.2f} {rows[0][1] / MIB:8.2f} {rows[-1][1] / MIB:8.2f} "
           f"{max(r[1] for r in rows) / MIB:8.2f} {slope * 3600 / 1024:+9.1f} ± {error * 3600 / 1024:<8.1f} "
           f"{fds_before:6} {fds_last:6}  {'flat' if flat else 'GROWS'}, "
