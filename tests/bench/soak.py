@@ -9,8 +9,9 @@ second. FILE: CSV with the columns seconds, resident_bytes, descriptors, allocat
 
 Flat memory: the slope over the last four fifths of the time is zero within its own error, taken from the means of ten
 stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: the fewest in the last stretch are no
-more than the fewest in another before it; a look that goes on has some open for a moment, so the most tell nothing. Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a
-CPU that others had (of which the exporter's figures are printed).
+more than the fewest in another before it; a look that goes on has some open for a moment, so the most tell nothing.
+Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a CPU that
+others had (of which the exporter's figures are printed).
 """
 import argparse
 import csv
