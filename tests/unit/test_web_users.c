@@ -156,7 +156,7 @@ static double cpu_seconds(void)
  */
 static double time_of(struct web_users *u, const char *name, int guess)
 {
-	char password[16];
+	char password[24];
 
 	snprintf(password, sizeof password, "guess %d", guess);
 	double start = cpu_seconds();
