@@ -61,6 +61,12 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 	return v[CGROUP_CPU_SYSTEM_SECONDS];
 }
 
+/* Of a group that was made anew at the same place, the counts begin again: what there was holds. */
+static double at_least(double before, double growth)
+{
+	return growth >= 0 ? fmax(before, growth) : before;
+}
+
 /* What was held back since the run began; the last reading holds when the group is gone. */
 static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
@@ -70,11 +76,11 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 		return;
 	struct quota now = quota_read(&first->place, h);
 
-	if (isnan(now.periods))
-		return;
-	value[RUN_CPU_PERIODS] = now.periods - first->periods;
-	value[RUN_CPU_THROTTLED_PERIODS] = now.throttled_periods - first->throttled_periods;
-	value[RUN_CPU_THROTTLED_SECONDS] = now.throttled_seconds - first->throttled_seconds;
+	value[RUN_CPU_PERIODS] = at_least(value[RUN_CPU_PERIODS], now.periods - first->periods);
+	value[RUN_CPU_THROTTLED_PERIODS] = at_least(value[RUN_CPU_THROTTLED_PERIODS],
+		now.throttled_periods - first->throttled_periods);
+	value[RUN_CPU_THROTTLED_SECONDS] = at_least(value[RUN_CPU_THROTTLED_SECONDS],
+		now.throttled_seconds - first->throttled_seconds);
 }
 
 /* Those of a group that is gone hold: it may have been killed at them. */

@@ -146,6 +146,11 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
+	/* A group of the same name that was made since tells nothing, so what was told holds. */
+	usage(&w, 0, "nr_periods 1\nnr_throttled 0\nthrottled_usec 0\n");
+	look_again(&w);
+	assert_true(isnan(w.value[RUN_CPU_PERIODS]) && isnan(w.value[RUN_CPU_THROTTLED_PERIODS]) &&
+		    isnan(w.value[RUN_CPU_THROTTLED_SECONDS]));
 	world_done(&w);
 }
 
