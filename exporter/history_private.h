@@ -168,8 +168,8 @@ const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
 const char *sql_name(struct sql *q);
 double sql_double(struct sql *q); /* NULL = NaN */
 int64_t sql_int(struct sql *q);   /* NULL = 0 */
-uint64_t
-sql_count(struct sql *q); /* of a sum, too; NULL, or less than none in a damaged file = 0 */
+/* Of a sum, too. NULL, or less than none, which a damaged file may have, = 0. */
+uint64_t sql_count(struct sql *q);
 
 /* Several reads that see the same state; within a transaction of the caller they do anyway. */
 struct reading {
