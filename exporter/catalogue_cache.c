@@ -12,6 +12,7 @@
 
 #include "collectors/base/utf8.h"
 #include "exporter/catalogue_scdata.h"
+#include "exporter/untrusted.h"
 
 #define BUSY_MS 5000
 
@@ -90,6 +91,7 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 		k->db = NULL;
 		return code;
 	}
+	untrusted(k->db);
 	sqlite3_busy_timeout(k->db, BUSY_MS);
 	return 0;
 }
@@ -173,7 +175,7 @@ static int read_origin(const struct catalogue_cache *k, struct cache_origin *ret
 		/* A catalogue that was saved at no time was not saved. */
 		if (strcmp(key, "saved_at") == 0 && at >= 0 &&
 			at < (double)(INT64_MAX / NS_PER_S)) {
-			ret->at.ns = (int64_t)(at * 1e9);
+			ret->at = wall_from_seconds(at);
 			found = true;
 		}
 	}
@@ -191,6 +193,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 
 	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 		SQLITE_OK) {
+		untrusted(k.db);
 		sqlite3_busy_timeout(k.db, BUSY_MS);
 		code = read_origin(&k, &o, e);
 	}

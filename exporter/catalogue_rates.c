@@ -7,22 +7,41 @@
 #include "collectors/base/scan.h"
 
 #define CURRENCY_CODE_LEN 3
+#define LETTERS           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-static int set_rate(struct catalogue *c, const char *text, struct err *e)
+struct rate {
+	char currency[CURRENCY_CODE_LEN + 1];
+	double usd;
+};
+
+static bool rate_parse(struct rate *ret, const char *text)
 {
 	size_t len = strcspn(text, "=");
 	struct scan s = SCAN(text + len, strlen(text + len));
-	char code[CURRENCY_CODE_LEN + 1] = "";
-	double usd;
 
-	if (len != CURRENCY_CODE_LEN || !scan_char(&s, '=') || !scan_double(&s, &usd) ||
-		!scan_end(&s) || !(usd > 0 && usd < 1e9))
-		return err_set(e, -EINVAL,
-			"--catalogue.rate=%.40s: accepted is a currency and the US dollars for one "
-			"unit of it, such as EUR=1.16",
+	*ret = (struct rate){0};
+	if (len != CURRENCY_CODE_LEN || strspn(text, LETTERS) != len || !scan_char(&s, '=') || !scan_double(&s, &ret->usd) ||
+		!scan_end(&s) || !(ret->usd > 0 && ret->usd < 1e9))
+		return false;
+	memcpy(ret->currency, text, len);
+	return true;
+}
+
+bool rate_fits(const char *text)
+{
+	struct rate r;
+
+	return rate_parse(&r, text);
+}
+
+static int set_rate(struct catalogue *c, const char *text, struct err *e)
+{
+	struct rate r;
+
+	if (!rate_parse(&r, text))
+		return err_set(e, -EINVAL, "--catalogue.rate=%.40s: accepted is " RATE_ACCEPTED,
 			text);
-	memcpy(code, text, len);
-	return catalogue_set_usd(c, code, usd, e);
+	return catalogue_set_usd(c, r.currency, r.usd, e);
 }
 
 int catalogue_set_rates(struct catalogue *c, const struct words *texts, struct err *e)

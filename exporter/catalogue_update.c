@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #include "collectors/base/utf8.h"
@@ -40,7 +41,7 @@ static struct wall network_now(void *context)
 
 bool catalogue_is_url(const char *source)
 {
-	return strncmp(source, "http://", 7) == 0 || strncmp(source, "https://", 8) == 0;
+	return strncasecmp(source, "http://", 7) == 0 || strncasecmp(source, "https://", 8) == 0;
 }
 
 static size_t length_without_slashes(const char *url)

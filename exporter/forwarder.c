@@ -393,25 +393,6 @@ static void forwarder_free(struct forwarder *f)
 	free(f);
 }
 
-static int check_url(const char *url, struct err *e)
-{
-	size_t scheme = strncasecmp(url, "http://", 7) == 0  ? 7 :
-			strncasecmp(url, "https://", 8) == 0 ? 8 :
-							       0;
-
-	if (strchr(url, '@'))
-		return err_set(e, -EINVAL,
-			"--forward.url holds a user or a password, which would be in the log: a "
-			"secret belongs into the file of --forward.token-file");
-	if (!scheme || !url[scheme] || strpbrk(url, "?# \r\n"))
-		return err_set(e, -EINVAL,
-			"--forward.url=%s: accepted is http://HOST:PORT or https://HOST:PORT, also "
-			"with a "
-			"path, of another exporter",
-			url);
-	return 0;
-}
-
 static char *runs_url(const char *url)
 {
 	struct buf b = BUF_MAX(8192);
@@ -449,14 +430,10 @@ static void init(struct forwarder *f, const struct forwarder_options *o)
 
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)
 {
-	int code = check_url(o->url, e);
-
-	if (code)
-		return code;
 	struct forwarder *f = xcalloc(1, sizeof *f);
 
 	init(f, o);
-	code = thread_start(&f->thread, "forwarder", STACK_SIZE, forwarder_loop, f, e);
+	int code = thread_start(&f->thread, "forwarder", STACK_SIZE, forwarder_loop, f, e);
 	if (code) {
 		forwarder_free(f);
 		return code;

@@ -20,7 +20,7 @@ struct forwarder;
 struct historian;
 
 struct forwarder_options {
-	const char *url;        /* of the other exporter; /runs is added */
+	const char *url;        /* of the other exporter, of shape_url (exporter/option_shapes.h); /runs is added */
 	const char *token_file; /* read before each attempt, so that it may change; NULL = none */
 	const char
 		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
@@ -28,7 +28,7 @@ struct forwarder_options {
 	struct historian *historian; /* marks what was handed on */
 };
 
-/* The texts and the historian must outlive the forwarder. A URL that is none: -EINVAL. */
+/* The texts and the historian must outlive the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /*

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/untrusted.h"
 
 /* With a leading slash all handles of the process share it. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
@@ -109,10 +110,7 @@ static int connect_to(struct history *h, const char *name, int flags, struct err
 
 		return code ? code : history_error(h, rc, e, "open");
 	}
-	/* Who else may write the file may not have us run what it holds: a view has rows without end. */
-	sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(h->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	untrusted(h->db);
 	sqlite3_extended_result_codes(h->db, 1);
 	sqlite3_busy_timeout(h->db, BUSY_TIMEOUT_MS);
 	return 0;

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/scan.h"
+#include "exporter/framing.h"
 
 struct visit *visit_of(struct MHD_Connection *connection)
 {
@@ -41,47 +40,12 @@ static const char *header(const struct exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-/*
- * What may be there once at most, RFC 9112, 6.3 and 3.2, and what decides who may: of two of them we would take one, and
- * who is before us perhaps the other.
- */
-static const char *const single[] = {MHD_HTTP_HEADER_CONTENT_LENGTH,
-	MHD_HTTP_HEADER_TRANSFER_ENCODING, MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,
-	MHD_HTTP_HEADER_AUTHORIZATION, MHD_HTTP_HEADER_CONTENT_TYPE, "Sec-Fetch-Site"};
-enum { LENGTH, ENCODING };
-
-struct framing {
-	unsigned times[ARRAY_LEN(single)];
-	bool odd;
-};
-
 static enum MHD_Result look_at(void *framing, enum MHD_ValueKind kind, const char *name,
 	const char *value)
 {
-	struct framing *f = framing;
-	size_t n = strlen(name);
-
 	(void)kind;
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
-		f->times[i] += strcasecmp(name, single[i]) == 0;
-	if (strcasecmp(name, single[ENCODING]) == 0)
-		f->odd |= !value || strcasecmp(value, "chunked") != 0;
-	/* "Content-Length : 5" is another header to us, and the length to some. */
-	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
+	framing_add(framing, name, value);
 	return MHD_YES;
-}
-
-/* "GET http://name/ HTTP/1.1", as to a proxy: it is for that name, RFC 9112, 3.2.2. */
-static bool names_another_host(const struct exchange *x)
-{
-	const char *host = header(x, MHD_HTTP_HEADER_HOST);
-
-	if (!host || strncasecmp(x->target, "http://", strlen("http://")) != 0)
-		return false;
-	const char *named = x->target + strlen("http://");
-	size_t n = strcspn(named, "/?");
-
-	return n != strlen(host) || strncasecmp(named, host, n) != 0;
 }
 
 bool exchange_is_ambiguous(const struct exchange *x)
@@ -89,18 +53,12 @@ bool exchange_is_ambiguous(const struct exchange *x)
 	struct framing f = {0};
 
 	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, look_at, &f);
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
-		f.odd |= f.times[i] > 1;
-	return f.odd || (f.times[LENGTH] && f.times[ENCODING]) || names_another_host(x);
+	return framing_is_ambiguous(&f, x->target, header(x, MHD_HTTP_HEADER_HOST));
 }
 
 uint64_t exchange_length(const struct exchange *x)
 {
-	const char *text = header(x, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	struct scan s = SCAN(text ? text : "", text ? strlen(text) : 0);
-	uint64_t length;
-
-	return scan_u64(&s, &length) ? length : 0;
+	return framing_length(header(x, MHD_HTTP_HEADER_CONTENT_LENGTH));
 }
 
 struct request exchange_request(const struct exchange *x, const char *method)

@@ -48,10 +48,7 @@ void exchange_free(struct exchange *x);
 
 struct request exchange_request(const struct exchange *x, const char *method);
 
-/*
- * Do the headers leave open where the request ends, whom it is for, or who asks? A proxy before us may have read them otherwise,
- * and take what is a body to it for the next request of somebody else.
- */
+/* Can its headers be read in two ways? exporter/framing.h */
 bool exchange_is_ambiguous(const struct exchange *x);
 
 /* What Content-Length says; 0 = nothing. */

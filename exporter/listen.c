@@ -23,15 +23,7 @@ struct place {
 	bool numeric_v6;
 };
 
-static int malformed(const char *address, struct err *e)
-{
-	return err_set(e, -EINVAL,
-		"listen address \"%s\": give HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 "
-		"to 65535",
-		address);
-}
-
-static int place_parse(struct place *ret, const char *address, struct err *e)
+static bool place_parse(struct place *ret, const char *address)
 {
 	const char *colon = strrchr(address, ':');
 	struct scan s = SCAN(colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0);
@@ -40,23 +32,30 @@ static int place_parse(struct place *ret, const char *address, struct err *e)
 
 	if (!colon || scan_end(&s) || *s.at < '0' || *s.at > '9' || !scan_u64(&s, &port) ||
 		!scan_end(&s) || port > 65535)
-		return malformed(address, e);
+		return false;
 	struct slice host = {address, (size_t)(colon - address)};
 
 	if (host.len && host.data[0] == '[') {
 		if (host.len < 3 || host.data[host.len - 1] != ']')
-			return malformed(address, e);
+			return false;
 		host = (struct slice){host.data + 1, host.len - 2};
 		p.numeric_v6 = true;
 	} else if (memchr(host.data, ':', host.len)) {
-		return malformed(address, e);
+		return false;
 	}
 	if (host.len >= sizeof p.host)
-		return malformed(address, e);
+		return false;
 	slice_copy(host, p.host, sizeof p.host);
 	snprintf(p.port, sizeof p.port, "%u", (unsigned)port);
 	*ret = p;
-	return 0;
+	return true;
+}
+
+bool listen_fits(const char *address)
+{
+	struct place p;
+
+	return place_parse(&p, address);
 }
 
 static int socket_open(int *ret, const struct addrinfo *a)
@@ -169,10 +168,10 @@ int listen_unix(int *ret, const char *path, struct err *e)
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e)
 {
 	struct place p = {0};
-	int code = place_parse(&p, address, e);
 
-	if (code)
-		return code;
+	if (!place_parse(&p, address))
+		return err_set(e, -EINVAL, "listen address \"%s\": accepted is " LISTEN_ACCEPTED,
+			address);
 	struct addrinfo *list = NULL, hints = {
 					      .ai_family = p.numeric_v6 ? AF_INET6 : AF_UNSPEC,
 					      .ai_socktype = SOCK_STREAM,
@@ -184,7 +183,7 @@ int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], stru
 	if (failed)
 		return err_set(e, -EADDRNOTAVAIL, "listen address \"%s\": %s", address,
 			gai_strerror(failed));
-	code = open_one_of(ret, list, p.host[0] == '\0');
+	int code = open_one_of(ret, list, p.host[0] == '\0');
 	freeaddrinfo(list);
 	if (code)
 		return err_system(e, code, "listen on %s", address);

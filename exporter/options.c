@@ -11,6 +11,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
 #include "exporter/closest.h"
+#include "exporter/option_shapes.h"
 #include "exporter/wrap.h"
 
 enum kind {
@@ -28,14 +29,14 @@ const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
 const char *const log_format_names[] = {"logfmt", "json", NULL};
 const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
-#define LEAST_TEXT(least)     0, NULL
-#define LEAST_TEXTS(least)    0, NULL
-#define LEAST_FLAG(least)     0, NULL
-#define LEAST_COUNT(least)    least, NULL
-#define LEAST_DURATION(least) least, NULL
-#define LEAST_BYTES(least)    least, NULL
-#define LEAST_NUMBER(least)   least, NULL
-#define LEAST_CHOICE(least)   0, least
+#define LEAST_TEXT(least)     0, NULL, least
+#define LEAST_TEXTS(least)    0, NULL, least
+#define LEAST_FLAG(least)     0, NULL, NULL
+#define LEAST_COUNT(least)    least, NULL, NULL
+#define LEAST_DURATION(least) least, NULL, NULL
+#define LEAST_BYTES(least)    least, NULL, NULL
+#define LEAST_NUMBER(least)   least, NULL, NULL
+#define LEAST_CHOICE(least)   0, least, NULL
 
 struct option_row {
 	enum kind kind;
@@ -43,6 +44,7 @@ struct option_row {
 	const char *name, *fallback;
 	double least;
 	const char *const *choices;
+	const struct text_shape *shape;
 	double most;
 	unsigned commands;
 	const char *placeholder, *help;
@@ -107,9 +109,12 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 		break;
 	case KIND_TEXT:
 	case KIND_TEXTS:
-		buf_adds(&accepted, "a text that is not empty");
+		buf_adds(&accepted,
+			row->shape ? row->shape->accepted : "a text that is not empty");
 		break;
 	}
+	if (row->shape && row->shape->may_hold_secret)
+		value = "...";
 	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, value, buf_text(&accepted));
 	buf_done(&accepted);
 	return -EINVAL;
@@ -161,7 +166,7 @@ static bool set_choice(const char **field, const char *const *choices, const cha
 static int set(struct options *o, const struct option_row *row, const char *value, struct err *e)
 {
 	void *field = (char *)o + row->offset;
-	bool ok = value[0] != '\0';
+	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
 
 	switch (row->kind) {
 	case KIND_TEXT:

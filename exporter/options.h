@@ -5,7 +5,8 @@
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
- * kinds: TEXT, TEXTS (repeatable), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
+ * kinds: TEXT, TEXTS (repeatable; least of both is the shape that a text must have, 0 = any that is not empty:
+ * exporter/option_shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
  * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
  * NULL-terminated list). A number without a default is 0 when it was not given.
  */
@@ -30,11 +31,11 @@ enum command_bits {
 
 /* clang-format off */
 #define OPTIONS(X) \
-X(TEXTS, listen_addresses, "web.listen-address", NULL, 0, 0, COMMAND_WATCH, "ADDRESS", \
+X(TEXTS, listen_addresses, "web.listen-address", NULL, &shape_address, 0, COMMAND_WATCH, "ADDRESS", \
   "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
 X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again when it changes") \
-X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", 0, 0, COMMAND_WATCH, "PATH", \
+X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", &shape_metrics_path, 0, COMMAND_WATCH, "PATH", \
   "Path of the metrics") \
 X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
   "Most HTTP connections at the same time, and half of the limit of open files; when more come, the longest silent go") \
@@ -58,7 +59,7 @@ X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATC
   "Largest size of the history; the samples of the oldest runs go first, then the runs, at last the newest run of jobs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
-X(TEXT, forward_url, "forward.url", NULL, 0, 0, COMMAND_WATCH, "URL", \
+X(TEXT, forward_url, "forward.url", NULL, &shape_url, 0, COMMAND_WATCH, "URL", \
   "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
 X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
@@ -70,7 +71,7 @@ X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
 X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
-X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", 0, 0, COMMAND_ALL, "URL", \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", &shape_url, 0, COMMAND_ALL, "URL", \
   "The Spare Cores Keeper whose catalogue is fetched") \
 X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
   "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
@@ -80,7 +81,7 @@ X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION
   "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, where it is known)") \
 X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
   "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
-X(TEXTS, catalogue_rates, "catalogue.rate", NULL, 0, 0, COMMAND_ALL, "CURRENCY=USD", \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, &shape_rate, 0, COMMAND_ALL, "CURRENCY=USD", \
   "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
@@ -104,7 +105,7 @@ X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, 
   "Let everybody who reaches an address announce runs and end them") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
-X(TEXTS, allowed_hosts, "web.allowed-host", NULL, 0, 0, COMMAND_WATCH, "NAME", \
+X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \
   "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \

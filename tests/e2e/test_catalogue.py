@@ -110,8 +110,8 @@ class Catalogue(support.Case):
                 (["catalogue", "import", self.own("b.csv", OWN.replace("4096", "much"))], 1, "line 3"),
                 (["catalogue", "import", self.own("a.json", "[{}]")], 1, "vendor_id"),
                 (["catalogue", "search", "no-such-server"], 1, "no-such-server"),
-                (["catalogue", "update", "--catalogue.url=ftp://x"], 1, "https://"),
-                (["servers", "--catalogue.rate=EUR"], 1, "EUR=1.16"),
+                (["catalogue", "update", "--catalogue.url=ftp://x"], 2, "https://"),
+                (["servers", "--catalogue.rate=EUR"], 2, "EUR=1.16"),
         ):
             with self.subTest(words):
                 self.assertIn(said, self.run_it(*words, code=code)[1])

@@ -7,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sqlite3.h>
-
 #include "collectors/base/mem.h"
 #include "exporter/catalogue_cache.h"
 #include "recommender/catalogue_build.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_sql.h"
 #include "tests/support/test_history.h"
 
-#define FILE_MAX  (1u << 20)
-#define STEPS_MAX 2000 /* of SQLite's machine, in thousands */
-#define URL       "http://k/servers"
+#define FILE_MAX (1u << 20)
+#define URL      "http://k/servers"
 
 static struct {
 	struct test_folder folder;
@@ -80,50 +78,6 @@ static void begin(void)
 	assert(world.size && world.size < sizeof world.file);
 }
 
-static int too_long(void *context)
-{
-	return ++*(int *)context > STEPS_MAX;
-}
-
-/* What would do something elsewhere, or makes of a few bytes rows without an end. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *c,
-	const char *d)
-{
-	(void)context;
-	(void)b;
-	(void)c;
-	(void)d;
-	switch (action) {
-	case SQLITE_PRAGMA:
-		return a && strcmp(a, "user_version") == 0 ? SQLITE_OK : SQLITE_DENY;
-	case SQLITE_ATTACH:
-	case SQLITE_DETACH:
-	case SQLITE_CREATE_VIEW:
-	case SQLITE_CREATE_TRIGGER:
-		return SQLITE_DENY;
-	default:
-		return SQLITE_OK;
-	}
-}
-
-static void run_sql(const uint8_t *data, size_t size)
-{
-	AUTO(freep) char *sql = xmalloc(size + 1);
-	sqlite3 *db = NULL;
-	int steps = 0;
-
-	if (size)
-		memcpy(sql, data, size);
-	sql[size] = '\0';
-	if (sqlite3_open(world.folder.file, &db) == SQLITE_OK) {
-		sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
-		sqlite3_progress_handler(db, 1000, too_long, &steps);
-		sqlite3_set_authorizer(db, authorize, NULL);
-		sqlite3_exec(db, sql, NULL, NULL, NULL);
-	}
-	sqlite3_close(db);
-}
-
 static void check_origin(const struct cache_origin *o)
 {
 	assert(memchr(o->source, '\0', sizeof o->source) && memchr(o->hash, '\0', sizeof o->hash));
@@ -169,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		test_write_file(world.folder.file, (const char *)data, size);
 	} else {
 		test_write_file(world.folder.file, world.file, world.size);
-		run_sql(data, size);
+		fuzz_sql(world.folder.file, data, size);
 	}
 	read_all();
 	int code = catalogue_cache_open(&k, world.folder.file, &e);

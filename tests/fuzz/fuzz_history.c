@@ -12,14 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "collectors/base/mem.h"
+#include "exporter/run_json.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_sql.h"
 #include "tests/support/test_history.h"
 
 #define TEMPLATE_MAX (1u << 20)
-#define STEPS_MAX    2000 /* of SQLite's machine, in thousands */
 
 static struct {
 	struct test_folder folder;
@@ -61,45 +60,6 @@ static void damage(char *file, const uint8_t *data, size_t size)
 	}
 }
 
-static int too_long(void *context)
-{
-	return ++*(int *)context > STEPS_MAX;
-}
-
-/* What would leave this file alone and do something elsewhere. */
-static int authorize(void *context, int action, const char *a, const char *b, const char *c,
-	const char *d)
-{
-	(void)context;
-	(void)b;
-	(void)c;
-	(void)d;
-	if (action == SQLITE_PRAGMA)
-		return a && (strcmp(a, "user_version") == 0 || strcmp(a, "application_id") == 0 ||
-				    strcmp(a, "writable_schema") == 0) ?
-			       SQLITE_OK :
-			       SQLITE_DENY;
-	return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
-}
-
-static void run_sql(const uint8_t *data, size_t size)
-{
-	AUTO(freep) char *sql = xmalloc(size + 1);
-	sqlite3 *db = NULL;
-	int steps = 0;
-
-	if (size)
-		memcpy(sql, data, size);
-	sql[size] = '\0';
-	if (sqlite3_open(world.folder.file, &db) == SQLITE_OK) {
-		sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
-		sqlite3_progress_handler(db, 1000, too_long, &steps);
-		sqlite3_set_authorizer(db, authorize, NULL);
-		sqlite3_exec(db, sql, NULL, NULL, NULL);
-	}
-	sqlite3_close(db);
-}
-
 static void check_code(int code, const struct err *e)
 {
 	assert(code >= 0 || e->text[0]);
@@ -125,6 +85,7 @@ static void read_runs(struct history *h, struct arena *arena)
 		assert((unsigned)r->outcome < OUTCOME_COUNT);
 		code = history_series(h, r->run_id, i % 2 ? columns : NULL, arena, &series, &e);
 		check_code(code, &e);
+		json_decref(run_json(r));
 	}
 }
 
@@ -229,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		damage(file, data + 1, size - 1);
 	test_write_file(world.folder.file, file, world.size);
 	if (!size || data[0] != '#')
-		run_sql(data, size);
+		fuzz_sql(world.folder.file, data, size);
 	int code = history_open(&h, world.folder.file, HISTORY_READ, NULL, NULL, &e);
 
 	check_code(code, &e);

@@ -1,13 +1,50 @@
-/* Any bytes as Accept and Accept-Encoding. */
+/*
+ * Any bytes as Accept and Accept-Encoding; and as the headers of a request, of which the first line is the target, with a
+ * length that is taken for no other when it is not ambiguous.
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/exposition.h"
+#include "exporter/framing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* As libmicrohttpd hands them over: blanks around the value are gone, and what has no colon has none. */
+static void check_framing(const char *text)
+{
+	AUTO(freep) char *copy = xstrdup(text);
+	char *rest = copy, *target = strsep(&rest, "\n"), *name;
+	const char *host = NULL, *length = NULL;
+	struct framing f = {0};
+	unsigned lengths = 0, encodings = 0;
+
+	while ((name = strsep(&rest, "\n"))) {
+		char *value = strchr(name, ':');
+
+		if (value) {
+			*value++ = '\0';
+			value += strspn(value, " \t");
+		}
+		if (strcasecmp(name, "host") == 0)
+			host = value;
+		if (strcasecmp(name, "content-length") == 0) {
+			length = value;
+			lengths++;
+		}
+		encodings += strcasecmp(name, "transfer-encoding") == 0;
+		framing_add(&f, name, value);
+	}
+	bool ambiguous = framing_is_ambiguous(&f, target, host);
+
+	assert(ambiguous || lengths + encodings <= 1);
+	assert(length || framing_length(length) == 0);
+	framing_length(length);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -23,5 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(strlen(n.content_type) < sizeof n.content_type - 1);
 	assert(strcspn(n.content_type, "\r\n") == strlen(n.content_type));
 	negotiate_gzip(header);
+	check_framing(header);
 	return 0;
 }

@@ -55,6 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (options_read(&o, command, (int)n, argv, &e)) {
 		assert(e.text[0]);
 	} else {
+		assert(o.telemetry_path[0] == '/');
+		assert(!o.forward_url || !strchr(o.forward_url, '@'));
 		assert(o.sample_interval >= 0.1 && o.sample_interval <= 3600);
 		assert(o.history_max_size >= 1048576 || !(command & COMMAND_WATCH));
 		assert(o.n_rest >= 0 && (size_t)o.n_rest <= n);

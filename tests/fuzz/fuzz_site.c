@@ -1,6 +1,6 @@
 /*
  * Any bytes as a request: the first line is the method, then the target, Accept, Accept-Encoding, the scrape timeout,
- * and Host, which matters by loopback.
+ * Host, which matters by loopback, and Last-Event-ID.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -77,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!target)
 		return 0;
 	r.host = next_line(&rest);
+	r.last_event_id = next_line(&rest);
 	r.loopback = true;
 	site_answer(site(), &r, &a);
 	assert(a.body && a.handler && a.content_type[0]);

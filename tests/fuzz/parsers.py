@@ -28,7 +28,9 @@ PARSERS = {
     "forward": ("exporter/forward_answer.c",),
     "history": ("exporter/history_read.c", "exporter/history_series.c", "exporter/history_open.c: history_check "
                 "open_for_writing move_all set_aside name_aside",
-                "exporter/history_overview.c", "exporter/history_schema.c"),
+                "exporter/history_overview.c", "exporter/history_schema.c", "exporter/history_sql.c",
+                "exporter/history_prune.c", "exporter/history_thin.c", "exporter/history_write.c: next_sample find_run "
+                "read_recorder find_orphans", "exporter/run_json.c: put_words"),
     "job_rules": ("exporter/job_rules.c: add_condition each_pair read_variable read_environment read_label "
                   "read_labels has_group add_groups check_template check_rule read_rule read_rules job_rules_parse",
                   "exporter/job_rules_match.c"),
@@ -40,7 +42,7 @@ PARSERS = {
     "kernel": ("collectors/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
                "machine_cpu_stolen", "collectors/delays.c: add_schedstat add_thread read_files",
                "exporter/self.c: stat_field boot_time self_start open_fds add_memory"),
-    "negotiate": ("exporter/negotiate.c",),
+    "negotiate": ("exporter/negotiate.c", "exporter/framing.c"),
     "netlink": ("collectors/netlink.c: bytes_skip number_at bytes_u16 bytes_u32 bytes_u64 padded step netlink_next "
                 "netlink_error netlink_attribute", "collectors/taskstats.c: record_read aggregate_read taskstats_parse "
                 "taskstats_family", "collectors/process_events.c: event_read translate process_events_parse "
@@ -49,11 +51,14 @@ PARSERS = {
              "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
     "options": ("exporter/options.c: set set_by_flag from_environment set_defaults row_named set_collector read_flag "
-                "begin finish options_read",),
+                "begin finish options_read "
+                "number_with_suffix set_number", "exporter/option_shapes.c", "exporter/listen.c: place_parse",
+                "exporter/catalogue_rates.c: rate_parse"),
     "recognise": ("collectors/recognise.c", "collectors/recognise_words.c"),
     "routes": ("exporter/server_parameters.c", "exporter/sizing_parameters.c"),
     "site": ("exporter/site_metrics.c: filter_of is_collector collectors_ok filter_ok wait_of",
-             "exporter/site.c: site_arguments dispatch site_answer refuse_method not_found"),
+             "exporter/site.c: site_arguments dispatch site_answer refuse_method not_found",
+             "exporter/site_events.c: position_of"),
     "texts": ("collectors/steady_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/run_binary.c: elf_architecture emulated_architecture"),
     "web_config": ("exporter/web_config.c", "exporter/yaml.c"),

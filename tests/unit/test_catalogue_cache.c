@@ -229,6 +229,21 @@ static void one_that_was_saved_at_no_time_was_not_saved(void **state)
 	}
 }
 
+/* Who may write the file may not have us read for ever. */
+static void a_view_is_damage(void **state)
+{
+	struct cache_origin at = {0};
+	struct catalogue_cache *k = opened();
+	struct err e = {0};
+
+	(void)state;
+	catalogue_cache_close(k);
+	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS (SELECT 0 "
+		"UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r");
+	assert_true(catalogue_cache_origin(&at, path, &e) < 0);
+	assert_non_null(strstr(e.text, path));
+}
+
 static void pages_are_kept_confirmed_and_forgotten(void **state)
 {
 	struct catalogue_cache *k = opened();
@@ -329,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_saved_is_absence, new_path, remove_path),
 		cmocka_unit_test_setup_teardown(one_that_was_saved_at_no_time_was_not_saved,
 			new_path, remove_path),
+		cmocka_unit_test_setup_teardown(a_view_is_damage, new_path, remove_path),
 		cmocka_unit_test_setup_teardown(pages_are_kept_confirmed_and_forgotten, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,

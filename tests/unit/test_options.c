@@ -62,6 +62,37 @@ static void values_follow_or_are_joined(void **state)
 	options_done(&o);
 }
 
+/* A password in a URL is a mistake that must not end in the log. */
+static void what_may_be_a_secret_is_not_repeated(void **state)
+{
+	static const char *const words[] = {
+		"--forward.url=http://u:hush@h/", "--catalogue.url=https://u:hush@h"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		struct options o;
+		struct err e = {0};
+
+		assert_int_equal(READ(&o, COMMAND_SERVE, &e, words[i]), -EINVAL);
+		assert_non_null(strstr(e.text, "no user, password"));
+		assert_null(strstr(e.text, "hush"));
+	}
+}
+
+static void texts_of_a_shape_are_accepted(void **state)
+{
+	struct options o;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--web.telemetry-path=/", "--web.allowed-host=*",
+				 "--web.allowed-host=.example", "--web.allowed-host=usage",
+				 "--forward.url=HTTP://[::1]:80/a/b", "--catalogue.rate=eur=1.5e0",
+				 "--catalogue.url=https://keeper.example/v1"),
+		0);
+	options_done(&o);
+}
+
 static void refusals_name_flag_value_and_what_is_accepted(void **state)
 {
 	static const struct {
@@ -79,6 +110,19 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--web.disable-compression=maybe",
 			{"disable-compression", "maybe", "true or false"}},
 		{"--path.procfs=", {"path.procfs", "", "not empty"}},
+		{"--web.listen-address=bad", {"listen-address", "bad", "HOST:PORT"}},
+		{"--web.listen-address=::1:80", {"listen-address", "::1:80", "[IPV6]:PORT"}},
+		{"--web.telemetry-path=metrics", {"telemetry-path", "=metrics", "/metrics"}},
+		{"--web.telemetry-path=/stats", {"telemetry-path", "/stats", "nothing else"}},
+		{"--web.telemetry-path=/m?a", {"telemetry-path", "/m?a", "without ?"}},
+		{"--web.allowed-host=a:80", {"allowed-host", "a:80", "without a port"}},
+		{"--web.allowed-host=*.a", {"allowed-host", "*.a", ".NAME"}},
+		{"--forward.url=ftp://x", {"forward.url", "http://", "https://HOST"}},
+		{"--forward.url=http://", {"forward.url", "http://HOST", "path"}},
+		{"--catalogue.url=keeper", {"catalogue.url", "http://HOST", "path"}},
+		{"--catalogue.rate=EUR", {"catalogue.rate", "=EUR", "EUR=1.16"}},
+		{"--catalogue.rate=EUR=0", {"catalogue.rate", "=EUR=0", "EUR=1.16"}},
+		{"--catalogue.rate=E R=1", {"catalogue.rate", "=E R=1", "EUR=1.16"}},
 		{"--bogus", {"--bogus", "unknown", "--help"}},
 		{"--no-bogus", {"--no-bogus", "unknown", "--help"}},
 		{"--history.pth=x", {"--history.pth=x", "did you mean --history.path?", ""}},
@@ -222,6 +266,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_hold_without_flags),
 		cmocka_unit_test(values_follow_or_are_joined),
+		cmocka_unit_test(what_may_be_a_secret_is_not_repeated),
+		cmocka_unit_test(texts_of_a_shape_are_accepted),
 		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
 		cmocka_unit_test(flag_beats_environment_beats_default),
 		cmocka_unit_test(slips_in_the_environment_are_said),

@@ -1,0 +1,63 @@
+/* Headers that must not be read in two ways. */
+#include "exporter/framing.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <microhttpd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+/*
+ * What may be there once at most, RFC 9112, 6.3 and 3.2, and what decides who may: of two of them we would take one, and
+ * who is before us perhaps the other.
+ */
+static const char *const single[] = {MHD_HTTP_HEADER_CONTENT_LENGTH,
+	MHD_HTTP_HEADER_TRANSFER_ENCODING, MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,
+	MHD_HTTP_HEADER_AUTHORIZATION, MHD_HTTP_HEADER_CONTENT_TYPE, "Sec-Fetch-Site"};
+enum { LENGTH, ENCODING };
+
+_Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "a count for each");
+
+void framing_add(struct framing *f, const char *name, const char *value)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(single); i++)
+		f->times[i] += strcasecmp(name, single[i]) == 0;
+	if (strcasecmp(name, single[ENCODING]) == 0)
+		f->odd |= !value || strcasecmp(value, "chunked") != 0;
+	/* "Content-Length : 5" is another header to us, and the length to some. */
+	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
+}
+
+/* "GET http://name/ HTTP/1.1", as to a proxy: it is for that name, RFC 9112, 3.2.2. */
+static bool names_another_host(const char *target, const char *host)
+{
+	if (!host || strncasecmp(target, "http://", strlen("http://")) != 0)
+		return false;
+	const char *named = target + strlen("http://");
+	size_t n = strcspn(named, "/?");
+
+	return n != strlen(host) || strncasecmp(named, host, n) != 0;
+}
+
+bool framing_is_ambiguous(const struct framing *f, const char *target, const char *host)
+{
+	bool twice = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(single); i++)
+		twice |= f->times[i] > 1;
+	return f->odd || twice || (f->times[LENGTH] && f->times[ENCODING]) ||
+	       names_another_host(target, host);
+}
+
+uint64_t framing_length(const char *content_length)
+{
+	struct scan s = SCAN(content_length ? content_length : "",
+		content_length ? strlen(content_length) : 0);
+	uint64_t length;
+
+	return scan_u64(&s, &length) ? length : 0;
+}

@@ -1,0 +1,57 @@
+/* Texts that are addresses, URLs, paths, names of hosts, and exchange rates. */
+#include "exporter/option_shapes.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "exporter/catalogue_rates.h"
+#include "exporter/listen.h"
+#include "exporter/route.h"
+
+const struct text_shape shape_address = {.fits = listen_fits, .accepted = LISTEN_ACCEPTED};
+const struct text_shape shape_rate = {.fits = rate_fits, .accepted = RATE_ACCEPTED};
+
+/* A user in it would be in the log, in the history, and in answers. */
+static bool is_url(const char *text)
+{
+	size_t scheme = strncasecmp(text, "http://", 7) == 0  ? 7 :
+			strncasecmp(text, "https://", 8) == 0 ? 8 :
+								0;
+
+	return scheme && text[scheme] && !strchr("/:", text[scheme]) &&
+	       !strpbrk(text, "@?#\\ \t\r\n");
+}
+
+const struct text_shape shape_url = {
+	.fits = is_url,
+	.accepted = "http://HOST:PORT or https://HOST:PORT, also with a path, and no user, password or "
+		    "query in it",
+	.may_hold_secret = true,
+};
+
+/* What would hide a question from everybody is none. "/" is one: the front page gives way. */
+static bool is_metrics_path(const char *text)
+{
+	if (text[0] != '/' || strpbrk(text, "?#% \t\r\n"))
+		return false;
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(text, (*route)->path) == 0)
+			return false;
+	return true;
+}
+
+const struct text_shape shape_metrics_path = {
+	.fits = is_metrics_path,
+	.accepted = "a path such as /metrics that nothing else is at, without ?, #, % and blanks",
+};
+
+static bool is_host_name(const char *text)
+{
+	return !strpbrk(text, "/:@[] \t\r\n") &&
+	       (strchr(text, '*') == NULL || strcmp(text, "*") == 0);
+}
+
+const struct text_shape shape_host_name = {
+	.fits = is_host_name,
+	.accepted = "a name without a port, .NAME for all names below it, or *",
+};
