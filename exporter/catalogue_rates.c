@@ -20,8 +20,8 @@ static bool rate_parse(struct rate *ret, const char *text)
 	struct scan s = SCAN(text + len, strlen(text + len));
 
 	*ret = (struct rate){0};
-	if (len != CURRENCY_CODE_LEN || strspn(text, LETTERS) != len || !scan_char(&s, '=') || !scan_double(&s, &ret->usd) ||
-		!scan_end(&s) || !(ret->usd > 0 && ret->usd < 1e9))
+	if (len != CURRENCY_CODE_LEN || strspn(text, LETTERS) != len || !scan_char(&s, '=') ||
+		!scan_double(&s, &ret->usd) || !scan_end(&s) || !(ret->usd > 0 && ret->usd < 1e9))
 		return false;
 	memcpy(ret->currency, text, len);
 	return true;

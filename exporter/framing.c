@@ -4,8 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include <microhttpd.h>
-
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
@@ -13,9 +11,8 @@
  * What may be there once at most, RFC 9112, 6.3 and 3.2, and what decides who may: of two of them we would take one, and
  * who is before us perhaps the other.
  */
-static const char *const single[] = {MHD_HTTP_HEADER_CONTENT_LENGTH,
-	MHD_HTTP_HEADER_TRANSFER_ENCODING, MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,
-	MHD_HTTP_HEADER_AUTHORIZATION, MHD_HTTP_HEADER_CONTENT_TYPE, "Sec-Fetch-Site"};
+static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
+	"Authorization", "Content-Type", "Sec-Fetch-Site"};
 enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "a count for each");

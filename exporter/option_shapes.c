@@ -24,8 +24,9 @@ static bool is_url(const char *text)
 
 const struct text_shape shape_url = {
 	.fits = is_url,
-	.accepted = "http://HOST:PORT or https://HOST:PORT, also with a path, and no user, password or "
-		    "query in it",
+	.accepted =
+		"http://HOST:PORT or https://HOST:PORT, also with a path, and no user, password or "
+		"query in it",
 	.may_hold_secret = true,
 };
 

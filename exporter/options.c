@@ -109,8 +109,7 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 		break;
 	case KIND_TEXT:
 	case KIND_TEXTS:
-		buf_adds(&accepted,
-			row->shape ? row->shape->accepted : "a text that is not empty");
+		buf_adds(&accepted, row->shape ? row->shape->accepted : "a text that is not empty");
 		break;
 	}
 	if (row->shape && row->shape->may_hold_secret)

@@ -70,11 +70,11 @@ void site_events(struct site *s, const struct request *request, struct target *t
 
 	if (site_arguments(&a, parameters, t, &r)) {
 		const char *run_id = argument_text(&a, "run");
+		int64_t after = position_of(request, &a);
 
 		code = run_known(s->app, run_id, &r, &e);
 		if (code > 0)
-			code = live_open(s->live, run_id, position_of(request, &a), &ret->stream,
-				&e);
+			code = live_open(s->live, run_id, after, &ret->stream, &e);
 	}
 	if (code == -EBUSY)
 		reply_error(&r, 503, "too_many_streams", e.text, NULL, NULL);

@@ -33,6 +33,8 @@ static const struct route route_echo = {"/echo", NULL, "Says it again", paramete
 const struct route *const all_routes[] = {&route_echo, NULL};
 const struct route *const all_changes[] = {NULL};
 
+#define NO_HISTORY "/nonexistent/history.db"
+
 static struct options options = {.telemetry_path = "/metrics", .sample_interval = 1};
 static struct app app;
 
@@ -43,6 +45,7 @@ static struct site *site(void)
 	if (!s) {
 		app = APP_INIT;
 		app.options = &options;
+		app.history_path = NO_HISTORY;
 		app.sampler = fake_sampler_new();
 		fake_sampler_tick(app.sampler);
 		s = site_new(&app);

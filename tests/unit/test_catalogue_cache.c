@@ -238,7 +238,8 @@ static void a_view_is_damage(void **state)
 
 	(void)state;
 	catalogue_cache_close(k);
-	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS (SELECT 0 "
+	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS "
+		"(SELECT 0 "
 		"UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r");
 	assert_true(catalogue_cache_origin(&at, path, &e) < 0);
 	assert_non_null(strstr(e.text, path));

@@ -85,9 +85,10 @@ static void texts_of_a_shape_are_accepted(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--web.telemetry-path=/", "--web.allowed-host=*",
-				 "--web.allowed-host=.example", "--web.allowed-host=usage",
-				 "--forward.url=HTTP://[::1]:80/a/b", "--catalogue.rate=eur=1.5e0",
+	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--web.telemetry-path=/",
+				 "--web.allowed-host=*", "--web.allowed-host=.example",
+				 "--web.allowed-host=usage", "--forward.url=HTTP://[::1]:80/a/b",
+				 "--catalogue.rate=eur=1.5e0",
 				 "--catalogue.url=https://keeper.example/v1"),
 		0);
 	options_done(&o);
