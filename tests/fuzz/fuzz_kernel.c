@@ -1,12 +1,16 @@
 /*
  * Any bytes as kernel files that no collector of the machine reads: CPU time of the machine as a bound, waiting times of
- * processes, and the exporter's own files. A machine of fuzz_machine.h.
+ * processes, the exporter's own files, and the CPU time of a group made for a run, /sys/usage. A machine of fuzz_machine.h.
  */
 #include <assert.h>
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "collectors/delays.h"
+#include "collectors/base/mem.h"
 #include "collectors/machine_cpu.h"
+#include "collectors/run_cgroup.h"
 #include "exporter/self.h"
 #include "tests/fuzz/fuzz_machine.h"
 
@@ -59,6 +63,25 @@ static void look_at_delays(const struct machine *m)
 	}
 }
 
+/* It is read by a descriptor that the wrapper keeps, of whatever version the hierarchy is. */
+static void look_at_group(const struct machine *m)
+{
+	const struct host *h = &m->m.t.host;
+	ssize_t n = tree_read(h->sys, "usage", h->scratch, h->scratch_size);
+	AUTO(closep) int fd = n > 0 ? memfd_create("usage", MFD_CLOEXEC) : -1;
+	uint64_t used;
+
+	if (fd < 0 || write(fd, h->scratch, (size_t)n) != n)
+		return;
+	for (int version = 1; version <= 2; version++) {
+		struct run_cgroup g = RUN_CGROUP_NONE;
+
+		g.usage = fd;
+		g.version = version;
+		assert(run_cgroup_cpu_ns(&g, &used) <= 0);
+	}
+}
+
 static void tick(struct fuzz_machine *machine)
 {
 	struct machine *m = (struct machine *)machine;
@@ -74,6 +97,7 @@ static void tick(struct fuzz_machine *machine)
 
 	look_at_cpu(m);
 	look_at_delays(m);
+	look_at_group(m);
 	assert(collector_self.collect(m->self, h, &s->blocks[0], &e) == 0);
 	assert(!block_fault(&s->blocks[0]));
 	shared_drop(&s->shared);
