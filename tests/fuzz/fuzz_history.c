@@ -132,13 +132,53 @@ static void read_all(struct history *h)
 	check_code(history_check(h, &e), &e);
 }
 
+/* Those of the template live, and who says an odd number does not. */
+static bool alive(void *context, pid_t pid, uint64_t start_ticks)
+{
+	(void)context;
+	(void)start_ticks;
+	return pid % 2 == 0;
+}
+
+static void close_orphans(struct history *h)
+{
+	static const struct run_root here = {.pid_namespace = 4026531836, .boot_id = "boot-1"};
+	const struct orphan_rule rule = {.now = 2e9 + 10,
+		.stale_seconds = 60,
+		.here = &here,
+		.alive = alive,
+		.leaving_pid = 7,
+		.leaving_start_ticks = 7};
+	struct err e = {0};
+	int code = history_transaction(h, &e);
+
+	if (code == 0)
+		code = history_close_orphans(h, &rule, &e);
+	if (code >= 0)
+		code = history_commit(h, &e);
+	else
+		history_rollback(h);
+	check_code(code, &e);
+}
+
+static void prune(struct history *h)
+{
+	static const struct history_limits limits[] = {{.runs_per_job = 1,
+							       .retention_seconds = 100,
+							       .max_bytes = 40000,
+							       .full_rate_seconds = 1},
+		{.max_bytes = 1, .keep_unforwarded = true}};
+	struct err e = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		for (int k = 0; k < 20 && history_prune(h, &limits[i], 2e9 + 10, &e) > 0; k++)
+			;
+	history_losses(h);
+}
+
 /* One more run, and the end of the one that is open. */
 static void write_all(struct history *h)
 {
-	static const struct history_limits limits = {.runs_per_job = 1,
-		.retention_seconds = 100,
-		.max_bytes = 40000,
-		.full_rate_seconds = 1};
 	struct run_begin b = test_begin("d", "etl/load", 2e9);
 	struct run_finish f = test_finish("c", 2e9 + 3, OUTCOME_SUCCEEDED);
 	double value[TEST_COLUMNS];
@@ -158,8 +198,6 @@ static void write_all(struct history *h)
 	else
 		history_rollback(h);
 	check_code(code, &e);
-	for (int i = 0; i < 20 && history_prune(h, &limits, 2e9 + 10, &e) > 0; i++)
-		;
 }
 
 static void remove_leftovers(void)
@@ -202,6 +240,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_code(code, &e);
 	if (code == 0) {
 		write_all(h);
+		read_all(h);
+		close_orphans(h);
+		prune(h);
 		read_all(h);
 	}
 	history_close(h);
