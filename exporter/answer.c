@@ -74,6 +74,16 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
+/* One that does not fit would never match, and one with a control character would be another line of our next request. */
+static void read_etag(struct slice value, char *ret, size_t size)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (iscntrl((unsigned char)value.data[i]))
+			return;
+	if (value.len < size)
+		slice_copy(value, ret, size);
+}
+
 void answer_header(struct answer *a, const char *line, size_t len)
 {
 	struct scan value = SCAN(line, len);
@@ -85,10 +95,8 @@ void answer_header(struct answer *a, const char *line, size_t len)
 	while (value.end > value.at && isspace((unsigned char)value.end[-1]))
 		value.end--;
 	if (name_is(name, "etag")) {
-		/* One that does not fit would never match. */
-		if ((size_t)(value.end - value.at) < sizeof a->etag)
-			slice_copy((struct slice){value.at, (size_t)(value.end - value.at)},
-				a->etag, sizeof a->etag);
+		read_etag((struct slice){value.at, (size_t)(value.end - value.at)}, a->etag,
+			sizeof a->etag);
 	} else if (name_is(name, "cache-control")) {
 		read_cache_control(value, &a->max_age_seconds);
 	} else {

@@ -397,6 +397,8 @@ static void headers_are_read(void **state)
 	snprintf(line, sizeof line, "ETag: \"%0500d\"\r\n", 1);
 	answer_header(&a, line, strlen(line));
 	assert_string_equal(a.etag, "");
+	answer_header(&a, "ETag: a\rX: b\r\n", 14);
+	assert_string_equal(a.etag, "");
 }
 
 int main(void)
