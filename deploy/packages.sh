@@ -18,7 +18,7 @@ declare -A packages=(
 	[vm]="qemu-system-x86 busybox-static cpio kmod xz-utils util-linux"
 	[web]="chromium fonts-dejavu-core python3"
 	[npm]="nodejs npm"
-	[bench]="python3 curl wrk"
+	[bench]="python3 curl nghttp2-client wrk"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 	[kubernetes]="golang-1.19-go golang-github-modern-go-reflect2-dev rsync jq make dpkg-dev openssl
 		busybox-static containernetworking-plugins e2fsprogs iproute2 python3-yaml util-linux"

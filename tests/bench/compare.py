@@ -4,7 +4,9 @@
     tests/bench/compare.py --build=DIRECTORY --peers=DIRECTORY [--plot=FILE.svg] [--seconds=20] [PROCESSES...]
 
 All of them, and the floors (bench_meter: a loop that only reads the children and stat files, and one that reads what else
-the exporter has open as well), look at one tree once a second in the same stretch of time; then they are scraped once a second; then hurried by 1, 8 and 64 connections.
+the exporter has open as well), look at one tree once a second in the same stretch of time; then they are scraped once a second; then hurried by
+1, 8 and 64 connections (wrk: the next request as soon as there is an answer, so that latencies are those of a machine without
+a free CPU), and who can do it is asked 10,000 times a second, spread evenly (h2load).
 --peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
 one machine to the next, the other figures do not: the load of this one stands beside them.
 """
@@ -19,6 +21,8 @@ import time
 import urllib.request
 
 US = "rightsize-exporter"
+PACE = 10000  # scrapes a second
+CONNECTIONS = 1, 8, 64
 TRACK = """
 import sys
 from resource_tracker import ProcessTracker
@@ -188,6 +192,22 @@ def hurry(o, w, connections):
     w.row[connections] = (float(rate[1]) if rate else math.nan, time_of("50%"), time_of("99%"), errors)
 
 
+def pace(o, w, connections):
+    """Milliseconds of an answer: p50, p99, slowest; and what was no answer with status 200."""
+    with tempfile.NamedTemporaryFile() as log:
+        total = PACE * o.wrk_seconds
+        # One client begins each millisecond, or all would ask at once, again and again.
+        out = subprocess.run(["h2load", "--h1", f"-c{connections}", "-t1", "-r1", "--rate-period=1ms", f"-n{total}",
+                              f"--rps={-(-PACE // connections)}", f"--log-file={log.name}", w.url], capture_output=True, text=True).stdout
+        rows = [line.split("\t") for line in text_of(log.name).splitlines()]
+    took = sorted(int(row[2]) / 1e3 for row in rows)
+    rate = re.search(r"finished in .*?, ([\d.]+) req/s", out)
+    if not took or not rate:
+        return None
+    return (took[len(took) // 2], took[len(took) * 99 // 100], took[-1],
+            total - sum(row[1] == "200" for row in rows), float(rate[1]))
+
+
 def measure(o, n):
     with tempfile.TemporaryDirectory() as folder:
         us, root = start_us(o, n, folder)
@@ -200,8 +220,10 @@ def measure(o, n):
             for w in watchers:
                 if alive(w):
                     w.row["resident"], w.row["private"] = memory_mib(w.pid)
-                for connections in (1, 8, 64) if w.url and alive(w) else ():
+                for connections in CONNECTIONS if w.url and alive(w) else ():
                     hurry(o, w, connections)
+                    if w.row[connections][0] > PACE:
+                        w.row["pace", connections] = pace(o, w, connections)
             load = f"{os.getloadavg()[0]:.0f}", f"{pressure():.0f} %"
         finally:
             for w in peers:
@@ -232,13 +254,21 @@ def print_table(results):
         print(f"| {r['n']:,} | floor, kept / opened | {number(r['kept'])} / {number(r['opened'])} | 1 | | {number(r['kept'] / ours)} | | | | | | |")
         print(f"| {r['n']:,} | floor, the same files | {number(r['same'])} | {number(r['same'] / r['kept'])} / 1 | | {number(r['same'] / ours)} | | | | | | |")
         for name, row in r["rows"]:
-            hurried = [row[c] for c in (1, 8, 64) if c in row]
+            hurried = [row[c] for c in CONNECTIONS if c in row]
             ticks = row.get("tick", math.nan)
             print(f"| {r['n']:,} | {name} | {number(ticks)} | {number(ticks / r['kept'])} / {number(ticks / r['same'])} "
                   f"| {number(row.get('scrape'))} | {number(cost(row) / ours)} "
                   f"| {number(row.get('resident'))} / {number(row.get('private'))} | {number(row.get('bytes', math.nan))} "
                   + "".join(f"| {' / '.join(number(h[i]) if h[0] > 0 else '-' for h in hurried) or '-'} " for i in range(3))
                   + f"| {sum(h[3] for h in hurried) if hurried else '-'} |")
+    print(f"\n| processes | who, {PACE:,} scrapes a second | connections | p50 ms | p99 ms | slowest ms | errors | scrapes a second |")
+    print("|---|---|---|---|---|---|---|---|")
+    for r in results:
+        for name, row in r["rows"]:
+            for c in CONNECTIONS:
+                paced = row.get(("pace", c))
+                if paced:
+                    print(f"| {r['n']:,} | {name} | {c} | " + " | ".join(map(number, paced)) + " |")
     print()
     for r in results:
         print(f"{r['n']:,} processes ({r['found']:,} found by the floor): load {r['load'][0]} on {os.cpu_count()} CPUs, "
