@@ -22,13 +22,14 @@ static bool is_url(const char *text)
 	       !strpbrk(text, "@?#\\ \t\r\n");
 }
 
+#define URL_ACCEPTED                                                                               \
+	"http://HOST:PORT or https://HOST:PORT, also with a path, and no user, password or query"
+
 const struct text_shape shape_url = {
-	.fits = is_url,
-	.accepted =
-		"http://HOST:PORT or https://HOST:PORT, also with a path, and no user, password or "
-		"query in it",
-	.may_hold_secret = true,
-};
+	.fits = is_url, .accepted = URL_ACCEPTED, .may_hold_secret = true};
+const struct text_shape shape_forward_url = {.fits = is_url,
+	.accepted = URL_ACCEPTED "; a secret belongs into the file of --forward.token-file",
+	.may_hold_secret = true};
 
 /* What would hide a question from everybody is none. "/" is one: the front page gives way. */
 static bool is_metrics_path(const char *text)

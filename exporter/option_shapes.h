@@ -10,10 +10,10 @@
 struct text_shape {
 	bool (*fits)(const char *text); /* may look at all of the program's tables; any thread */
 	const char *accepted;           /* to go on after "accepted is" */
-	bool may_hold_secret;           /* what does not fit is not repeated */
+	bool may_hold_secret;           /* what has an @ in it is not repeated */
 };
 
-extern const struct text_shape shape_address, shape_url, shape_metrics_path, shape_host_name,
-	shape_rate;
+extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,
+	shape_host_name, shape_rate;
 
 #endif

@@ -112,7 +112,7 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 		buf_adds(&accepted, row->shape ? row->shape->accepted : "a text that is not empty");
 		break;
 	}
-	if (row->shape && row->shape->may_hold_secret)
+	if (row->shape && row->shape->may_hold_secret && strchr(value, '@'))
 		value = "...";
 	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, value, buf_text(&accepted));
 	buf_done(&accepted);

@@ -258,11 +258,11 @@ class Forward(support.Case):
     def test_a_url_or_token_that_is_none_is_said(self):
         result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
                               "--forward.url=central:9877")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("--forward.url=central:9877: accepted is http://HOST:PORT", result.stderr)
         result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
                               "--forward.url=http://user:word@central:9877")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("--forward.token-file", result.stderr)
         self.assertNotIn("word@", result.stderr)
         result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",

@@ -1,0 +1,108 @@
+/* exporter/token: secrets in files. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/token.h"
+
+static char path[] = "/tmp/test_token_XXXXXX";
+
+static void put(const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int make(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int drop(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+/* Neither the beginning of it, nor it twice, nor it with something behind it. */
+static void only_the_whole_token_matches(void **state)
+{
+	static const struct {
+		const char *header;
+		int code;
+	} table[] = {
+		{"Bearer secret", 0},
+		{"bearer secret", 0},
+		{"Bearer secre", -EACCES},
+		{"Bearer s", -EACCES},
+		{"Bearer ", -EACCES},
+		{"Bearer", -EACCES},
+		{"", -EACCES},
+		{NULL, -EACCES},
+		{"secret", -EACCES},
+		{"Basic secret", -EACCES},
+		{"Bearer secretx", -EACCES},
+		{"Bearer secretsecret", -EACCES},
+		{"Bearer  secret", -EACCES},
+		{"Bearer Secret", -EACCES},
+		{"Bearer secres", -EACCES},
+	};
+
+	(void)state;
+	put("secret\nof nobody\n");
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct err e = {0};
+
+		if (token_matches(path, table[i].header, &e) != table[i].code)
+			fail_msg("\"%s\": %s", table[i].header ? table[i].header : "(none)",
+				e.text);
+		assert_null(strstr(e.text, "secret"));
+	}
+}
+
+/* Who shows nothing does not match a file in which there is nothing. */
+static void an_empty_file_lets_nobody_in(void **state)
+{
+	static const char *const texts[] = {"", "\n", "\r\nsecret\n"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct err e = {0};
+
+		put(texts[i]);
+		assert_int_equal(token_matches(path, "Bearer ", &e), -EINVAL);
+		assert_int_equal(token_matches(path, "Bearer secret", &e), -EINVAL);
+		assert_non_null(strstr(e.text, path));
+	}
+}
+
+static void a_file_that_is_not_there_lets_nobody_in(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(token_matches("/nonexistent/token", "Bearer ", &e), -ENOENT);
+	assert_non_null(strstr(e.text, "/nonexistent/token"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_whole_token_matches),
+		cmocka_unit_test(an_empty_file_lets_nobody_in),
+		cmocka_unit_test(a_file_that_is_not_there_lets_nobody_in),
+	};
+
+	return cmocka_run_group_tests(tests, make, drop);
+}
