@@ -225,7 +225,7 @@ class Replaced(Job):
         self.assertTrue(aside)
         # The fresh file is made by whoever writes next.
         wait_until(lambda: server.get("/jobs").status in (200, 404), "an answer without the damaged file")
-        self.assertTrue(server.said("level=(warn|error).*corrupt"), server.log)
+        wait_until(lambda: server.said("level=(warn|error).*corrupt"), "a line in the log")
         self.run_job(["true"], "after")
         self.assertEqual(server.get("/runs?job_name=after").json["runs"][0]["outcome"], "succeeded")
         self.assert_history_intact()
