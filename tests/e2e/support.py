@@ -108,6 +108,13 @@ class Process:
     def said(self, pattern):
         return next(filter(None, (re.search(pattern, line) for line in list(self.log))), None)
 
+    def says(self, pattern):
+        """The same, for what must be there: what was written is read a little later."""
+        try:
+            return wait_until(lambda: self.said(pattern), pattern)
+        except AssertionError:
+            raise AssertionError(f"no line like {pattern} in {self.log}") from None
+
     def wait(self):
         """The exit code, once everything that was said has been read."""
         code = self.process.wait(DEADLINE)

@@ -191,7 +191,7 @@ class Stalled(Job):
         wait_until((self.folder / "stall.waits").exists, "a write that waits")
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
-        self.assertTrue(server.said("level=error.*disk does not answer"), server.log)
+        server.says("level=error.*disk does not answer")
         stall.unlink()
         self.assert_history_intact()
 
@@ -225,7 +225,7 @@ class Replaced(Job):
         self.assertTrue(aside)
         # The fresh file is made by whoever writes next.
         wait_until(lambda: server.get("/jobs").status in (200, 404), "an answer without the damaged file")
-        wait_until(lambda: server.said("level=(warn|error).*corrupt"), "a line in the log")
+        server.says("level=(warn|error).*corrupt")
         self.run_job(["true"], "after")
         self.assertEqual(server.get("/runs?job_name=after").json["runs"][0]["outcome"], "succeeded")
         self.assert_history_intact()
@@ -368,7 +368,7 @@ class SmallDisk(Job):
         waiting = self.wait_for(wrapper, "samples_waiting", 10)
         self.assertGreater(self.value(wrapper, "errors_total"), 0)
         self.assert_fast(wrapper, usual)
-        self.assertTrue(wrapper.said("level=(warn|error).*full"), wrapper.log)
+        wrapper.says("level=(warn|error).*full")
         filler.truncate(0)
         self.wait_for(wrapper, "samples_written_total", written + waiting)
         self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)

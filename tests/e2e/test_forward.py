@@ -169,8 +169,8 @@ class Forward(support.Case):
         wait_until(lambda: len(central.ids()) == 1, "the second run at the other exporter")
         refused, taken = self.ids("refused") + self.ids("taken")
         self.assertEqual(central.sent(), [refused] * 3 + [taken])
-        self.assertTrue(server.said("answers 503: .*as told"))
-        self.assertTrue(server.said(f"refused by the other exporter.*{refused}"))
+        server.says("answers 503: .*as told")
+        server.says(f"refused by the other exporter.*{refused}")
         own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0, "stuck": 0, "lost": 0}
         wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
         server.stop()
@@ -196,7 +196,7 @@ class Forward(support.Case):
                     self.run_job(QUICK, job_name=good)
                 server = self.serve(f"--forward.url={central.url}")
                 wait_until(lambda: central.ids() == self.ids(good), "those behind it at the other exporter")
-                self.assertTrue(server.said(f"others go first.*{self.ids(bad)[0]}.*{said}|{said}.*{self.ids(bad)[0]}"))
+                server.says(f"others go first.*{self.ids(bad)[0]}.*{said}|{said}.*{self.ids(bad)[0]}")
                 self.run_job(QUICK, job_name=good)
                 wait_until(lambda: central.ids() == self.ids(good), "one that came later")
                 own = {"delivered": 4, "refused": 0, "waiting": 1, "stuck": 1}
@@ -251,7 +251,7 @@ class Forward(support.Case):
         self.assertTrue(central.held.wait(support.DEADLINE))
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
-        self.assertTrue(server.said("runs are left to be handed on"))
+        server.says("runs are left to be handed on")
         self.assertFalse(server.said("handed on again"))
         self.assertFalse(central.released.is_set())
 
@@ -274,7 +274,7 @@ class Forward(support.Case):
         pipe = f"{self.folder}/pipe"
         os.mkfifo(pipe)
         server = self.serve(f"--web.changes-token-file={pipe}")
-        self.assertTrue(server.said("refused until there is a token"))
+        server.says("refused until there is a token")
         result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
                                             f"--forward.token-file={pipe}"])
         self.assertEqual(result.returncode, 0)
@@ -282,8 +282,8 @@ class Forward(support.Case):
 
     def test_a_token_that_cannot_be_read_yet_is_said(self):
         server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
-        self.assertTrue(server.said("refused until there is a token"))
-        self.assertTrue(server.said("do nothing without --forward.url"))
+        server.says("refused until there is a token")
+        server.says("do nothing without --forward.url")
 
     def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
         slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]
@@ -373,12 +373,12 @@ class Ending(support.Case):
         server = self.serve("--exit-with-job")
         self.run_job(python_job("import time; time.sleep(0.5)"))
         self.assertEqual(server.wait(), 0)
-        self.assertTrue(server.said('stopping.*reason="job ended"'))
+        server.says('stopping.*reason="job ended"')
 
     def test_a_server_does_not_wait_for_a_job_for_ever(self):
         server = self.serve("--exit-with-job", "--exit-with-job.wait=1s")
         self.assertEqual(server.wait(), 0)
-        self.assertTrue(server.said('stopping.*reason="no job began'))
+        server.says('stopping.*reason="no job began')
 
     def test_the_job_is_seen_however_seldom_samples_are_taken(self):
         server = self.serve("--exit-with-job", "--jobs.recognise", interval="1h")

@@ -121,7 +121,7 @@ class BrokenFile(Case):
                 server = self.serve()
                 aside = [file for file in folder.glob("history.db.corrupt-*") if not file.name.endswith(("-wal", "-shm"))]
                 self.assertEqual([file.read_bytes() for file in aside], [data])
-                self.assertTrue(server.said(f"level=(warn|error).*{aside[0].name}"), server.log)
+                server.says(f"level=(warn|error).*{aside[0].name}")
                 self.run_job(["true"])
                 self.assertEqual(self.only_run()["outcome"], "succeeded")
                 self.assertEqual(server.stop(), 0)

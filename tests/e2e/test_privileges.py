@@ -42,14 +42,14 @@ class Privileges(support.Case):
             self.assertEqual(status["CapPrm"], own["CapPrm"] & KEPT)
             self.assertEqual(status["CapEff"], own["CapEff"] & KEPT)
             self.assertEqual((status["CapInh"], status["CapAmb"]), (0, 0))
-        self.assertTrue(server.said(r"msg=privileges .*seccomp=on"))
+        server.says(r"msg=privileges .*seccomp=on")
 
     def test_without_the_filter_the_rest_is_given_up_all_the_same(self):
         server = self.serve("--no-security.seccomp")
         own = parse(pathlib.Path("/proc/self/status").read_text())
         for status in threads_of(server.pid):
             self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), (1, own["Seccomp"]))
-        self.assertTrue(server.said(r"msg=privileges .*seccomp=off"))
+        server.says(r"msg=privileges .*seccomp=off")
 
     @unittest.skipIf(os.geteuid() != 0, "gives a file to another user")
     def test_beside_the_history_of_another_user_root_keeps_what_writing_it_takes(self):
@@ -60,7 +60,7 @@ class Privileges(support.Case):
         server = self.serve()
         for capability in (DAC_OVERRIDE, CHOWN):
             self.assertTrue(all(s["CapEff"] & 1 << capability for s in threads_of(server.pid)))
-        self.assertTrue(server.said(r"dac_override chown"))
+        server.says(r"dac_override chown")
 
     @unittest.skipIf(os.geteuid() != 0, "gives a folder to another user")
     def test_server_of_root_shuts_nobody_out_of_a_history_in_his_folder(self):

@@ -362,7 +362,7 @@ rules:
         # No sample sees it.
         subprocess.run(["nsenter", f"--target={pause}", "--pid", "sleep", "2"], check=True)
         self.assertEqual(pod.wait(), 0)
-        self.assertTrue(pod.said('stopping.*reason="job ended"'))
+        pod.says('stopping.*reason="job ended"')
         self.assertFalse(pod.said("run found"))
 
     def test_a_pod_without_a_shared_namespace_ends_and_says_why(self):
@@ -372,7 +372,7 @@ rules:
              "--exit-with-job", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}"],
             env={**self.environment, "POD_NAME": "p"})
         self.assertEqual(pod.wait(), 0)
-        self.assertTrue(pod.said("shareProcessNamespace: true"))
+        pod.says("shareProcessNamespace: true")
 
     def test_too_many_names_are_refused_and_counted(self):
         server = self.serve("--jobs.recognise", "--jobs.max=2", "--web.allow-changes")
