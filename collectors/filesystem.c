@@ -53,8 +53,9 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 #define FILESYSTEMS_MAX 256
 
 /*
- * The table is looked at this often, and less often the longer it is: a mount may be that late. The
- * space of each file system is read every tick.
+ * The table is read when the kernel says that it changed: at once, or a while after the last time if it is long.
+ * Where nobody says so, or a file system could not be read, it is looked at this often. The space of each file system
+ * is read every tick.
  */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
@@ -68,11 +69,13 @@ struct filesystem {
 };
 
 struct state {
-	struct ration look;
-	const char *table; /* which file of host->proc is the mount table; NULL = not known yet */
+	struct mono looked; /* at the table */
+	const char *table;  /* which file of host->proc is the mount table; NULL = not known yet */
+	struct kept watch;  /* of that file, to be told of changes */
+	bool changed;       /* it was, since looked */
 	struct mounts mounts;
 	uint64_t hash; /* of the table that the list was made from */
-	bool stale;    /* the list is to be made anew */
+	bool stale;    /* the list is to be made anew, whether the table changed or not */
 	size_t n, n_candidates, candidates_room;
 	struct filesystem list[FILESYSTEMS_MAX], *candidates;
 	unsigned skipped[SKIPS];
@@ -212,47 +215,65 @@ static bool shows_root(const struct mounts *m, const struct host *host)
 	return false;
 }
 
+/* A new watch first, so that no change after it is missed. It holds the mount namespace, which process 1 and we do, too. */
+static int read_from(struct state *s, const struct host *host, const char *table, struct err *e)
+{
+	kept_done(&s->watch);
+	s->watch = tree_keep(host->proc, table);
+	s->table = table;
+	return mounts_read(&s->mounts, host->proc, table, e);
+}
+
 /*
  * The mount points must mean something below host->root. In a container that looks at its machine
  * (--path.rootfs) the table of process 1 does, and our own does not.
  */
-static int read_table(struct state *s, const struct host *host, struct err *e)
+static int find_table(struct state *s, const struct host *host, struct err *e)
 {
 	static const char own[] = "self/mountinfo", first[] = "1/mountinfo";
 
-	if (s->table)
-		return mounts_read(&s->mounts, host->proc, s->table, e);
-	s->table = own;
-	if (mounts_read(&s->mounts, host->proc, own, NULL) == 0 && shows_root(&s->mounts, host))
+	if (read_from(s, host, own, NULL) == 0 && shows_root(&s->mounts, host))
 		return 0;
-	s->table = first;
-	if (mounts_read(&s->mounts, host->proc, first, NULL) == 0 && shows_root(&s->mounts, host))
+	if (read_from(s, host, first, NULL) == 0 && shows_root(&s->mounts, host))
 		return 0;
-	s->table = own;
-	return mounts_read(&s->mounts, host->proc, own, e);
+	return read_from(s, host, own, e);
 }
 
 static int look(struct state *s, const struct host *host, struct err *e)
 {
-	int code = read_table(s, host, e);
+	int code = s->table ? mounts_read(&s->mounts, host->proc, s->table, e) :
+			      find_table(s, host, e);
 
+	s->looked = host->now.mono;
+	s->changed = false;
 	if (code < 0) {
 		s->n = 0;
 		s->table = NULL;
-		s->look = (struct ration){0}; /* again at the next tick */
-		s->stale = true;
+		s->stale = true; /* again at the next tick */
 		return code;
 	}
-	/*
-	 * The same bytes were parsed into the same places, so the list still points to its mounts.
-	 *
-	 */
+	/* The same bytes were parsed into the same places, so the list still points to its mounts. */
 	if (s->stale || s->hash != s->mounts.hash || s->skipped[SKIP_UNREADABLE])
 		make_list(s, host);
 	s->stale = false;
 	s->hash = s->mounts.hash;
-	s->look.next.ns += (int64_t)(s->mounts.n / MOUNTS_PER_PAUSE_SECOND) * NS_PER_S;
 	return 0;
+}
+
+static bool look_due(struct state *s, struct mono now)
+{
+	int64_t pause = (int64_t)(s->mounts.n / MOUNTS_PER_PAUSE_SECOND) * NS_PER_S;
+	int told = kept_changed(&s->watch);
+
+	if (told > 0)
+		s->changed = true;
+	if (s->stale)
+		return true;
+	if (!s->changed && told == 0 && !s->skipped[SKIP_UNREADABLE])
+		return false;
+	if (!s->changed)
+		pause += LOOK_SECONDS * NS_PER_S;
+	return now.ns - s->looked.ns >= pause;
 }
 
 static void add_points(struct block *out, const struct filesystem *f)
@@ -311,7 +332,7 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 {
 	struct state *s = state;
 
-	if (ration_due(&s->look, host->now.mono, LOOK_SECONDS)) {
+	if (look_due(s, host->now.mono)) {
 		int code = look(s, host, e);
 
 		if (code < 0)
@@ -327,7 +348,6 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 		}
 		f->readable = false; /* unmounted, or something was mounted there: look again */
 		s->stale = true;
-		s->look = (struct ration){0};
 	}
 	add_totals(out, s->list, s->n);
 	for (unsigned i = 0; i < SKIPS; i++)
@@ -337,9 +357,13 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 
 static int filesystem_start(void **ret, const struct host *host, struct err *e)
 {
+	struct state *s = xcalloc(1, sizeof *s);
+
 	(void)host;
 	(void)e;
-	*ret = xcalloc(1, sizeof(struct state));
+	s->watch = KEPT_NONE;
+	s->stale = true;
+	*ret = s;
 	return 0;
 }
 
@@ -347,6 +371,7 @@ static void filesystem_stop(void *state)
 {
 	struct state *s = state;
 
+	kept_done(&s->watch);
 	mounts_done(&s->mounts);
 	free(s->candidates);
 	free(s);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,6 +312,16 @@ ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, s
 {
 	return k->fd < 0 ? tree_read_records(t, path, buf, size) :
 			   read_all(k->fd, buf, size, TREE_RECORD_MAX);
+}
+
+int kept_changed(const struct kept *k)
+{
+	struct pollfd p = {.fd = k->fd, .events = POLLPRI | POLLOUT};
+
+	/* What cannot be waited for may always be written, as poll(2) sees it. */
+	if (k->fd < 0 || poll(&p, 1, 0) < 0 || p.revents & (POLLOUT | POLLNVAL))
+		return -EOPNOTSUPP;
+	return p.revents != 0;
 }
 
 void kept_done(struct kept *k)

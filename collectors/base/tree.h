@@ -95,6 +95,12 @@ struct kept {
 struct kept tree_keep(struct tree *t, const char *path);
 /* As tree_read_records, through the kept descriptor when there is one. */
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
+/*
+ * Of a mount table (PID/mountinfo): 1 = the kernel says that it changed since it was opened or last asked about, 0 = it
+ * did not, -EOPNOTSUPP = nobody can say, since nothing is kept or the file is not the kernel's. A folder that is renamed
+ * with mounts in it is no change.
+ */
+int kept_changed(const struct kept *k);
 void kept_done(struct kept *k);
 
 #endif

@@ -104,6 +104,14 @@ static bool is_of_tree(const char *path)
 	return false;
 }
 
+/* It is kept to be told of changes, and read when there are any. */
+static bool is_mount_table(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && strcmp(name, "/mountinfo") == 0;
+}
+
 /* What the exporter has open for reading below /proc and /sys. */
 static void find_files(uint64_t exporter)
 {
@@ -122,7 +130,7 @@ static void find_files(uint64_t exporter)
 			continue;
 		path[n] = '\0';
 		if ((strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) ||
-			is_of_tree(path))
+			is_of_tree(path) || is_mount_table(path))
 			continue;
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 

@@ -279,6 +279,22 @@ static void tree_reads_whole_files_or_says_too_big(void **state)
 	tree_free(t);
 }
 
+static void only_a_mount_table_tells_of_changes(void **state)
+{
+	struct tree *t;
+
+	(void)state;
+	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
+	struct kept table = tree_keep(t, "mountinfo"), other = tree_keep(t, "comm");
+
+	assert_true(kept_changed(&table) >= 0); /* others may mount meanwhile */
+	assert_int_equal(kept_changed(&other), -EOPNOTSUPP);
+	assert_int_equal(kept_changed(&KEPT_NONE), -EOPNOTSUPP);
+	kept_done(&table);
+	kept_done(&other);
+	tree_free(t);
+}
+
 /* A list whose records are short, of any length: the same by one read as by several. */
 static void records_are_all_read(void **state)
 {
@@ -459,6 +475,7 @@ int main(void)
 		cmocka_unit_test(wall_text_is_rfc3339),
 		cmocka_unit_test(arena_reuses_its_room),
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
+		cmocka_unit_test(only_a_mount_table_tells_of_changes),
 		cmocka_unit_test(records_are_all_read),
 		cmocka_unit_test(a_list_longer_than_a_page_is_all_read),
 		cmocka_unit_test(below_the_root_of_a_process_only_control_groups_are_read),
