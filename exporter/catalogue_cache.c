@@ -80,10 +80,23 @@ static void make_directories(const char *path)
 	}
 }
 
+/* SQLite would open a FIFO, and wait there for ever. What is not there yet is no error. */
+static int check_place(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "%s: it is not a regular file", path);
+	return 0;
+}
+
 static int open_file(struct catalogue_cache *k, struct err *e)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int wrong = check_place(k->path, e);
 
+	if (wrong)
+		return wrong;
 	if (sqlite3_open_v2(k->path, &k->db, flags, NULL) != SQLITE_OK) {
 		int code = cache_error(k, e);
 
@@ -189,8 +202,10 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	AUTO(freep) char *own_path = xstrdup(path);
 	struct catalogue_cache k = {.path = own_path};
 	struct cache_origin o;
-	int code = -ENOENT;
+	int code = -ENOENT, wrong = check_place(path, e);
 
+	if (wrong)
+		return wrong;
 	if (sqlite3_open_v2(path, &k.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
 		SQLITE_OK) {
 		untrusted(k.db);

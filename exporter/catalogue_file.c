@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "collectors/base/buf.h"
+#include "collectors/base/file.h"
 #include "exporter/catalogue_dump.h"
 #include "exporter/catalogue_scdata.h"
 
@@ -254,11 +255,10 @@ int catalogue_from_file(struct catalogue **ret, const char *path,
 {
 	AUTO(freep) struct input *in = xcalloc(1, sizeof *in);
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-			    open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : file_open(path, e);
 
 	if (fd < 0)
-		return err_system(e, -errno, "open %s", standard ? "standard input" : path);
+		return standard ? err_system(e, -errno, "open standard input") : fd;
 	in->path = standard ? "standard input" : path;
 	in->options = o;
 	AUTO(gzclosep) gzFile file = gzdopen(fd, "rb");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <curl/curl.h>
 
@@ -190,6 +191,14 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
+/* libcurl would wait for whoever writes into it. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* What is set for one transfer is taken back after it. */
 static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
@@ -200,6 +209,11 @@ static int perform(struct download *d, const char *url, struct curl_slist *heade
 	answer_clear(ret);
 	ret->body.max = d->options->max_bytes;
 	d->reason[0] = '\0';
+	if (d->options->ca_file && is_pipe(d->options->ca_file)) {
+		d->call.curl_slist_free_all(headers);
+		return err_set(e, -EINVAL, "%s is a pipe; a file is needed, as it is read again",
+			d->options->ca_file);
+	}
 	set(d->curl, CURLOPT_URL, url);
 	set(d->curl, CURLOPT_HTTPHEADER, headers);
 	CURLcode result = d->call.curl_easy_perform(d->curl);

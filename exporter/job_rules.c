@@ -2,11 +2,10 @@
 #include "exporter/job_rules_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "collectors/base/file.h"
 #include "exporter/yaml.h"
 
 static const char *const condition_names[] = {
@@ -280,30 +279,12 @@ int job_rules_parse(struct job_rules **ret, const char *file, const char *text, 
 	return 0;
 }
 
-static int read_all(int fd, char *out, size_t size, size_t *ret)
-{
-	size_t n = 0;
-	ssize_t got;
-
-	while (n < size && (got = read(fd, out + n, size - n)) != 0) {
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		n += got > 0 ? (size_t)got : 0;
-	}
-	*ret = n;
-	return n == size ? -EFBIG : 0;
-}
-
 int job_rules_read(struct job_rules **ret, const char *file, struct err *e)
 {
-	AUTO(closep) int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	AUTO(freep) char *text = xmalloc(YAML_SIZE_MAX + 1);
-	size_t n = 0;
-	int code = fd < 0 ? -errno : read_all(fd, text, YAML_SIZE_MAX + 1, &n);
+	struct buf text AUTO(buf_done) = BUF_MAX(YAML_SIZE_MAX);
+	int code = file_read(&text, file, e);
 
-	if (code)
-		return err_system(e, code, "read %s", file);
-	return job_rules_parse(ret, file, text, n, e);
+	return code ? code : job_rules_parse(ret, file, buf_text(&text), text.len, e);
 }
 
 unsigned job_rules_facts(const struct job_rules *r)

@@ -33,6 +33,7 @@ struct shelf {
 	struct stamp stamp;         /* of the file it was read from; all 0 = of none */
 	struct cache_origin origin; /* of a cached one; at 0 = of none */
 	struct mono used;
+	bool silent; /* the file is a pipe that brought nothing */
 	struct fetcher *fetcher;
 };
 
@@ -44,6 +45,13 @@ static struct stamp stamp_of(const char *path)
 		return (struct stamp){0};
 	return (struct stamp){st.st_dev, st.st_ino, st.st_size,
 		st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec};
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
 static bool same_stamp(const struct stamp *a, const struct stamp *b)
@@ -91,9 +99,16 @@ static int load_file(struct shelf *s, struct err *e)
 	struct catalogue *c = NULL;
 	int code;
 
-	if (s->catalogue && same_stamp(&now, &s->stamp))
+	/* What came out of a pipe comes once, and all who ask would wait for one that brings nothing. */
+	bool pipe = is_kind(s->config.path, S_IFIFO);
+
+	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
 		return 0;
+	if (pipe && s->silent)
+		return err_set(e, -ENODATA, "%s is a pipe, and no catalogue came out of it",
+			s->config.path);
 	code = catalogue_from_file(&c, s->config.path, NULL, e);
+	s->silent = pipe && code;
 	if (code == 0)
 		code = put(s, c, e);
 	if (code == 0)

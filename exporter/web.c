@@ -2,16 +2,15 @@
 #include "exporter/web.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/file.h"
 #include "exporter/log.h"
 #include "exporter/web_tls.h"
 #include "exporter/yaml.h"
@@ -99,19 +98,16 @@ static void watched_done(struct watched *w)
 	w->n = 0;
 }
 
+/* What was read of a pipe is not there the next time, and an empty configuration lets everybody in. */
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char chunk[8192];
-	ssize_t n = -1;
+	struct stat st;
 
-	while (fd >= 0 && !ret->full && (n = read(fd, chunk, sizeof chunk)) > 0)
-		buf_add(ret, chunk, (size_t)n);
-	if (n < 0)
-		return err_system(e, -errno, "read %s", path);
-	return ret->full ?
-		       err_set(e, -EFBIG, "%s is larger than %zu KiB", path, YAML_SIZE_MAX >> 10) :
-		       0;
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return err_set(e, -EINVAL,
+			"%s is a pipe; a file is needed, as it is read again when it changes",
+			path);
+	return file_read(ret, path, e);
 }
 
 static void version_free(struct web_version *v)

@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <gnutls/x509.h>
+
+#include "collectors/base/file.h"
 
 #define PEM_MAX ((size_t)1 << 20)
 /* Names of one certificate that are looked at. */
@@ -28,22 +28,9 @@ static int tls_error(struct err *e, int code, const char *what, const char *name
 
 static int read_pem(struct buf *ret, const struct pem *p, const char *what, struct err *e)
 {
-	char chunk[8192];
-	ssize_t n = -1;
-
-	if (p->text) {
-		buf_adds(ret, p->text);
-		return 0;
-	}
-	AUTO(closep) int fd = open(p->file, O_RDONLY | O_CLOEXEC);
-
-	while (fd >= 0 && !ret->full && (n = read(fd, chunk, sizeof chunk)) > 0)
-		buf_add(ret, chunk, (size_t)n);
-	explicit_bzero(chunk, sizeof chunk);
-	if (n < 0)
-		return err_system(e, -errno, "read %s %s", what, p->file);
-	if (ret->full)
-		return err_set(e, -EFBIG, "%s %s is larger than 1 MiB", what, p->file);
+	if (!p->text)
+		return file_read(ret, p->file, e) ? err_wrap(e, "%s", what) : 0;
+	buf_adds(ret, p->text);
 	return 0;
 }
 

@@ -280,6 +280,14 @@ class Forward(support.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"is empty", result.stderr)
 
+    def test_a_pipe_for_certificates_holds_up_nobody(self):
+        pipe = f"{self.folder}/pipe"
+        os.mkfifo(pipe)
+        result = self.run_job(QUICK, flags=["--forward.url=https://127.0.0.1:1", "--forward.timeout=2s",
+                                            f"--forward.ca-file={pipe}"])
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"is a pipe", result.stderr)
+
     def test_a_token_that_cannot_be_read_yet_is_said(self):
         server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
         server.says("refused until there is a token")

@@ -186,6 +186,16 @@ class WebConfig(Case):
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, "/dev/zero is larger than")
 
+    def test_a_pipe_is_an_error_at_the_start(self):
+        fifo = self.folder / "pipe"
+        os.mkfifo(fifo)
+        for path, said in ((fifo, "is a pipe; a file is needed"),
+                           (self.write(self.PAIR.replace("server.key", "pipe")), "key_file: .*/pipe is a pipe into which nobody")):
+            result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--web.config.file={path}",
+                                  "--history.path=:memory:", "--no-jobs.recognise")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, said)
+
     def test_users(self):
         server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
         for authorization, status in (

@@ -337,6 +337,24 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 	assert_null(k);
 }
 
+static void a_pipe_in_its_place_is_told_and_left_there(void **state)
+{
+	struct catalogue_cache *k = NULL;
+	struct cache_origin o;
+	struct err e = {0};
+	struct stat st;
+
+	(void)state;
+	catalogue_cache_close(opened());
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(catalogue_cache_origin(&o, path, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "not a regular file"));
+	assert_int_equal(catalogue_cache_open(&k, path, &e), -EINVAL);
+	assert_null(k);
+	assert_true(stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +368,8 @@ int main(void)
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,
 			remove_path),
+		cmocka_unit_test_setup_teardown(a_pipe_in_its_place_is_told_and_left_there,
+			new_path, remove_path),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_named),
 	};
 

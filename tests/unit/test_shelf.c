@@ -1,10 +1,13 @@
 /* exporter/shelf: which catalogue answers, how old it says it is, and that readers keep what they hold. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exporter/catalogue_cache.h"
@@ -253,6 +256,43 @@ static void one_look_keeps_nothing(void **state)
 	shelf_free(s);
 }
 
+/* A question may wait for whoever writes into a pipe, but all that follow do not. */
+static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
+{
+	struct shelf_state told;
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(mkfifo(file, 0600), 0);
+	struct shelf *s = shelf_at(file);
+
+	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ETIMEDOUT);
+	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ENODATA);
+	assert_non_null(strstr(e.text, "no catalogue came out of it"));
+	shelf_free(s);
+}
+
+static void what_came_out_of_a_pipe_is_kept(void **state)
+{
+	struct shelf_state told;
+	char name[32];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(dprintf(ends[1],
+			    "vendor_id,server_id,vcpus,memory_amount,price\nown,a,2,1024,1\n") > 0);
+	close(ends[1]);
+	snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+	struct shelf *s = shelf_at(name);
+
+	catalogue_free(answer(s, &told));
+	catalogue_free(answer(s, &told));
+	close(ends[0]);
+	shelf_free(s);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
 
 int main(void)
@@ -265,6 +305,8 @@ int main(void)
 		TEST(age_is_that_of_the_data),
 		TEST(a_file_that_cannot_be_read_is_an_error_until_it_can),
 		TEST(one_look_keeps_nothing),
+		TEST(a_pipe_without_a_writer_holds_up_nobody_for_long),
+		TEST(what_came_out_of_a_pipe_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,135 @@
+/* Files that options name, whatever stands there. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/file.h"
+#include "collectors/base/mem.h"
+
+static char folder[64], path[96];
+
+static int new_folder(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof folder, "/tmp/rightsize-file-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof path, "%s/file", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
+static void write_text(const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void files_are_read_up_to_the_cap(void **state)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(8);
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(file_read(&text, path, &e), -ENOENT);
+	assert_non_null(strstr(e.text, path));
+	write_text("12345678");
+	assert_int_equal(file_read(&text, path, &e), 0);
+	assert_string_equal(buf_text(&text), "12345678");
+	buf_reset(&text);
+	write_text("123456789");
+	assert_int_equal(file_read(&text, path, &e), -EFBIG);
+	assert_int_equal(file_read(&text, folder, &e), -EISDIR);
+	buf_reset(&text);
+	assert_int_equal(file_read(&text, "/dev/zero", &e), -EFBIG);
+}
+
+static void nobody_waits_for_ever_for_a_pipe(void **state)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(8);
+	struct err e = {0};
+	struct mono begin = now_read().mono;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
+	assert_non_null(strstr(e.text, "a pipe into which nobody wrote"));
+	assert_int_equal(file_open(path, &e), -ETIMEDOUT);
+	/* Somebody holds it open, and does not write. */
+	AUTO(closep) int writer = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
+	/* Nor goes on. */
+	assert_int_equal(write(writer, "12", 2), 2);
+	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
+	double took = mono_seconds_between(begin, now_read().mono);
+
+	assert_true(took >= 4 * FILE_PIPE_SECONDS && took < 4 * FILE_PIPE_SECONDS + 60);
+}
+
+static void *write_late(void *context)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	(void)context;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "late", 4), 4);
+	close(fd);
+	return NULL;
+}
+
+static void what_comes_out_of_a_pipe_is_read_once(void **state)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(8);
+	char same[32];
+	struct err e = {0};
+	pthread_t writer;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(pthread_create(&writer, NULL, write_late, NULL), 0);
+	assert_int_equal(file_read(&text, path, &e), 0);
+	pthread_join(writer, NULL);
+	assert_string_equal(buf_text(&text), "late");
+	/* As a shell gives <(command). */
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], "once", 4), 4);
+	close(ends[1]);
+	snprintf(same, sizeof same, "/dev/fd/%d", ends[0]);
+	buf_reset(&text);
+	assert_int_equal(file_read(&text, same, &e), 0);
+	assert_string_equal(buf_text(&text), "once");
+	assert_int_equal(file_read(&text, same, &e), -ENODATA);
+	close(ends[0]);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, new_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(files_are_read_up_to_the_cap),
+		TEST(nobody_waits_for_ever_for_a_pipe),
+		TEST(what_comes_out_of_a_pipe_is_read_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
