@@ -10,6 +10,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/utf8.h"
+#include "exporter/untrusted.h"
 #include "recommender/catalogue_build.h"
 
 #define COLUMNS_MAX 128
@@ -66,8 +67,7 @@ static bool has_table(const struct reader *r, const char *table)
 {
 	AUTO(finalizep) sqlite3_stmt *s = NULL;
 
-	if (prepare(r, "SELECT 1 FROM sqlite_master WHERE type IN ('table','view') AND name = ?",
-		    &s, NULL))
+	if (prepare(r, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", &s, NULL))
 		return false;
 	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
 	return sqlite3_step(s) == SQLITE_ROW;
@@ -396,9 +396,8 @@ int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const cha
 		sqlite3_close(r.db);
 		return code;
 	}
-	/* Somebody else's file: its views and triggers must not run functions of ours. */
+	untrusted(r.db);
 	sqlite3_db_config(r.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(r.db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_busy_timeout(r.db, 5000);
 	sqlite3_exec(r.db, PAGE_CACHE, NULL, NULL, NULL);
 	r.b = catalogue_builder_new();

@@ -265,6 +265,12 @@ static void other_files_are_refused(void **state)
 	assert_refused(-EINVAL, "no table server_price");
 	run("CREATE TABLE server_price (vendor_id)");
 	assert_refused(-EINVAL, "no such column");
+	run("DROP TABLE server_price");
+	run("CREATE VIEW server_price AS WITH RECURSIVE endless (vendor_id) AS "
+	    "(SELECT 'v' UNION ALL SELECT vendor_id FROM endless) SELECT vendor_id, 's' AS "
+	    "server_id, 's' AS region_id, 1 AS price, 'hour' AS unit, 'ondemand' AS allocation, "
+	    "'USD' AS currency, 'active' AS status FROM endless");
+	assert_refused(-EINVAL, "no table server_price");
 
 	FILE *f = fopen(path, "w");
 
