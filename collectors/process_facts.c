@@ -1,6 +1,7 @@
 /* Reading what tells processes apart. */
 #include "collectors/process_facts.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 #include "collectors/process.h"
 
 /* Only the beginning of a file that names a job is read. */
-#define FILE_MAX             65536
+#define FILE_MAX 65536
+/* The kernel gives arguments and environment 6 MiB, but who may use PR_SET_MM may say anything. */
+#define ENVIRONMENT_MAX      (8u << 20)
+#define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)
 #define FILE_PATH_MAX        (PATH_ROOM - 16)
 #define CONTAINER_DIGITS_MIN 32
@@ -18,6 +22,8 @@
 
 struct facts_reader {
 	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
+	bool (*wants)(const void *context, struct slice variable); /* NULL = no others */
+	const void *context;
 	char executable[PATH_ROOM], directory[PATH_ROOM], cgroup[PATH_ROOM];
 };
 
@@ -29,6 +35,13 @@ struct facts_reader *facts_reader_new(void)
 	r->environment = xmalloc(HOST_SCRATCH_SIZE);
 	r->file = xmalloc(FILE_MAX);
 	return r;
+}
+
+void facts_reader_wants(struct facts_reader *r,
+	bool (*wants)(const void *context, struct slice variable), const void *context)
+{
+	r->wants = wants;
+	r->context = context;
 }
 
 void facts_reader_free(struct facts_reader *r)
@@ -53,12 +66,95 @@ static ssize_t read_text(const struct host *h, pid_t pid, const char *file, char
 	return n;
 }
 
+/* Of a command line that is too long the beginning, in whole arguments where there are any. */
+static void read_beginning(const struct host *h, const char *path, char *out, struct slice *ret)
+{
+	ssize_t n = tree_head(h->proc, path, out, HOST_SCRATCH_SIZE);
+	size_t len = n > 0 ? (size_t)n : 0;
+
+	while (len && out[len - 1])
+		len--;
+	if (len == 0 && n > 0) {
+		len = (size_t)n;
+		out[len - 1] = '\0';
+	}
+	*ret = (struct slice){out, len};
+}
+
 bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid, struct process_facts *ret)
 {
+	char path[64];
+
 	*ret = (struct process_facts){.pid = pid};
-	read_text(h, pid, "cmdline", r->command_line, HOST_SCRATCH_SIZE, &ret->text.command_line);
+	snprintf(path, sizeof path, "%d/cmdline", (int)pid);
+	if (read_text(h, pid, "cmdline", r->command_line, HOST_SCRATCH_SIZE,
+		    &ret->text.command_line) == -EFBIG)
+		read_beginning(h, path, r->command_line, &ret->text.command_line);
 	return ret->text.command_line.len > 0;
 }
+
+/* ---- a large environment ---- */
+
+static bool is_wanted(const struct facts_reader *r, struct slice variable)
+{
+	const char *equals = memchr(variable.data, '=', variable.len);
+
+	if (!equals)
+		return false;
+	variable.len = (size_t)(equals - variable.data);
+	return is_recognised_variable(variable) || (r->wants && r->wants(r->context, variable));
+}
+
+/* What is kept stands in front, what was read behind it. */
+struct sieve {
+	size_t kept, end;
+	bool skips; /* the rest of a variable that had no room */
+};
+
+/* Takes whole variables out of what was read; the beginning of one stays. */
+static void sift(const struct facts_reader *r, struct sieve *s)
+{
+	char *text = r->environment, *nul;
+	size_t at = s->kept;
+
+	while ((nul = memchr(text + at, '\0', s->end - at))) {
+		size_t next = (size_t)(nul + 1 - text);
+
+		if (!s->skips && s->kept + next - at <= ENVIRONMENT_KEPT &&
+			is_wanted(r, (struct slice){text + at, next - 1 - at})) {
+			memmove(text + s->kept, text + at, next - at);
+			s->kept += next - at;
+		}
+		s->skips = false;
+		at = next;
+	}
+	memmove(text + s->kept, text + at, s->end - at);
+	s->end = s->kept + s->end - at;
+	if (s->end == HOST_SCRATCH_SIZE) {
+		s->end = s->kept;
+		s->skips = true;
+	}
+}
+
+static struct slice read_wanted(const struct facts_reader *r, const struct host *h, pid_t pid)
+{
+	struct sieve s = {0};
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/environ", (int)pid);
+	for (size_t from = 0; from < ENVIRONMENT_MAX; from += (size_t)n) {
+		n = tree_part(h->proc, path, from, r->environment + s.end,
+			HOST_SCRATCH_SIZE - s.end);
+		if (n <= 0)
+			break;
+		s.end += (size_t)n;
+		sift(r, &s);
+	}
+	return (struct slice){r->environment, s.kept};
+}
+
+/* ---- what else there is ---- */
 
 static struct slice read_link(const struct host *h, pid_t pid, const char *file, char *out,
 	size_t size)
@@ -164,8 +260,12 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 	char path[FILE_PATH_MAX];
 	struct slice text;
 
-	facts->refused = process_refused((int)read_text(h, pid, "environ", r->environment,
-		HOST_SCRATCH_SIZE, &facts->text.environment));
+	ssize_t n = read_text(h, pid, "environ", r->environment, HOST_SCRATCH_SIZE,
+		&facts->text.environment);
+
+	if (n == -EFBIG)
+		facts->text.environment = read_wanted(r, h, pid);
+	facts->refused = process_refused((int)n);
 	for (size_t i = 0; recognise_file(&facts->text, i, path, sizeof path); i++)
 		if (read_text(h, pid, path, r->file, FILE_MAX, &facts->text.file) > 0)
 			break;

@@ -38,7 +38,14 @@ struct facts_reader;
 struct facts_reader *facts_reader_new(void);
 void facts_reader_free(struct facts_reader *r);
 
-/* The command line alone; false for kernel threads, zombies, and who is gone. */
+/*
+ * Of an environment that is too large to be kept, such as that of a job whose input is in a variable, only variables
+ * that somebody looks at are kept: recognise, and who wants others here.
+ */
+void facts_reader_wants(struct facts_reader *r,
+	bool (*wants)(const void *context, struct slice variable), const void *context);
+
+/* The command line alone, of a longer one the first HOST_SCRATCH_SIZE bytes; false for kernel threads, zombies, and who is gone. */
 bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid,
 	struct process_facts *ret);
 

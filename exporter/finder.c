@@ -16,6 +16,13 @@
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
 #define ANCESTORS_MAX 64
 
+static bool is_of_rules(const void *finder, struct slice variable)
+{
+	const struct finder *f = finder;
+
+	return f->rules && job_rules_reads(f->rules, variable);
+}
+
 struct finder *finder_new(struct app *app, struct fold *fold)
 {
 	struct finder *f = xcalloc(1, sizeof *f);
@@ -27,6 +34,7 @@ struct finder *finder_new(struct app *app, struct fold *fold)
 	f->names.max = (size_t)app->options->jobs_max;
 	finder_read_pod(f);
 	f->reader = facts_reader_new();
+	facts_reader_wants(f->reader, is_of_rules, f);
 	return f;
 }
 

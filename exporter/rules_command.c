@@ -113,6 +113,13 @@ static void take(struct session *s, const struct process_facts *facts)
 
 #define EVERYTHING (FACT_EXECUTABLE | FACT_WORKING_DIRECTORY | FACT_CGROUP | FACT_USER)
 
+static bool is_of_rules(const void *session, struct slice variable)
+{
+	const struct session *s = session;
+
+	return s->rules && job_rules_reads(s->rules, variable);
+}
+
 static bool take_process(struct session *s, pid_t pid)
 {
 	struct process_facts facts;
@@ -222,6 +229,7 @@ int rules_main(int argc, char **argv)
 	}
 	log_setup(s.options.log_level, s.options.log_format);
 	s.reader = facts_reader_new();
+	facts_reader_wants(s.reader, is_of_rules, &s);
 	code = run(&s, command, &e);
 	if (code == 0)
 		fputs(buf_text(&s.out), stdout);

@@ -119,10 +119,11 @@ static ssize_t directory_read_records(struct tree *t, const char *path, char *bu
 	return open_and_read(t, path, buf, size, TREE_RECORD_MAX);
 }
 
-static ssize_t directory_head(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t directory_part(struct tree *t, const char *path, uint64_t from, char *buf,
+	size_t size)
 {
 	AUTO(closep) int fd = open_file(t, path);
-	ssize_t n = fd < 0 ? fd : pread(fd, buf, size, 0);
+	ssize_t n = fd < 0 ? fd : pread(fd, buf, size, (off_t)from);
 
 	return fd >= 0 && n < 0 ? -errno : n;
 }
@@ -229,7 +230,7 @@ static void directory_free(struct tree *t)
 static const struct tree_ops directory_ops = {
 	.read = directory_read,
 	.read_records = directory_read_records,
-	.head = directory_head,
+	.part = directory_part,
 	.list = directory_list,
 	.link = directory_link,
 	.device = directory_device,
@@ -272,7 +273,12 @@ ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t si
 
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size)
 {
-	return t->ops->head(t, path, buf, size);
+	return t->ops->part(t, path, 0, buf, size);
+}
+
+ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
+{
+	return t->ops->part(t, path, from, buf, size);
 }
 
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

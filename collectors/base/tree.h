@@ -28,7 +28,7 @@ struct tree_ops {
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
 	ssize_t (*read_records)(struct tree *, const char *path, char *buf,
 		size_t size); /* NULL: as read */
-	ssize_t (*head)(struct tree *, const char *path, char *buf, size_t size);
+	ssize_t (*part)(struct tree *, const char *path, uint64_t from, char *buf, size_t size);
 	int (*list)(struct tree *, const char *path, int (*each)(void *context, const char *name),
 		void *context);
 	ssize_t (*link)(struct tree *, const char *path, char *buf, size_t size);
@@ -64,6 +64,9 @@ ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t si
 
 /* The first bytes of a file, at most size of them and without a NUL; returns how many. */
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
+
+/* The same from a place in it on; 0: it ends there. A file of /proc may have become another between two such parts. */
+ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
 /* Names in a directory, without "." and "..", in no order; stops when each returns non-zero, and returns it. */
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

@@ -92,7 +92,7 @@ static ssize_t memory_read(struct tree *t, const char *path, char *buf, size_t s
 	return (ssize_t)f->len;
 }
 
-static ssize_t memory_head(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t memory_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
 	const struct entry *f = find(t, path);
 
@@ -100,9 +100,10 @@ static ssize_t memory_head(struct tree *t, const char *path, char *buf, size_t s
 		return f->refuse;
 	if (!f || !f->data)
 		return is_directory(t, path) ? -EISDIR : -ENOENT;
-	size_t n = f->len < size ? f->len : size;
+	size_t n = from >= f->len ? 0 : f->len - from;
 
-	memcpy(buf, f->data, n);
+	n = n < size ? n : size;
+	memcpy(buf, f->data + (n ? from : 0), n);
 	return (ssize_t)n;
 }
 
@@ -227,7 +228,7 @@ static void memory_free(struct tree *t)
 
 static const struct tree_ops memory_ops = {
 	.read = memory_read,
-	.head = memory_head,
+	.part = memory_part,
 	.list = memory_list,
 	.link = memory_link,
 	.device = memory_device,
@@ -349,11 +350,11 @@ static ssize_t failing_read(struct tree *t, const char *path, char *buf, size_t 
 	return code ? code : tree_read(failing_of(t)->inner, path, buf, size);
 }
 
-static ssize_t failing_head(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t failing_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
 	int code = fails_now(t);
 
-	return code ? code : tree_head(failing_of(t)->inner, path, buf, size);
+	return code ? code : tree_part(failing_of(t)->inner, path, from, buf, size);
 }
 
 static int failing_list(struct tree *t, const char *path,
@@ -406,7 +407,7 @@ static void failing_free(struct tree *t)
 
 static const struct tree_ops failing_ops = {
 	.read = failing_read,
-	.head = failing_head,
+	.part = failing_part,
 	.list = failing_list,
 	.link = failing_link,
 	.device = failing_device,

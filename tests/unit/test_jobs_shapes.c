@@ -109,6 +109,12 @@ static ssize_t nothing_read(struct tree *t, const char *path, char *buf, size_t 
 	return -ENOENT;
 }
 
+static ssize_t no_part_read(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
+{
+	(void)from;
+	return nothing_read(t, path, buf, size);
+}
+
 static int64_t nothing_sized(struct tree *t, const char *path)
 {
 	(void)t;
@@ -133,7 +139,7 @@ static int nothing_kept(struct tree *t, const char *path)
 
 static const struct tree_ops shape_ops = {
 	.read = shape_read,
-	.head = nothing_read,
+	.part = no_part_read,
 	.list = shape_list,
 	.link = nothing_read,
 	.device = nothing_on_device,
