@@ -80,4 +80,5 @@ const struct route route_report = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.of_samples = true,
 };

@@ -107,4 +107,5 @@ const struct route route_series = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.of_samples = true,
 };

@@ -68,4 +68,5 @@ const struct route route_series_csv = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.of_samples = true,
 };

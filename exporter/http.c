@@ -12,7 +12,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/crowd.h"
-#include "exporter/desk.h"
+#include "exporter/http_desks.h"
 #include "exporter/http_exchange.h"
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
@@ -45,13 +45,6 @@
  */
 #define LEAVING_MAX 160u
 
-/* Answers that take long: at the same time, and of those that whoever asked has not read yet. One more may be made. */
-#define LONG_ANSWERS_MAX       64u
-#define LONG_ANSWERS_BYTES_MAX ((size_t)REPLY_BODY_MAX)
-
-/* Of all answers at the same time; the long ones, and one more, fit in. */
-#define ANSWERS_BYTES_MAX (3 * (size_t)REPLY_BODY_MAX)
-
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
@@ -67,7 +60,7 @@ struct http {
 	struct site *site;
 	struct app *app;
 	struct web *web;
-	struct desk *desk; /* for what takes long */
+	struct http_desks desks; /* for what takes long */
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
@@ -181,8 +174,10 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 	struct answer a;
 
 	r.vouched = config && (config->tls || config->n_users);
-	if (site_takes_long(&r) && (x->keeps_body || strcmp(method, "POST") != 0)) {
-		exchange_answer_later(x, h->desk, &r);
+	struct desk *desk = h->desks.at[site_way_of(&r)];
+
+	if (desk && (x->keeps_body || strcmp(method, "POST") != 0)) {
+		exchange_answer_later(x, desk, &r);
 		return MHD_YES;
 	}
 	site_answer(h->site, &r, &a);
@@ -317,7 +312,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
 	crowd_busy(&visit_of(connection)->guest);
-	if (bodies_bytes() > ANSWERS_BYTES_MAX)
+	if (bodies_bytes() > http_answers_bytes_max)
 		crowd_relieve(&visit_of(connection)->guest);
 	return respond_if_allowed(context, connection, method, x);
 }
@@ -435,7 +430,7 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
-		code = desk_open(&h->desk, LONG_ANSWERS_MAX, LONG_ANSWERS_BYTES_MAX, e);
+		code = http_desks_open(&h->desks, e);
 	if (code == 0)
 		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
@@ -478,7 +473,7 @@ int http_stop(struct http *h)
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	if (h->desk && desk_stop(h->desk, HTTP_LEAVE_SECONDS)) {
+	if (http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS)) {
 		log_line(LOG_LEVEL_ERROR,
 			"an answer could not be finished before the end: the disk does not answer",
 			NULL);
@@ -489,7 +484,7 @@ int http_stop(struct http *h)
 	if (h->unix_socket)
 		listen_drop_unix(h->unix_socket);
 	web_close(h->web);
-	desk_free(h->desk);
+	http_desks_free(&h->desks);
 	site_free(h->site);
 	free(h);
 	return 0;

@@ -121,6 +121,7 @@ struct route {
 	void (*explain)(struct buf *out);
 	/* Seconds, with a long history or one that is locked: over HTTP it is answered at the desk (exporter/desk.h). */
 	bool takes_long;
+	bool of_samples; /* of whole runs, which takes longest: others do not wait for these */
 };
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */

@@ -230,20 +230,20 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 		not_found(s, t, ret);
 }
 
-bool site_takes_long(const struct request *r)
+enum site_way site_way_of(const struct request *r)
 {
 	AUTO(freep) char *copy = xstrdup(r->target);
 	struct target t;
 	struct err e = {0};
 
 	if (target_split(copy, &t, &e) != 0)
-		return false;
+		return SITE_AT_ONCE;
 	if (strcmp(r->method, "POST") == 0)
-		return site_change_takes_long(t.path);
+		return site_change_takes_long(t.path) ? SITE_LATER : SITE_AT_ONCE;
 	for (const struct route *const *route = all_routes; *route; route++)
 		if ((*route)->takes_long && strcmp(t.path, (*route)->path) == 0)
-			return true;
-	return false;
+			return (*route)->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
+	return SITE_AT_ONCE;
 }
 
 void site_refusal(struct answer *ret, int status, const char *code, const char *message)

@@ -56,10 +56,11 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 bool site_takes_body(const struct site *s, const struct request *r);
 
 /*
- * Is it a route that may take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP. Of
- * changes only what site_takes_body lets in: the rest is refused, which takes no time.
+ * May it take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP, and of samples of
+ * whole runs for one of their own. Of changes only what site_takes_body lets in: the rest is refused, which takes no time.
  */
-bool site_takes_long(const struct request *r);
+enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
+enum site_way site_way_of(const struct request *r);
 
 /* Fills all of ret, whatever the request. */
 void site_answer(struct site *s, const struct request *r, struct answer *ret);

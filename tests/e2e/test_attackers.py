@@ -181,6 +181,23 @@ class LongAnswers(Case):
         self.assertGreater(len(during), 16)
         self.assertLess(statistics.median(during), alone / 2)
 
+    def test_what_is_short_does_not_wait_for_them(self):
+        for short in ("/runs?job_name=job&limit=1", "/overview"):
+            self.server.get(short)
+            with self.subTest(short=short), concurrent.futures.ThreadPoolExecutor(16) as pool:
+                answers = [pool.submit(self.server.get, self.PATH) for _ in range(16)]
+                wait_until(lambda: any(a.done() for a in answers), "the first of them")
+                self.assertEqual(self.server.get(short).status, 200)
+                self.assertLess(sum(a.done() for a in answers), 8)
+
+    def test_who_does_not_read_them_keeps_nobody_from_short_ones(self):
+        size = len(self.server.get(self.PATH).body)
+        clients = [self.ask() for _ in range((64 << 20) // size + 4)]
+        for client in clients:
+            client.recv(13)
+        self.assertEqual(self.server.get(self.PATH).status, 503)
+        self.assertEqual(self.server.get("/runs?job_name=job").status, 200)
+
     def test_clients_that_do_not_read_them_fill_no_memory(self):
         size = len(self.server.get(self.PATH).body)
         clients = [self.ask() for _ in range((64 << 20) // size + 4)]

@@ -277,9 +277,9 @@ static void change_that_takes_long_is_for_another_thread(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(freep) char *target = xstrdup(table[i].target);
 
-		assert_int_equal(site_takes_long(&(struct request){
+		assert_int_equal(site_way_of(&(struct request){
 					 .method = table[i].method, .target = target}),
-			table[i].takes_long);
+			table[i].takes_long ? SITE_LATER : SITE_AT_ONCE);
 	}
 }
 
