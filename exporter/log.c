@@ -2,8 +2,14 @@
  */
 #include "exporter/log.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collectors/base/buf.h"
@@ -11,8 +17,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 
-#define LOG_VALUE_MAX 1024
-#define LOG_LINE_MAX  8192
+#define LOG_VALUE_MAX   1024
+#define LOG_LINE_MAX    8192
+#define LOG_PATIENCE_MS 200
 
 static const char *const level_names[] = {
 	[LOG_LEVEL_DEBUG] = "debug",
@@ -82,6 +89,47 @@ static void add_pair(struct buf *b, const char *key, const char *value)
 		add_quoted(b, clean);
 }
 
+bool log_write(const char *text, size_t len, int patience_ms)
+{
+	struct stat st;
+	/* A pipe that says it has room takes so much at once. */
+	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
+
+	for (size_t n; len > 0; text += n, len -= n) {
+		struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+		int ready;
+
+		n = len < most ? len : most;
+		do
+			ready = poll(&p, 1, patience_ms);
+		while (ready < 0 && errno == EINTR);
+		ssize_t put = ready > 0 ? write(STDERR_FILENO, text, n) : -1;
+
+		if (put <= 0)
+			return false;
+		n = (size_t)put;
+	}
+	return true;
+}
+
+/* A log that nobody takes is no reason to stop, and to wait for only once. */
+static void put_line(const struct buf *line)
+{
+	static atomic_ulong dropped;
+	unsigned long before = atomic_load(&dropped);
+	char number[24];
+
+	if (!log_write(buf_text(line), line->len, before ? 0 : LOG_PATIENCE_MS)) {
+		atomic_fetch_add(&dropped, 1);
+		return;
+	}
+	if (!before)
+		return;
+	atomic_fetch_sub(&dropped, before);
+	snprintf(number, sizeof number, "%lu", before);
+	log_line(LOG_LEVEL_WARN, "nobody took the log", "dropped_lines", number, NULL);
+}
+
 void log_line(enum log_level level, const char *message, ...)
 {
 	struct buf b = BUF_MAX(LOG_LINE_MAX);
@@ -106,10 +154,7 @@ void log_line(enum log_level level, const char *message, ...)
 	}
 	va_end(args);
 	buf_adds(&b, setup.json ? "}\n" : "\n");
-	/* A log that nobody takes is no reason to stop. */
-	ssize_t ignored = write(STDERR_FILENO, buf_text(&b), b.len);
-
-	(void)ignored;
+	put_line(&b);
 	buf_done(&b);
 }
 

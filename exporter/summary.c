@@ -10,8 +10,9 @@
 #include "exporter/log.h"
 #include "recommender/recommend.h"
 
-#define SUMMARY_MAX  8192
-#define RUNS_TO_READ 200
+#define SUMMARY_MAX         8192
+#define SUMMARY_PATIENCE_MS 1000
+#define RUNS_TO_READ        200
 
 static void add_bytes(struct buf *b, double bytes)
 {
@@ -104,9 +105,10 @@ void summary_print(struct app *app, const char *run_id)
 
 	if (build(app, run_id, &b, &e))
 		log_line(LOG_LEVEL_WARN, "no summary", "err", e.text, NULL);
-	/* One write, so that nothing of the job comes in between; nobody reading it is no failure. */
-	ssize_t ignored = b.len ? write(STDERR_FILENO, buf_text(&b), b.len) : 0;
-
-	(void)ignored;
+	/*
+	 * Nobody reading it is no failure, and who waits for our end before reading is not waited for; whoever stopped a
+	 * terminal is.
+	 */
+	log_write(buf_text(&b), b.len, isatty(STDERR_FILENO) ? -1 : SUMMARY_PATIENCE_MS);
 	buf_done(&b);
 }

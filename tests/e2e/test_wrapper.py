@@ -1,4 +1,5 @@
 """run: the job does not notice that it is watched, and what it did is recorded."""
+import contextlib
 import os
 import pty
 import signal
@@ -92,6 +93,22 @@ class Streams(Case):
         wrapper.process.stdout = None
         self.assertEqual(wrapper.wait(), 128 + signal.SIGPIPE)
         self.assertEqual(self.only_run()["exit_signal"], signal.SIGPIPE)
+
+    def test_a_full_pipe_that_is_read_at_the_end_does_not_hold_up_the_end(self):
+        """As of a program that waits for the end before it reads what was said."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        os.set_blocking(writer, False)
+        for size in (65536, 1):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(writer, bytes(size))
+        os.set_blocking(writer, True)
+        arguments = self.wrapper_arguments(["sh", "-c", "exit 3"])
+        wrapper = subprocess.run([EXPORTER, *arguments], env=self.environment, stderr=writer, timeout=DEADLINE, check=False)
+        self.assertEqual(wrapper.returncode, 3)
+        self.assertEqual(self.only_run()["exit_code"], 3)
 
     def test_an_open_descriptor_of_the_caller_reaches_the_job(self):
         reader, writer = os.pipe()

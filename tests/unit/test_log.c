@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/log.h"
@@ -135,6 +136,57 @@ static void long_values_are_cut_and_lines_stay_whole(void **state)
 	}
 }
 
+static void nobody_waits_for_who_does_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct mono begin;
+	size_t n = 0;
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	while (log_write("x", 1, 0))
+		n++;
+	begin = now_read().mono;
+	/* Another 30 of them wait once. */
+	for (int i = 0; i < 30; i++)
+		log_line(LOG_LEVEL_ERROR, "lost", NULL);
+	assert_true(mono_seconds_between(begin, now_read().mono) < 3);
+	for (char text[4096]; n > 0;) {
+		ssize_t got = read(ends[0], text, sizeof text);
+
+		assert_true(got > 0 && (size_t)got <= n);
+		n -= (size_t)got;
+	}
+	assert_int_equal(dup2(f->saved, STDERR_FILENO), STDERR_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void what_was_lost_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	int none = open("/dev/full", O_WRONLY | O_CLOEXEC), to = dup(STDERR_FILENO);
+
+	/* Of the test before. */
+	log_line(LOG_LEVEL_INFO, "taken", NULL);
+	said(f);
+	assert_non_null(strstr(said(f), "msg=\"nobody took the log\" dropped_lines=30\n"));
+	assert_true(none >= 0 && to >= 0);
+	assert_int_equal(dup2(none, STDERR_FILENO), STDERR_FILENO);
+	log_line(LOG_LEVEL_INFO, "lost", NULL);
+	log_line(LOG_LEVEL_INFO, "lost", NULL);
+	assert_int_equal(dup2(to, STDERR_FILENO), STDERR_FILENO);
+	log_line(LOG_LEVEL_INFO, "taken", NULL);
+	assert_non_null(strstr(said(f), "msg=taken\n"));
+	assert_non_null(strstr(said(f), "dropped_lines=2\n"));
+	log_line(LOG_LEVEL_INFO, "taken", NULL);
+	said(f);
+	assert_string_equal(said(f), "");
+	close(none);
+	close(to);
+}
+
 static void complaints_back_off_and_end(void **state)
 {
 	struct complaint c = {0};
@@ -162,6 +214,8 @@ int main(void)
 		TEST(json_is_json),
 		TEST(levels_below_the_least_are_silent),
 		TEST(long_values_are_cut_and_lines_stay_whole),
+		TEST(nobody_waits_for_who_does_not_read),
+		TEST(what_was_lost_is_counted),
 		cmocka_unit_test(complaints_back_off_and_end),
 	};
 
