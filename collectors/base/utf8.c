@@ -39,10 +39,16 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
+/* U+0080 to U+009F: to many terminals U+009B begins a command, as ESC [ does. */
+static bool is_c1(const unsigned char *s, size_t len)
+{
+	return len > 1 && s[0] == 0xc2 && s[1] < 0xa0;
+}
+
 bool utf8_plain(const char *s)
 {
-	for (const char *c = s; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+	for (const unsigned char *c = (const unsigned char *)s; *c; c++)
+		if (*c < 0x20 || *c == 0x7f || is_c1(c, c[1] ? 2 : 1))
 			return false;
 	return *s && utf8_valid(s, strlen(s));
 }
@@ -77,8 +83,9 @@ size_t utf8_clean(const char *s, size_t len, char *out, size_t size)
 	}
 	for (size_t i = 0; i < len;) {
 		size_t take = u[i] ? sequence(u + i, len - i) : 0;
-		const char *piece = take ? s + i : "\xef\xbf\xbd";
-		size_t put = take ? take : 3;
+		bool shown = take && !is_c1(u + i, len - i);
+		const char *piece = shown ? s + i : "\xef\xbf\xbd";
+		size_t put = shown ? take : 3;
 
 		if (n + put > size - 1) {
 			snprintf(out + mark_at, CUT_MARK + 1, "~%08x", fnv1a(u, len));

@@ -195,6 +195,15 @@ static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 	assert_string_equal(out, "caf\xef\xbf\xbd");
 	utf8_clean("\xed\xa0\x80", 3, out, sizeof out); /* a surrogate: three bad bytes */
 	assert_string_equal(out, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	utf8_clean("a\xc2\x9b"
+		   "31m\xc2\x80\xc2\xa0",
+		10, out, sizeof out);
+	assert_string_equal(out, "a\xef\xbf\xbd"
+				 "31m\xef\xbf\xbd\xc2\xa0");
+	assert_false(utf8_plain("a\xc2\x9b"
+				"31m"));
+	assert_false(utf8_plain("a\xc2"));
+	assert_true(utf8_plain("a\xc2\xa0"));
 	memset(long_text, 'x', sizeof long_text);
 	size_t n = utf8_clean(long_text, sizeof long_text, out, sizeof out);
 
