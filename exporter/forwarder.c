@@ -443,22 +443,21 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
-int forwarder_stop(struct forwarder *f, double timeout_seconds)
+int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry)
 {
-	struct timespec until = monotonic_after(timeout_seconds);
-
 	if (!f)
 		return 0;
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
-	if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	if (!thread_join(f->thread, timeout_seconds, hurry)) {
 		pthread_mutex_lock(&f->lock);
 		atomic_store(&f->abort, true);
 		pthread_cond_broadcast(&f->changed);
 		pthread_mutex_unlock(&f->lock);
-		until = monotonic_after(ABORT_SECONDS);
+		struct timespec until = monotonic_after(ABORT_SECONDS);
+
 		if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
 			log_line(LOG_LEVEL_ERROR,
 				"runs could not be handed on before the end: the disk of the "

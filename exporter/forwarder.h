@@ -11,6 +11,7 @@
 #ifndef EXPORTER_FORWARDER_H
 #define EXPORTER_FORWARDER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,12 +34,13 @@ struct forwarder_options {
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /*
- * Tries for timeout_seconds to hand on what is left, then ends within a second. Before the historian stops, and
+ * Tries for timeout_seconds to hand on what is left, and no longer when one of the signals hurry comes, which the caller
+ * blocks; then ends within a second. Before the historian stops, and
  * after historian_flush: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
  * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
  * _exit(2).
  */
-int forwarder_stop(struct forwarder *f, double timeout_seconds);
+int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry);
 
 /* Of all forwarders of this program: for its own metrics. Any thread. */
 struct forward_counts {

@@ -96,10 +96,16 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 /* What ended at the end is on disk before the forwarder looks for the last time. */
 static int stop_forwarder(struct forwarder *f, struct app *app)
 {
+	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
+	sigset_t hurry;
+
 	if (!f)
 		return 0;
 	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	return forwarder_stop(f, app->options->forward_timeout);
+	sigemptyset(&hurry);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		sigaddset(&hurry, ends[i]);
+	return forwarder_stop(f, app->options->forward_timeout, &hurry);
 }
 
 /* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */

@@ -1,6 +1,14 @@
 /* Threads. */
 #include "collectors/base/thread.h"
 
+#include <math.h>
+#include <time.h>
+
+#include "collectors/base/clock.h"
+
+/* So late at most is a signal seen. */
+#define HURRY_SECONDS 0.1
+
 int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*function)(void *),
 	void *context, struct err *e)
 {
@@ -15,4 +23,26 @@ int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*functio
 		return err_system(e, -code, "start the thread \"%s\"", name);
 	pthread_setname_np(*ret, name);
 	return 0;
+}
+
+static bool has_come(const sigset_t *signals)
+{
+	return sigtimedwait(signals, NULL, &(struct timespec){0}) > 0;
+}
+
+bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
+{
+	struct mono begin = now_read().mono;
+	double left = seconds;
+
+	while (has_come(hurry))
+		;
+	do {
+		struct timespec until = monotonic_after(fmin(left, HURRY_SECONDS));
+
+		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
+			return true;
+		left = seconds - mono_seconds_between(begin, now_read().mono);
+	} while (left > 0 && !has_come(hurry));
+	return false;
 }

@@ -280,6 +280,26 @@ class Forward(support.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"is empty", result.stderr)
 
+    def test_a_second_signal_ends_the_waiting(self):
+        central = self.central(*[503] * 1000)
+        run = self.start(*self.wrapper_arguments(QUICK, flags=[f"--forward.url={central.url}", "--forward.timeout=1h"]))
+        wait_until(lambda: central.posts, "the first attempt")
+        run.send(signal.SIGTERM)
+        self.assertEqual(run.wait(), 0)
+        self.assertTrue(run.said("they wait in the history"))
+        server = self.serve(f"--forward.url={central.url}", "--forward.timeout=1h")
+        n = len(central.posts)
+        wait_until(lambda: len(central.posts) > n, "the first attempt")
+        server.send(signal.SIGTERM)
+        wait_until(lambda: server.said("msg=stopping"), "the end")
+
+        def ended():
+            # The signal that began the end, and all of before the waiting, do not count.
+            server.send(signal.SIGTERM)
+            return server.process.poll() is not None
+        wait_until(ended, "the end")
+        self.assertEqual(server.wait(), 0)
+
     def test_a_pipe_for_certificates_holds_up_nobody(self):
         pipe = f"{self.folder}/pipe"
         os.mkfifo(pipe)
