@@ -103,7 +103,8 @@ static size_t candidates_of(const struct track *t, const struct ratios *r,
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		bool take = at < r->n && r->at[at].value <= higher;
+		/* What is no number comes as it stands, and once, as all others do. */
+		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
 		above += !take;

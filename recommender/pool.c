@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Where the ascending stretch ends that begins at first. */
+/*
+ * Where the ascending stretch ends that begins at first. What is no number is not above its neighbour: of figures beyond
+ * all bounds nothing sensible comes, but it comes.
+ */
 static size_t stretch_end(const struct pool *p, size_t first)
 {
 	size_t end = first + 1;
 
-	while (end < p->n && p->atom[end - 1].value <= p->atom[end].value)
+	while (end < p->n && !(p->atom[end - 1].value > p->atom[end].value))
 		end++;
 	return end < p->n ? end : p->n;
 }
@@ -28,7 +31,7 @@ static bool merge_stretches(struct pool *p)
 			return true;
 		end = middle < p->n ? stretch_end(p, middle) : middle;
 		for (size_t a = first, b = middle; a < middle || b < end;)
-			*to++ = b == end || (a < middle && from[a].value <= from[b].value) ?
+			*to++ = b == end || (a < middle && !(from[a].value > from[b].value)) ?
 					from[a++] :
 					from[b++];
 	}

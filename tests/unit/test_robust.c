@@ -4,6 +4,7 @@
  */
 #include "tests/unit/test_main.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -202,6 +203,36 @@ static void short_histories_are_met_with_a_margin(void **state)
 	}
 }
 
+/* Whoever hands runs on may say anything of them: nothing waits for ever, and nothing is written where nothing is. */
+static void figures_beyond_all_bounds_have_an_answer(void **state)
+{
+	static const double figures[] = {
+		1e308, DBL_MAX, 1e200, 1e154, 5e-324, 1e-300, 1, GIB, INFINITY, NAN};
+	enum { N = ARRAY_LEN(figures) };
+
+	(void)state;
+	for (size_t k = 0; k < N * N * N; k++) {
+		const struct rule *rule = &auto_rules[RISK_BALANCED];
+		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);
+		double quantile[8];
+		struct outlook outlook;
+
+		rule->start(rule_state, &rule->defaults);
+		for (unsigned i = 0; i < 9; i++) {
+			double peak = i % 2 ? figures[k % N] : 50 + i;
+			struct observation o = observation_of(peak, i % 3 ? figures[k / N % N] : i,
+				figures[(k / N / N + i) % N]);
+
+			rule->learn(rule_state, &o);
+			double asked = rule->allocate(rule_state, figures[(k + i) % N]);
+
+			auto_outlook(rule_state, NAN, asked, &outlook);
+			auto_quantile(rule_state, NAN, 0.9);
+			auto_quantiles(rule_state, NAN, ARRAY_LEN(quantile), quantile);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +240,7 @@ int main(void)
 		cmocka_unit_test(waste_and_failures_are_bounded),
 		cmocka_unit_test(it_costs_less_than_the_baseline),
 		cmocka_unit_test(short_histories_are_met_with_a_margin),
+		cmocka_unit_test(figures_beyond_all_bounds_have_an_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
