@@ -112,7 +112,8 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 /* Does somebody answer at this socket? -ECONNREFUSED: it is left over. */
 static int try_unix(const struct sockaddr_un *at)
 {
-	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* Whoever is stopped, with others in line, would have us wait for its end. */
+	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
@@ -126,27 +127,36 @@ static bool is_socket(const char *path)
 	return lstat(path, &s) == 0 && S_ISSOCK(s.st_mode);
 }
 
+static int address_of_unix(struct sockaddr_un *ret, const char *path, struct err *e)
+{
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof ret->sun_path)
+		return err_set(e, -ENAMETOOLONG,
+			"--web.unix-socket=%.100s: a path may have at most %zu bytes", path,
+			sizeof ret->sun_path - 1);
+	text_copy(path, ret->sun_path, sizeof ret->sun_path);
+	return 0;
+}
+
 void listen_drop_unix(const char *path)
 {
-	if (is_socket(path))
+	struct sockaddr_un at;
+
+	if (is_socket(path) && address_of_unix(&at, path, NULL) == 0 &&
+		try_unix(&at) == -ECONNREFUSED)
 		unlink(path);
 }
 
 int listen_unix(int *ret, const char *path, struct err *e)
 {
 	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct sockaddr_un at;
 
 	if (fd < 0)
 		return err_system(e, -errno, "make a Unix socket");
-	if (strlen(path) >= sizeof at.sun_path)
-		return err_set(e, -ENAMETOOLONG,
-			"--web.unix-socket=%.100s: a path may have at most %zu bytes", path,
-			sizeof at.sun_path - 1);
-	text_copy(path, at.sun_path, sizeof at.sun_path);
-	/* A file that is no socket refuses connections as well, and is somebody's. */
-	if (try_unix(&at) == -ECONNREFUSED)
-		listen_drop_unix(path);
+	if (address_of_unix(&at, path, e))
+		return -ENAMETOOLONG;
+	listen_drop_unix(path);
 	/* On Linux connecting needs the right to write to it, so nobody else gets in while it is made. */
 	mode_t before = umask(0177);
 	int code =

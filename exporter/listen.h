@@ -34,7 +34,7 @@ int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
  * program that is gone is replaced; anything else at that path is an error.
  */
 int listen_unix(int *ret, const char *path, struct err *e);
-/* Removes it from its folder; what is no socket stays. */
+/* When nobody listens there any more, removes it from its folder; what is no socket, or another program's, stays. */
 void listen_drop_unix(const char *path);
 
 #endif

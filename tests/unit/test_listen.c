@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -117,6 +118,25 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	close(fd);
 	listen_drop_unix(target);
 	assert_false(is_there(target));
+
+	/* At the end of one program another may listen there already. */
+	assert_int_equal(listen_unix(&fd, target, &e), 0);
+	listen_drop_unix(target);
+	assert_true(is_there(target));
+	/* Also when its line is full. */
+	assert_int_equal(listen(fd, 0), 0);
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(at.sun_path, sizeof at.sun_path, "%s", target);
+	/* Whoever looked whether somebody listens stands there still. */
+	assert_int_equal(connect(first, (struct sockaddr *)&at, sizeof at), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(listen_unix(&(int){0}, target, &e), -EADDRINUSE);
+	assert_true(is_there(target));
+	close(first);
+	close(fd);
+	listen_drop_unix(target);
 	assert_int_equal(rmdir(folder), 0);
 }
 
