@@ -1,6 +1,7 @@
 /* Runs that are announced, and ends that are told. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -40,6 +41,23 @@ static struct named *named_by(const struct announcement *a)
 	return n;
 }
 
+/* Whose thread it is; 0 when that cannot be told. /proc shows threads as processes to whoever asks for their number. */
+static pid_t process_of(const struct host *h, pid_t pid)
+{
+	char path[64];
+	struct scan line;
+	uint64_t number;
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "Tgid:") && scan_u64(&line, &number))
+			return (pid_t)number;
+	return 0;
+}
+
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced *ret, struct err *e)
 {
@@ -48,6 +66,11 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	f->host = host;
 	if (process_read_stat(host, a->pid, &stat) < 0)
 		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
+	pid_t process = process_of(host, a->pid);
+
+	if (process && process != a->pid)
+		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
+			(int)process);
 	struct named *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
 	bool known = n != NULL;
 

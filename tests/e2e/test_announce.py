@@ -108,11 +108,13 @@ class Announce(Case):
         self.assertEqual(server.get("/-/healthy").status, 200)
 
     def test_mistakes_are_explained(self):
-        self.serve_unix()
+        server = self.serve_unix()
+        thread = max(int(t) for t in os.listdir(f"/proc/{server.pid}/task"))
         gone = subprocess.Popen(["true"])
         gone.wait()
         for body, status, said in (
                 ({"pid": gone.pid, "job_name": "x"}, 404, "no process"),
+                ({"pid": thread, "job_name": "x"}, 404, f"is a thread of process {server.pid}"),
                 ({"pid": 0, "job_name": "x"}, 400, "whole number"),
                 ({"job_name": ""}, 400, "accepted is a text"),
                 ({}, 400, "needs job_name"),
