@@ -91,8 +91,9 @@ struct job {
 	struct cpu_times forked;
 	/* What was waited for before: a shell that became this program leaves us the times of its children. */
 	struct rusage waited_before;
-	bool peak_seen; /* the sampler saw the job's memory itself */
-	bool killed;    /* a process of it ended by SIGKILL */
+	bool peak_seen;  /* the sampler saw the job's memory itself */
+	bool killed;     /* a process of it ended by SIGKILL */
+	bool is_to_stop; /* we were asked to, and do when it has */
 	char run_id[RUN_ID_MAX];
 	bool followed;
 	struct run_accounts accounts;
@@ -336,12 +337,25 @@ static void stop_as_asked(void)
 	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 }
 
+/* A job that does something else instead keeps the terminal, and us with it. */
+static void stop_with_job(struct job *job)
+{
+	siginfo_t info = {0};
+
+	if (!job->is_to_stop || waitid(P_PID, (id_t)job->pid, &info, WSTOPPED | WNOHANG) < 0 ||
+		info.si_pid != job->pid)
+		return;
+	job->is_to_stop = false;
+	stop_as_asked();
+}
+
 static void forward(struct job *job, const siginfo_t *info)
 {
 	if (!reaches_job(info))
 		kill(job->pid, info->si_signo);
-	if (info->si_signo == SIGTSTP)
-		stop_as_asked();
+	if (info->si_signo == SIGTSTP || info->si_signo == SIGCONT)
+		job->is_to_stop = info->si_signo == SIGTSTP;
+	stop_with_job(job);
 }
 
 static void wait_for_end(struct app *app, struct job *job)
@@ -356,10 +370,13 @@ static void wait_for_end(struct app *app, struct job *job)
 
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
-		if (info.si_signo == SIGCHLD)
-			on_child(app, job);
-		else
+		if (info.si_signo != SIGCHLD) {
 			forward(job, &info);
+			continue;
+		}
+		on_child(app, job);
+		if (!job->ended)
+			stop_with_job(job);
 	}
 }
 

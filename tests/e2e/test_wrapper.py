@@ -247,6 +247,44 @@ os._exit(7)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5)
 
 
+    def test_it_is_stopped_as_the_job_is(self):
+        """What an interactive shell sees of ^Z: nothing where the job does something else then."""
+        shell = python_job("""
+import os, signal, subprocess, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = subprocess.Popen(sys.argv[1:], process_group=0)
+os.tcsetpgrp(0, job.pid)
+print("in front", flush=True)
+while os.WIFSTOPPED(status := os.waitpid(job.pid, os.WUNTRACED)[1]):
+    print("stopped", flush=True)
+    os.killpg(job.pid, signal.SIGCONT)
+os.tcsetpgrp(0, os.getpid())
+print("ended", os.waitstatus_to_exitcode(status), flush=True)
+""")
+        job = """
+import os, signal, sys
+if sys.argv[1] == "trap":
+    signal.signal(signal.SIGTSTP, lambda *_: os.write(1, b"trapped\\n"))
+print("ready", flush=True)
+sys.exit(len(sys.stdin.readline()))
+"""
+        for how, said in (("trap", b"trapped"), ("stop", b"stopped")):
+            with self.subTest(how=how):
+                pid, terminal = pty.fork()
+                if pid == 0:
+                    wrapper = [EXPORTER, *self.wrapper_arguments(python_job(job, how), flags=["--quiet"])]
+                    os.execve(shell[0], [*shell, *wrapper], self.environment)
+                output = b""
+                for until, typed in ((b"in front", b""), (b"ready", b"\x1a"), (said, b"line\n"), (b"ended", b"")):
+                    while until not in output:
+                        output += os.read(terminal, 1000)
+                    os.write(terminal, typed)
+                os.waitpid(pid, 0)
+                os.close(terminal)
+                self.assertIn(b"ended 5", output)
+                self.assertEqual(b"stopped" in output, how == "stop")
+
+
 class Announced(Case):
     """What is known of a run before it starts goes with its record."""
 
