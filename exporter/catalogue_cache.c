@@ -15,6 +15,8 @@
 #include "exporter/untrusted.h"
 
 #define BUSY_MS 5000
+/* The smallest page of SQLite. */
+#define PAGE_LEAST 512
 
 void cache_finalizep(sqlite3_stmt **s)
 {
@@ -121,6 +123,33 @@ int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	return code ? code : cache_create_tables(k, e);
 }
 
+/* A database of something else has tables, but none of our answers. */
+static bool is_of_others(const struct catalogue_cache *k)
+{
+	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+
+	return cache_prepare(k, "SELECT count(*), total(name = 'page') FROM sqlite_schema", &s,
+		       NULL) == 0 &&
+	       sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) > 0 &&
+	       sqlite3_column_double(s, 1) == 0;
+}
+
+/* What is left of a database still consists of pages; a file of another kind hardly does. */
+static bool is_no_database(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size % PAGE_LEAST != 0;
+}
+
+/* Whoever names another file by mistake does not lose it. */
+static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
+{
+	if (readable ? !is_of_others(k) : !is_no_database(k->path))
+		return 0;
+	return err_set(e, -EEXIST, "%s: it is no catalogue's cache, and stays as it is", k->path);
+}
+
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e)
 {
 	struct catalogue_cache *k = xcalloc(1, sizeof *k);
@@ -129,7 +158,13 @@ int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct 
 	k->path = xstrdup(path);
 	make_directories(path);
 	code = open_file(k, e);
-	if (code == 0 && version_of(k, &version))
+	bool readable = code == 0 && version_of(k, &version) == 0;
+
+	if (code == 0 && !readable && (sqlite3_errcode(k->db) & 0xff) == SQLITE_BUSY)
+		code = cache_error(k, e);
+	if (code == 0)
+		code = check_owner(k, readable, e);
+	if (code == 0 && !readable)
 		code = cache_begin_anew(k, e);
 	else if (code == 0 && version != CATALOGUE_CACHE_VERSION)
 		code = version ? cache_begin_anew(k, e) : cache_create_tables(k, e);

@@ -337,6 +337,41 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 	assert_null(k);
 }
 
+/* Such as the history, or the servers of --catalogue.path. */
+static void what_is_of_others_is_left_as_it_is(void **state)
+{
+	static const char *const databases[] = {
+		"CREATE TABLE run (id); PRAGMA user_version = 7", "CREATE TABLE server (id)"};
+	struct catalogue_cache *k = NULL;
+	struct err e = {0};
+	struct stat st;
+	sqlite3 *db;
+
+	(void)state;
+	catalogue_cache_close(opened());
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, databases[i], NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(catalogue_cache_open(&k, path, &e), -EEXIST);
+		assert_non_null(strstr(e.text, "stays as it is"));
+		assert_int_equal(sqlite3_exec(db, i ? "SELECT * FROM server" : "SELECT * FROM run",
+					 NULL, NULL, NULL),
+			SQLITE_OK);
+		assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	}
+
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("vendor_id,server_id,vcpus,memory_amount\n", f);
+	fclose(f);
+	assert_int_equal(catalogue_cache_open(&k, path, &e), -EEXIST);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 40);
+	assert_null(k);
+}
+
 static void a_pipe_in_its_place_is_told_and_left_there(void **state)
 {
 	struct catalogue_cache *k = NULL;
@@ -367,6 +402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_are_kept_confirmed_and_forgotten, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(what_is_of_others_is_left_as_it_is, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_pipe_in_its_place_is_told_and_left_there,
 			new_path, remove_path),
