@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -214,11 +215,63 @@ static FILE *create_anew(const char *path)
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
+/* Links that root or we made are followed; what others put into a folder is not. */
+static bool is_own_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+/*
+ * The device or FIFO that stands at the path, such as /dev/null or /dev/stdout, opened: a file in its place would be the
+ * last that anybody saw of it. -ENOENT: there is none.
+ */
+static int open_special(const char *path)
+{
+	int follow = is_own_link(path) ? 0 : O_NOFOLLOW;
+	struct stat st;
+
+	if (fstatat(AT_FDCWD, path, &st, follow ? AT_SYMLINK_NOFOLLOW : 0) < 0 ||
+		S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
+		return -ENOENT;
+	/* Nobody waits for who is to read. */
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | follow);
+
+	if (fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0)
+		return fd;
+	int code = -errno;
+
+	closep(&fd);
+	return code == -ENOENT ? -ENXIO : code;
+}
+
+static int write_special(int fd, const char *path, const struct buf *body, struct err *e)
+{
+	FILE *f = fdopen(fd, "w");
+	bool written = f && fwrite(buf_text(body), 1, body->len, f) == body->len;
+
+	if (f)
+		written = fclose(f) == 0 && written;
+	else
+		close(fd);
+	return written ? 0 : err_system(e, -errno, "write %s", path);
+}
+
 /* Whoever reads the file meanwhile sees the old one or the new one. */
 static int write_file(const char *path, const struct buf *body, struct err *e)
 {
-	char part[PATH_MAX];
+	char part[PATH_MAX], real[PATH_MAX];
 
+	int special = open_special(path);
+
+	if (special >= 0)
+		return write_special(special, path, body, e);
+	if (special != -ENOENT)
+		return err_system(e, special, "write %s", path);
+	if (is_own_link(path) && realpath(path, real))
+		path = real;
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return err_set(e, -ENAMETOOLONG, "the name of the file is too long");
 	FILE *f = create_anew(part);

@@ -1,5 +1,6 @@
 """Commands without a server: the same answers as over HTTP, and help that helps."""
 import json
+import os
 import re
 import urllib.parse
 
@@ -90,6 +91,31 @@ class Answers(Case):
                 result = self.command(command, "--job-name=etl/laod", f"--history.path={self.history}")
                 self.assertEqual(result.returncode, 1)
                 self.assertIn("etl/load", result.stdout + result.stderr)
+
+    def test_goes_where_o_says_and_replaces_no_device(self):
+        self.run_job(["true"])
+        question = ["jobs", f"--history.path={self.history}"]
+        expected = self.command(*question).stdout
+        file, link, fifo = (self.folder / name for name in ("file", "link", "fifo"))
+        file.write_text("before")
+        link.symlink_to(file)
+        os.mkfifo(fifo)
+        self.assertEqual(self.command(*question, "-o", str(link)).returncode, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(file.read_text(), expected)
+        result = self.command(*question, "-o", str(fifo))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"write {fifo}", result.stderr)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.assertEqual(self.command(*question, "-o", str(fifo)).returncode, 0)
+        self.assertEqual(os.read(reader, 1 << 16).decode(), expected)
+        self.assertTrue(fifo.is_fifo())
+        link.unlink()
+        # As /dev/stdout leads to /proc/self/fd/1, and that to a pipe.
+        link.symlink_to("/proc/self/fd/1")
+        self.assertEqual(self.command(*question, "-o", str(link)).stdout, expected)
+        self.assertTrue(link.is_symlink())
 
     def test_a_history_that_is_not_there_is_named(self):
         result = self.command("runs", "--job-name=job", f"--history.path={self.folder}/none.db")
