@@ -174,6 +174,18 @@ static _Noreturn void report_and_become(const struct job *job, char *const comma
 	_exit(told ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
+/* There is no room for two: nothing is recorded yet, and what we opened and started ends with us. */
+static int go_unwatched(struct job *job, const char *what, int failure, char *const command[])
+{
+	struct err e = {0};
+
+	err_system(&e, -failure, "%s", what);
+	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
+	/* A control group would stay. */
+	run_accounts_close(&job->accounts);
+	return wrapper_become(command);
+}
+
 /* 0 with a started command; otherwise the exit code to give back. */
 static int start(struct job *job, char *const command[])
 {
@@ -181,7 +193,7 @@ static int start(struct job *job, char *const command[])
 	struct report r = {0};
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return not_started("pipe", errno);
+		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
 	job->started = now_read();
 	job->pid = fork();
@@ -192,7 +204,7 @@ static int start(struct job *job, char *const command[])
 	AUTO(closep) int result = pipe_fds[0];
 
 	if (failure)
-		return not_started("fork", failure);
+		return go_unwatched(job, "fork", failure, command);
 	if (read(result, &r, sizeof r) == sizeof r) {
 		job->forked_rss = r.rss;
 		job->forked = r.cpu;

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pty
+import resource
 import signal
 import subprocess
 
@@ -402,6 +403,18 @@ print(asked.value)
 """)
         result = self.run_job(job, flags=["--path.procfs=/nonexistent"])
         self.assertEqual((result.stdout, result.returncode), (b"0\n", 0), result.stderr)
+
+    def test_whatever_is_short_the_job_is_started(self):
+        """Of open files, there is too little room for ever more of what we open: at last for a pipe. Of processes likewise."""
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        # Where nobody may be, too.
+        os.chmod(self.folder, 0o777)
+        for kind, most, options in ((resource.RLIMIT_NOFILE, range(5, 40, 3), {}), (resource.RLIMIT_NPROC, range(0, 12), nobody)):
+            for n in most:
+                with self.subTest(kind=kind, n=n):
+                    result = self.run_job(["sh", "-c", "exit 3"], flags=["--quiet", "--log.level=error", "--no-cloud.discovery"],
+                                          preexec_fn=lambda: resource.setrlimit(kind, (n, n)), **options)
+                    self.assertEqual(result.returncode, 3, result.stderr)
 
     def test_goes_on_without_a_place_for_the_history(self):
         arguments = ["run", "--job-name=job", "--history.path=/dev/null/history.db", "--", "sh", "-c", "echo works; exit 5"]
