@@ -74,28 +74,42 @@ static struct arena_chunk *chunk_new(size_t at_least)
 	return c;
 }
 
-/* The next chunk with room for size: later chunks are empty ones kept by arena_reset. */
+/* Empty ones that arena_reset kept; how much there was in them. */
+static size_t drop_chunks(struct arena_chunk **first)
+{
+	size_t size = 0;
+
+	for (struct arena_chunk *c = *first, *next; c; c = next) {
+		next = c->next;
+		size += c->size;
+		free(c);
+	}
+	*first = NULL;
+	return size;
+}
+
+/*
+ * The next chunk with room for size: later chunks are empty ones. Where none has, what is asked for grew since the last
+ * time: they give way to one that is as large as all of them, or else each time would leave one more that is too small.
+ */
 static struct arena_chunk *chunk_for(struct arena *a, size_t size)
 {
 	struct arena_chunk *c = a->current;
 
 	if (c && c->size - c->used >= size)
 		return c;
-	while (c && c->next) {
-		c = c->next;
-		if (c->size >= size) {
-			a->current = c;
-			return c;
-		}
-	}
-	struct arena_chunk *fresh = chunk_new(size);
+	struct arena_chunk **later = c ? &c->next : &a->first;
 
-	if (c)
-		c->next = fresh;
-	else
-		a->first = fresh;
-	a->current = fresh;
-	return fresh;
+	for (c = *later; c && c->size < size;)
+		c = c->next;
+	if (!c) {
+		size_t room = drop_chunks(later);
+
+		c = chunk_new(room > size ? room : size + (room ? size / 4 : 0));
+		*later = c;
+	}
+	a->current = c;
+	return c;
 }
 
 void *arena_alloc(struct arena *a, size_t size)
@@ -126,10 +140,7 @@ void arena_reset(struct arena *a)
 
 void arena_done(struct arena *a)
 {
-	for (struct arena_chunk *c = a->first, *next; c; c = next) {
-		next = c->next;
-		free(c);
-	}
+	drop_chunks(&a->first);
 	*a = (struct arena){0};
 }
 

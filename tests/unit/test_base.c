@@ -251,19 +251,6 @@ static void wall_text_is_rfc3339(void **state)
 	assert_string_equal(text, "1969-12-31T23:59:59.999Z");
 }
 
-static void arena_reuses_its_room(void **state)
-{
-	struct arena a = {0};
-
-	(void)state;
-	void *first = arena_alloc(&a, 100);
-
-	arena_alloc(&a, 100000);
-	arena_reset(&a);
-	assert_ptr_equal(arena_alloc(&a, 100), first);
-	arena_done(&a);
-}
-
 static void tree_reads_whole_files_or_says_too_big(void **state)
 {
 	struct tree *t;
@@ -482,7 +469,6 @@ int main(void)
 		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
 		cmocka_unit_test(any_number_of_seconds_makes_a_time),
 		cmocka_unit_test(wall_text_is_rfc3339),
-		cmocka_unit_test(arena_reuses_its_room),
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),
 		cmocka_unit_test(only_a_mount_table_tells_of_changes),
 		cmocka_unit_test(records_are_all_read),

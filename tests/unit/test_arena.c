@@ -1,0 +1,52 @@
+/* collectors/base/mem: arenas that are used again and again. */
+#include "tests/unit/test_main.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+static void arena_reuses_its_room(void **state)
+{
+	struct arena a = {0};
+
+	(void)state;
+	void *first = arena_alloc(&a, 100);
+
+	arena_alloc(&a, 100000);
+	arena_reset(&a);
+	assert_ptr_equal(arena_alloc(&a, 100), first);
+	arena_done(&a);
+}
+
+static void arena_of_what_grows_stays_as_large_as_that(void **state)
+{
+	struct arena a = {0};
+	size_t largest = 1000 * 520;
+
+	(void)state;
+	/* What a snapshot of ever more runs takes, and something small around it. */
+	for (size_t n = 1; n <= 1000; n++) {
+		arena_reset(&a);
+		arena_alloc(&a, 100);
+		memset(arena_alloc(&a, n * 520), 1, n * 520);
+		arena_text(&a, "after", 5);
+	}
+	size_t taken = 0;
+
+	/* A chunk begins with where the next one is. */
+	for (const struct arena_chunk *c = a.first; c; c = *(struct arena_chunk *const *)c)
+		taken += malloc_usable_size((void *)(uintptr_t)c);
+	assert_in_range(taken, largest, 2 * largest);
+	arena_done(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arena_reuses_its_room),
+		cmocka_unit_test(arena_of_what_grows_stays_as_large_as_that),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
