@@ -231,8 +231,9 @@ class Replaced(Job):
             # Past the schema: the pages of tables and indexes.
             file.seek(4096)
             file.write(b"\xa5" * (size - 4096))
+        # After a minute the historian looks by itself.
         aside = wait_until(lambda: server.get("/runs?job_name=job") and list(self.folder.glob("history.db.corrupt-*")),
-                           "the damaged file set aside")
+                           "the damaged file set aside", 30)
         self.assertTrue(aside)
         # The fresh file is made by whoever writes next.
         wait_until(lambda: server.get("/jobs").status in (200, 404), "an answer without the damaged file")
