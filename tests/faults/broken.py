@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+"""Breaks the promises of tests/faults/README.md on purpose, one at a time, and sees whether its test notices.
+
+Usage: tests/faults/broken.py [NAME...]       some 40 minutes; not part of the tests; exit code 1 when a test did not notice
+
+Each row replaces a piece of the source, in a copy of what is tracked here, builds that, and runs the test of the promise, which
+must fail. First all of these tests run on the program as it is, and must pass.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).parents[2]
+LIMIT_SECONDS = 300
+TRIES = 3
+
+# name: (file, what stands there, what is put there, test: unit:NAME of build/check, or FILE[:NAME] of tests/e2e)
+ROWS = {
+    "a commit every fourth time": (
+        "exporter/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
+        "	return now >= h->paused_until && (h->ring.n > 3 || now >= h->upkeep_at);",
+        "test_faults_history.py:Killed"),
+    "nobody is hung up on": (
+        "exporter/crowd.c", "	if (c->n > c->max && g)", "	if (c->n > c->max && g && !c->max)",
+        "test_faults_http.py:Crowd.test_idle_connections_above_the_limit_keep_no_scraper_out"),
+    "who is being answered is never hung up on": (
+        "exporter/crowd.c", "TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle)", "TAILQ_FIRST(&c->idle)",
+        "test_faults_http.py:Crowd.test_who_asks_for_ever_and_never_reads_keeps_no_scraper_out"),
+    "answers without bound": (
+        "exporter/crowd.c", "	if (g && g != asking)", "	if (g && g == asking)",
+        "test_faults_http.py:Crowd.test_answers_that_nobody_reads_are_bounded"),
+    "all open files for connections": (
+        "exporter/http.c", "		most = l.rlim_cur / 2;", "		most = l.rlim_cur;",
+        "test_faults_http.py:Crowd.test_few_open_files_are_shared_with_what_reads_processes"),
+    "samples are lost while the disk is full": (
+        "exporter/historian.c", "	ring_put_back(&h->ring, &work->batch);", "	ring_done(&work->batch);",
+        "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),
+    "a signal at the largest file": (
+        "exporter/wrapper.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
+        "test_faults_history.py:LargestFile"),
+    "room for eight samples": (
+        "exporter/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
+        "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
+    "the sampler waits for the disk": (
+        "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
+        "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
+    "another writer's lock is no reason to try again": (
+        "exporter/historian.c", "	h->pause = next_pause(h, failed && !at_once);",
+        "	if (failed)\n		ring_done(&h->ring);\n	h->pause = next_pause(h, failed && !at_once);",
+        "test_faults_history.py:Locked.test_another_writer_stalls_no_scrape_and_loses_nothing"),
+    "a deleted file is written on": (
+        "exporter/history_open.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
+        "	if (!history_moved(h) || h->writes)\n		return 0;\n	return err_set",
+        "test_faults_history.py:Replaced.test_deleted_while_a_run_goes_on"),
+    "damage is left to the reader": (
+        "exporter/app.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
+        "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),
+    "a FIFO is opened": (
+        "exporter/history_open.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
+    "views are read": (
+        "exporter/untrusted.h", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
+    "a schema of the future is taken for ours": (
+        "exporter/history_schema.c", "	if (version > SCHEMA_VERSION)", "	if (version > SCHEMA_VERSION + 1000000)",
+        "test_history.py:BrokenFile"),
+    "two lengths are one": (
+        "exporter/framing.c", "		twice |= f->times[i] > 1;", "		twice |= f->times[i] > 100;",
+        "test_attackers.py:Smuggled.test_what_is_ambiguous_is_refused_and_ends_the_connection"),
+    "a body is waited for however long": (
+        "exporter/http.c", "exchange_length(x) > BODY_READ_MAX", "exchange_length(x) == 1",
+        "test_attackers.py:Smuggled.test_a_body_that_is_announced_too_long_is_not_waited_for"),
+    "any name is ours": (
+        "exporter/hosts.c", "	return is_address(host) || ", "	return !is_address(host) || ",
+        "test_attackers.py:ReboundNames.test_nothing_is_read_by_a_name_that_is_not_ours"),
+    "long answers without bound": (
+        "exporter/desk.c", "d->bytes < d->most_bytes", "d->bytes < SIZE_MAX / 2",
+        "test_attackers.py:LongAnswers.test_clients_that_do_not_read_them_fill_no_memory"),
+    "everybody may change": (
+        "exporter/site_change.c", "	if (!o->allow_changes)\n", "	if (!o->allow_changes && !o)\n", "unit:site_change"),
+    "a page of elsewhere may change": (
+        "exporter/site_change.c", "	if (is_from_elsewhere(r))", "	if (is_from_elsewhere(r) && !r)", "unit:site_change"),
+    "half a token is one": (
+        "exporter/token.c", "	unsigned found = n != len;", "	unsigned found = n > len;", "unit:token"),
+    "a file that is being written is read": (
+        "exporter/web.c", "	       age >= 0 && age < SETTLE_NS;", "	       age >= 0 && age < 0;",
+        "test_web_config.py:WebConfig.test_a_file_that_is_being_written_opens_no_door"),
+    "a stranger is refused at once": (
+        "exporter/web_users.c", "	const char *hash = user ? user->hash : hash_for_stranger(u, q);",
+        "	const char *hash = user ? user->hash : hash_for_stranger(u, q);\n\n	if (!user)\n		return WEB_DENIED;",
+        "unit:web_users"),
+    "one guesser fills the queue": (
+        "exporter/web_users.c", "		if (u->job[i].address == q->address &&", "		if (u->job[i].address != q->address && !q->address &&",
+        "unit:web_users"),
+    "passwords on the serving thread": (
+        "exporter/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
+        "	bool fits = password_fits(password, hash) && known_name;\n	pthread_mutex_unlock(&u->lock);",
+        "test_web_config.py:WebConfig.test_a_password_never_holds_up_a_scrape"),
+    "a device is opened in a control group": (
+        "collectors/base/tree.c", "where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC",
+        "where.f_type == 1", "unit:base"),
+    "a PID is the process": (
+        "collectors/process_member.c", "(code == 0 && s.start_ticks != m->start_ticks)", "(code == 1)",
+        "test_faults_machine.py:Reuse"),
+    "a circle of parents is walked": (
+        "collectors/process_tree.c", "	if (t->n >= JOBS_PROCESSES_MAX || process_tree_find(t, pid) != PROCESS_TREE_NONE)",
+        "	if (t->n >= 100)", "unit:jobs_odd"),
+    "durations by the wall clock": (
+        "collectors/jobs_follow.c", "	return mono_seconds_between(t->started_mono,",
+        "	if (h->now.wall.ns)\n		return (double)(h->now.wall.ns - h->now.mono.ns) / 1e9;\n	return mono_seconds_between(t->started_mono,",
+        "test_faults_machine.py:Time.test_clock_that_steps_changes_no_duration_and_loses_no_sample"),
+    "cores of a server": (
+        "exporter/privileges.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)", "prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)",
+        "test_hardening.py:Cores"),
+    "no filter of system calls": (
+        "exporter/privileges.c", "	if (o->security_seccomp && !IS_TRACED_BY_ITSELF) {",
+        "	if (o->security_seccomp && IS_TRACED_BY_ITSELF) {", "test_privileges.py"),
+    "new privileges": (
+        "exporter/privileges.c", "prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)", "prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)",
+        "test_privileges.py"),
+    "a decimal comma": (
+        "exporter/main.c", "	signal(SIGXFSZ, SIG_IGN);", "	signal(SIGXFSZ, SIG_IGN);\n	setlocale(LC_ALL, \"\");",
+        "test_faults_machine.py:Locale"),
+}
+INCLUDES = {"a decimal comma": "#include <locale.h>\n"}
+
+
+class Copy:
+    def __init__(self, folder):
+        self.root = pathlib.Path(folder) / "source"
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+        for name in filter(None, tracked.decode().split("\0")):
+            if (ROOT / name).is_file():
+                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.root / name)
+
+    def run(self, command, **options):
+        return subprocess.run(["bash", "-c", f". tests/build.sh; {command}"], cwd=self.root, capture_output=True, text=True,
+                              check=False, **options)
+
+    def build(self, test):
+        preset, targets = ("check", f"test_{test[5:]}") if test.startswith("unit:") else ("e2e", "")
+        done = self.run(f"build_preset {preset} {targets}")
+        return done.stdout + done.stderr if done.returncode else ""
+
+    def failure(self, test):
+        """What the test says when it fails, "" when it passes."""
+        if test.startswith("unit:"):
+            command = f"ctest --test-dir build/check -R '^check.unit.{test[5:]}$' --no-tests=error --output-on-failure"
+        else:
+            file, _, name = test.partition(":")
+            command = f"env {environment_of(self.root)} /usr/bin/python3 -B tests/e2e/{file} {name}"
+        try:
+            done = self.run(command, timeout=LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"not over after {LIMIT_SECONDS} s"
+        return done.stdout + done.stderr if done.returncode else ""
+
+
+def environment_of(root):
+    """What CTest gives to these tests, as KEY=VALUE words."""
+    text = "".join(p.read_text() for p in (root / "build/e2e/tests/e2e").glob("CTestTestfile.cmake"))
+    found = dict(re.findall(r"(RIGHTSIZE_[A-Z_]+)=([^;\"\]]+)", text))
+    return " ".join(f"'{k}={v}'" for k, v in found.items())
+
+
+def try_row(copy, name):
+    file, before, after, test = ROWS[name]
+    path = copy.root / file
+    good = path.read_text()
+    if good.count(before) != 1:
+        return f"{file} has {good.count(before)} places like this: mend the row"
+    path.write_text(INCLUDES.get(name, "") + good.replace(before, after))
+    try:
+        failed = copy.build(test)
+        if failed:
+            return "it does not build:\n" + failed[-2000:]
+        # Some faults show by chance.
+        return "" if any(copy.failure(test) for _ in range(TRIES)) else "NOT NOTICED"
+    finally:
+        path.write_text(good)
+
+
+def main():
+    names = sys.argv[1:] or list(ROWS)
+    unknown = [name for name in names if name not in ROWS]
+    if unknown:
+        sys.exit(f"broken.py: {unknown[0]!r} is none of: " + ", ".join(ROWS))
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="broken-") as folder:
+        copy = Copy(folder)
+        for test in dict.fromkeys(ROWS[name][3] for name in names):
+            wrong = copy.build(test) or copy.failure(test)
+            if wrong:
+                sys.exit(f"broken.py: {test}, on the program as it is: {wrong[-2000:]}")
+        print(f"{'broken on purpose':55} test", flush=True)
+        for name in names:
+            said = try_row(copy, name)
+            bad += bool(said)
+            print(f"{name:55} {ROWS[name][3]}: {said or 'noticed'}", flush=True)
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
