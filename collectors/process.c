@@ -285,6 +285,22 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 	return code;
 }
 
+pid_t process_of(const struct host *h, pid_t pid)
+{
+	char path[PATH_SIZE];
+	struct scan line;
+	uint64_t number;
+
+	process_path(path, pid, "status");
+	ssize_t n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "Tgid:"))
+			return scan_u64(&line, &number) && number <= INT32_MAX ? (pid_t)number : 0;
+	return 0;
+}
+
 uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 {
 	struct timespec t;

@@ -73,6 +73,12 @@ int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
 /*
+ * Whose thread has this number: that of a process is its own. Threads have numbers of the same row, and files below /proc, but
+ * are not listed there. 0 when it cannot be told.
+ */
+pid_t process_of(const struct host *h, pid_t pid);
+
+/*
  * CPU time of a live process or zombie, all its threads included, in nanoseconds, without reading a file:
  * clock_gettime(2) on the process's CPU clock. 0 when it cannot be told (the process is gone, or
  * host->own_pid_namespace is false).

@@ -113,23 +113,6 @@ static void note_listed(void *context, pid_t pid)
 		add_new(b, pid);
 }
 
-/* Threads have numbers of the same row, and files below /proc, but are not listed there. */
-static bool is_thread(const struct host *h, pid_t pid)
-{
-	char path[32];
-	struct scan line;
-	uint64_t group;
-
-	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
-
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "Tgid:"))
-			return !scan_u64(&line, &group) || group != (uint64_t)pid;
-	return true;
-}
-
 static void remove_unlisted(struct process_book *b, void (*forget)(void *context, struct booked *p),
 	void *context)
 {
@@ -158,7 +141,7 @@ static void find_new(struct process_book *b, const struct host *h,
 	if (b->looks++ % LIST_LOOKS && last && before && last >= before) {
 		if (last - before <= TRIES_MAX) {
 			for (uint64_t pid = before + 1; pid <= last; pid++)
-				if (!is_thread(h, (pid_t)pid))
+				if (process_of(h, (pid_t)pid) == (pid_t)pid)
 					add_new(b, (pid_t)pid);
 			return;
 		}

@@ -1,7 +1,6 @@
 /* Runs that are announced, and ends that are told. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -39,23 +38,6 @@ static struct named *named_by(const struct announcement *a)
 	text_copy(a->job_name, n->is.job_name, sizeof n->is.job_name);
 	memcpy(n->is.label, a->label, sizeof n->is.label);
 	return n;
-}
-
-/* Whose thread it is; 0 when that cannot be told. /proc shows threads as processes to whoever asks for their number. */
-static pid_t process_of(const struct host *h, pid_t pid)
-{
-	char path[64];
-	struct scan line;
-	uint64_t number;
-
-	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
-
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "Tgid:") && scan_u64(&line, &number))
-			return (pid_t)number;
-	return 0;
 }
 
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
