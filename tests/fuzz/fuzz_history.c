@@ -239,9 +239,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	code = history_open(&h, world.folder.file, HISTORY_WRITE, &test_columns, &notice, &e);
 	check_code(code, &e);
 	if (code == 0) {
+		close_orphans(h);
 		write_all(h);
 		read_all(h);
-		close_orphans(h);
 		prune(h);
 		read_all(h);
 	}

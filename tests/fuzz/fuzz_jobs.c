@@ -7,6 +7,7 @@
  *	@@ over			the first run has ended, as its parent says
  *	@@ own			/proc is that of our own PID namespace, to those who only read
  *	@@ again		other rules are in force: all processes are looked at anew
+ *	@@ large 10 environ	this file again and again, more than is read at once
  *
  * Processes are looked at by each reader alone, too: a run must be like a real one before it asks them all.
  */
@@ -44,6 +45,32 @@ struct machine {
 	double seconds; /* of CPU of the first run at the last look */
 };
 
+/* More than a reader of facts has room for, and at most four times as much. */
+static void enlarge(struct machine *m, uint64_t pid, struct scan line)
+{
+	struct host *h = &m->m.t.host;
+	struct buf text = BUF_MAX(5 * HOST_SCRATCH_SIZE);
+	char path[64], name[16] = "";
+	struct slice file;
+
+	if (scan_word(&line, &file))
+		slice_copy(file, name, sizeof name);
+	snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)pid, name);
+	ssize_t n = tree_read(h->proc, path + strlen("/proc/"), h->scratch, h->scratch_size);
+
+	while (n > 0 && text.len <= HOST_SCRATCH_SIZE + pid % 4 * HOST_SCRATCH_SIZE)
+		buf_add(&text, h->scratch, (size_t)n);
+	if (n > 0)
+		test_host_bytes(&m->m.t, path, buf_text(&text), text.len);
+	buf_done(&text);
+}
+
+static bool wants(const void *context, struct slice variable)
+{
+	(void)context;
+	return slice_starts(variable, "W");
+}
+
 static void other(struct fuzz_machine *machine, struct slice word, struct scan line)
 {
 	struct machine *m = (struct machine *)machine;
@@ -65,6 +92,8 @@ static void other(struct fuzz_machine *machine, struct slice word, struct scan l
 	}
 	if (!scan_u64(&line, &pid) || pid == 0 || pid > INT32_MAX)
 		return;
+	if (slice_is(word, "large"))
+		enlarge(m, pid, line);
 	if (slice_is(word, "adopt"))
 		jobs_adopt(h->jobs, h, "r0", (pid_t)pid);
 	if (!slice_is(word, "follow") || m->runs > 8)
@@ -181,6 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reader = facts_reader_new()};
 
 	test_host_init(&m.m.t);
+	facts_reader_wants(m.reader, wants, NULL);
 	m.m.t.host.jobs = jobs_new();
 	fuzz_play(&m.m, data, size);
 	if (m.gpu)
