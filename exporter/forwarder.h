@@ -21,8 +21,7 @@ struct forwarder;
 struct historian;
 
 struct forwarder_options {
-	const char *
-		url; /* of the other exporter, of shape_url (exporter/option_shapes.h); /runs is added */
+	const char *url; /* of the other exporter, checked by --forward.url; /runs is added */
 	const char *token_file; /* read before each attempt, so that it may change; NULL = none */
 	const char
 		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
