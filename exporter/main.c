@@ -21,6 +21,7 @@
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/manual.h"
+#include "exporter/option_variables.h"
 #include "exporter/outlook.h"
 #include "exporter/paths.h"
 #include "exporter/privileges.h"
@@ -235,7 +236,7 @@ static int serve_main(int argc, char **argv)
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
-	options_check_environment(COMMAND_SERVE, warn_of_variable);
+	variables_check(COMMAND_SERVE, warn_of_variable);
 	warn_of_tokens(&o);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);

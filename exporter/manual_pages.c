@@ -145,7 +145,8 @@ void manual_man(struct buf *out)
 	man_parameters(out);
 	add_section(out, "ENVIRONMENT");
 	buf_adds(out, "Each option can be given as a variable: \\-\\-sample.interval as "
-		      "RIGHTSIZE_SAMPLE_INTERVAL. A flag wins.\n");
+		      "RIGHTSIZE_SAMPLE_INTERVAL, \\-\\-no\\-collector.network as "
+		      "RIGHTSIZE_COLLECTOR_NETWORK=false. A flag wins.\n");
 	add_section(out, "FILES");
 	add_entry(out, "/etc/default/rightsize-exporter", NULL, "Variables for the service");
 	add_entry(out, "/var/lib/rightsize-exporter/history.db", NULL,

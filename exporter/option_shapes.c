@@ -6,7 +6,7 @@
 
 #include "exporter/catalogue_rates.h"
 #include "exporter/listen.h"
-#include "exporter/route.h"
+#include "exporter/site.h"
 
 const struct text_shape shape_address = {.fits = listen_fits, .accepted = LISTEN_ACCEPTED};
 const struct text_shape shape_rate = {.fits = rate_fits, .accepted = RATE_ACCEPTED};
@@ -31,15 +31,9 @@ const struct text_shape shape_forward_url = {.fits = is_url,
 	.accepted = URL_ACCEPTED "; a secret belongs into the file of --forward.token-file",
 	.may_hold_secret = true};
 
-/* What would hide a question from everybody is none. "/" is one: the front page gives way. */
 static bool is_metrics_path(const char *text)
 {
-	if (text[0] != '/' || strpbrk(text, "?#% \t\r\n"))
-		return false;
-	for (const struct route *const *route = all_routes; *route; route++)
-		if (strcmp(text, (*route)->path) == 0)
-			return false;
-	return true;
+	return text[0] == '/' && !strpbrk(text, "?#% \t\r\n") && !site_needs(text);
 }
 
 const struct text_shape shape_metrics_path = {

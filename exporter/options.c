@@ -1,7 +1,6 @@
 /* Reading settings from flags and the environment, and printing what there is. */
 #include "exporter/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "collectors/collector.h"
 #include "exporter/closest.h"
 #include "exporter/option_shapes.h"
+#include "exporter/option_variables.h"
 #include "exporter/wrap.h"
 
 enum kind {
@@ -207,27 +207,31 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 	return set(o, row, value, e);
 }
 
-#define VARIABLE_PREFIX "RIGHTSIZE_"
-#define VARIABLE_MAX    64
-
-/* RIGHTSIZE_SAMPLE_INTERVAL for sample.interval. */
-static void variable_of(const char *name, char out[VARIABLE_MAX])
-{
-	size_t n = strlen(VARIABLE_PREFIX);
-
-	text_copy(VARIABLE_PREFIX, out, VARIABLE_MAX);
-	for (; *name && n < VARIABLE_MAX - 1; name++)
-		out[n++] =
-			(char)(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_');
-	out[n] = '\0';
-}
-
+/* NULL: it is not set, or empty. */
 static const char *from_environment(const char *name)
 {
 	char variable[VARIABLE_MAX];
 
 	variable_of(name, variable);
-	return getenv(variable);
+	const char *value = getenv(variable);
+
+	return value && value[0] ? value : NULL;
+}
+
+/* RIGHTSIZE_COLLECTOR_X. */
+static int set_collectors(struct options *o, struct err *e)
+{
+	for (size_t i = 0; all_collectors[i]; i++) {
+		char name[OPTION_NAME_MAX];
+
+		snprintf(name, sizeof name, COLLECTOR_PREFIX "%s", all_collectors[i]->name);
+		const char *given = from_environment(name);
+
+		if (given && !set_flag(&o->collector_on[i], given))
+			return err_set(e, -EINVAL, "--%s=%s: accepted is true or false", name,
+				given);
+	}
+	return 0;
 }
 
 static int set_defaults(struct options *o, enum command_bits command, struct err *e)
@@ -235,53 +239,13 @@ static int set_defaults(struct options *o, enum command_bits command, struct err
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *given =
 			rows[i].commands & command ? from_environment(rows[i].name) : NULL;
-		const char *value = given && given[0] ? given : rows[i].fallback;
+		const char *value = given ? given : rows[i].fallback;
 		int code = value ? set(o, &rows[i], value, e) : 0;
 
 		if (code)
-			return err_wrap(e, "environment"), code;
+			return code;
 	}
-	return 0;
-}
-
-/* Is this variable that of an option, of whatever command, or one that names the job of a process? */
-static bool is_known_variable(const char *variable)
-{
-	static const char *const of_jobs[] = {"job_name", "run_id", "attempt", "input_bytes"};
-	char known[VARIABLE_MAX];
-
-	for (size_t i = 0; i < ARRAY_LEN(rows) + ARRAY_LEN(of_jobs); i++) {
-		variable_of(i < ARRAY_LEN(rows) ? rows[i].name : of_jobs[i - ARRAY_LEN(rows)],
-			known);
-		if (strcmp(known, variable) == 0)
-			return true;
-	}
-	return false;
-}
-
-void options_check_environment(enum command_bits command,
-	void (*say)(const char *variable, const char *meant))
-{
-	const size_t prefix = strlen(VARIABLE_PREFIX);
-	char variable[ARRAY_LEN(rows)][VARIABLE_MAX], given[VARIABLE_MAX];
-	const char *names[ARRAY_LEN(rows)], *slip;
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (!(rows[i].commands & command))
-			continue;
-		variable_of(rows[i].name, variable[n]);
-		names[n] = variable[n] + prefix;
-		n++;
-	}
-	for (char **entry = environ; *entry; entry++) {
-		slice_copy((struct slice){*entry, strcspn(*entry, "=")}, given, sizeof given);
-		if (strncmp(given, VARIABLE_PREFIX, prefix) != 0 || is_known_variable(given))
-			continue;
-		slip = closest_slip(given + prefix, names, n);
-		if (slip)
-			say(given, slip - prefix);
-	}
+	return command & COMMAND_WATCH ? set_collectors(o, e) : 0;
 }
 
 static const struct option_row *row_named(const char *name, size_t len)
@@ -334,8 +298,9 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	bool no = strncmp(name, "no-", 3) == 0;
 	const char *collector = no ? name + 3 : name;
 
-	if (strncmp(collector, "collector.", 10) == 0 && !equals && (command & COMMAND_WATCH))
-		return set_collector(o, collector + 10, !no, e);
+	if (strncmp(collector, COLLECTOR_PREFIX, strlen(COLLECTOR_PREFIX)) == 0 && !equals &&
+		(command & COMMAND_WATCH))
+		return set_collector(o, collector + strlen(COLLECTOR_PREFIX), !no, e);
 
 	const struct option_row *row =
 		row_named(name, equals ? (size_t)(equals - name) : strlen(name));
@@ -364,7 +329,11 @@ static int begin(struct options *o, enum command_bits command, struct err *e)
 	o->collector_on = xcalloc(n + 1, sizeof *o->collector_on);
 	for (size_t k = 0; k < n; k++)
 		o->collector_on[k] = !all_collectors[k]->off_by_default;
-	return set_defaults(o, command, e);
+	int code = set_defaults(o, command, e);
+
+	if (code)
+		err_wrap(e, "environment");
+	return code;
 }
 
 static int finish(struct options *o, char **rest, int n_rest, int code)

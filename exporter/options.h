@@ -174,13 +174,6 @@ extern const char *const log_level_names[], *const log_format_names[],
 						    *const server_allocation_names[];
 
 /*
- * Says of each variable that begins with RIGHTSIZE_ and is no option, but much like that of one, which one is meant.
- * What is like none is left alone: Kubernetes sets variables for each of its services.
- */
-void options_check_environment(enum command_bits command,
-	void (*say)(const char *variable, const char *meant));
-
-/*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
  * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
  * Texts point into argv and the environment.

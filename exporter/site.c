@@ -10,6 +10,7 @@
 #include "exporter/health.h"
 #include "exporter/hosts.h"
 #include "exporter/live.h"
+#include "exporter/page.h"
 #include "exporter/sampler.h"
 #include "exporter/site_change.h"
 
@@ -33,6 +34,28 @@ static const struct site_page pages[] = {
 const struct site_page *site_pages(void)
 {
 	return pages;
+}
+
+static const struct site_page *page_at(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
+		if (strcmp(path, pages[i].path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+static const struct route *route_at(const char *path)
+{
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(path, (*route)->path) == 0)
+			return *route;
+	return NULL;
+}
+
+bool site_needs(const char *path)
+{
+	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
+	       site_change_at(path);
 }
 
 struct site *site_new(struct app *app)
@@ -214,20 +237,19 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 		site_metrics(s, r, t, ret);
 		return;
 	}
-	for (const struct route *const *route = all_routes; *route; route++)
-		if (strcmp(t->path, (*route)->path) == 0) {
-			ret->handler = (*route)->path;
-			answer_route(s, r, *route, t, ret);
-			return;
-		}
-	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
-		if (strcmp(t->path, pages[i].path) == 0) {
-			ret->handler = pages[i].path;
-			pages[i].answer(s, r, t, ret);
-			return;
-		}
-	if (!site_file(s, r, t, ret))
+
+	const struct route *route = route_at(t->path);
+	const struct site_page *page = page_at(t->path);
+
+	if (route) {
+		ret->handler = route->path;
+		answer_route(s, r, route, t, ret);
+	} else if (page) {
+		ret->handler = page->path;
+		page->answer(s, r, t, ret);
+	} else if (!site_file(s, r, t, ret)) {
 		not_found(s, t, ret);
+	}
 }
 
 enum site_way site_way_of(const struct request *r)
@@ -240,10 +262,12 @@ enum site_way site_way_of(const struct request *r)
 		return SITE_AT_ONCE;
 	if (strcmp(r->method, "POST") == 0)
 		return site_change_takes_long(t.path) ? SITE_LATER : SITE_AT_ONCE;
-	for (const struct route *const *route = all_routes; *route; route++)
-		if ((*route)->takes_long && strcmp(t.path, (*route)->path) == 0)
-			return (*route)->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
-	return SITE_AT_ONCE;
+
+	const struct route *route = route_at(t.path);
+
+	if (!route || !route->takes_long)
+		return SITE_AT_ONCE;
+	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
 }
 
 void site_refusal(struct answer *ret, int status, const char *code, const char *message)
@@ -279,10 +303,7 @@ static const char *methods_of(const char *path)
 {
 	if (!site_change_at(path))
 		return "GET, HEAD";
-	for (const struct route *const *route = all_routes; *route; route++)
-		if (strcmp(path, (*route)->path) == 0)
-			return "GET, HEAD, POST";
-	return "POST";
+	return route_at(path) ? "GET, HEAD, POST" : "POST";
 }
 
 void site_answer(struct site *s, const struct request *r, struct answer *ret)

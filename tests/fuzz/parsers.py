@@ -51,7 +51,7 @@ PARSERS = {
     "nvml": ("collectors/gpu_nvml_read.c", "collectors/nvml.c: nvml_words nvml_read_memory add_process prepare fetch "
              "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
-    "options": ("exporter/options.c: set set_by_flag from_environment set_defaults row_named set_collector read_flag "
+    "options": ("exporter/options.c: set set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
                 "begin finish options_read "
                 "number_with_suffix set_number", "exporter/option_shapes.c", "exporter/listen.c: place_parse",
                 "exporter/catalogue_rates.c: rate_parse"),

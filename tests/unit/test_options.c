@@ -7,7 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
-#include "exporter/options.h"
+#include "exporter/option_variables.h"
 
 static int read_words(struct options *o, enum command_bits command, struct err *e,
 	const char *const *words)
@@ -115,6 +115,10 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--web.listen-address=::1:80", {"listen-address", "::1:80", "[IPV6]:PORT"}},
 		{"--web.telemetry-path=metrics", {"telemetry-path", "=metrics", "/metrics"}},
 		{"--web.telemetry-path=/stats", {"telemetry-path", "/stats", "nothing else"}},
+		{"--web.telemetry-path=/-/healthy", {"/-/healthy", "nothing else", ""}},
+		{"--web.telemetry-path=/events", {"/events", "nothing else", ""}},
+		{"--web.telemetry-path=/-/reload", {"/-/reload", "nothing else", ""}},
+		{"--web.telemetry-path=/web/app.js", {"/web/app.js", "nothing else", ""}},
 		{"--web.telemetry-path=/m?a", {"telemetry-path", "/m?a", "without ?"}},
 		{"--web.allowed-host=a:80", {"allowed-host", "a:80", "without a port"}},
 		{"--web.allowed-host=*.a", {"allowed-host", "*.a", ".NAME"}},
@@ -173,6 +177,40 @@ static void flag_beats_environment_beats_default(void **state)
 	unsetenv("RIGHTSIZE_WEB_LISTEN_ADDRESS");
 }
 
+static bool is_on(const struct options *o, const char *collector)
+{
+	for (size_t i = 0; all_collectors[i]; i++)
+		if (strcmp(all_collectors[i]->name, collector) == 0)
+			return o->collector_on[i];
+	fail_msg("no collector is called %s", collector);
+	return false;
+}
+
+static void collectors_are_switched_by_the_environment_too(void **state)
+{
+	struct options o;
+	struct err e = {0};
+
+	(void)state;
+	setenv("RIGHTSIZE_COLLECTOR_NETWORK", "false", 1);
+	setenv("RIGHTSIZE_COLLECTOR_DISK", "0", 1);
+	setenv("RIGHTSIZE_COLLECTOR_CPU", "", 1);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--collector.disk"), 0);
+	assert_false(is_on(&o, "network"));
+	assert_true(is_on(&o, "disk"));
+	assert_true(is_on(&o, "cpu"));
+	options_done(&o);
+	setenv("RIGHTSIZE_COLLECTOR_CPU", "off", 1);
+	assert_int_equal(READ(&o, COMMAND_RUN, &e, "--"), -EINVAL);
+	assert_string_equal(e.text,
+		"environment: --collector.cpu=off: accepted is true or false");
+	assert_int_equal(READ(&o, COMMAND_QUERY, NULL, "--"), 0); /* which has no collectors */
+	options_done(&o);
+	unsetenv("RIGHTSIZE_COLLECTOR_NETWORK");
+	unsetenv("RIGHTSIZE_COLLECTOR_DISK");
+	unsetenv("RIGHTSIZE_COLLECTOR_CPU");
+}
+
 static char said[200];
 
 static void say(const char *variable, const char *meant)
@@ -190,6 +228,8 @@ static void slips_in_the_environment_are_said(void **state)
 		{"RIGHTSIZE_SAMPLE_INTERVALL", "RIGHTSIZE_SAMPLE_INTERVAL"},
 		{"RIGHTSIZE_LISTEN_ADDRESS", "RIGHTSIZE_WEB_LISTEN_ADDRESS"},
 		{"RIGHTSIZE_JOBS_MAXX", "RIGHTSIZE_JOBS_MAX"},
+		{"RIGHTSIZE_COLLECTOR_NETWROK", "RIGHTSIZE_COLLECTOR_NETWORK"},
+		{"RIGHTSIZE_COLLECTOR_NETWORK", NULL},
 		{"RIGHTSIZE_SAMPLE_INTERVAL", NULL},
 		{"RIGHTSIZE_REQUEST_CPU", NULL}, /* of another command */
 		{"RIGHTSIZE_JOB_NAME", NULL},
@@ -218,7 +258,7 @@ static void slips_in_the_environment_are_said(void **state)
 				table[i].meant);
 		said[0] = '\0';
 		setenv(table[i].variable, "1", 1);
-		options_check_environment(COMMAND_SERVE, say);
+		variables_check(COMMAND_SERVE, say);
 		unsetenv(table[i].variable);
 		if (strcmp(said, expected) != 0)
 			fail_msg("%s: \"%s\"", table[i].variable, said);
@@ -272,6 +312,7 @@ int main(void)
 		cmocka_unit_test(texts_of_a_shape_are_accepted),
 		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
 		cmocka_unit_test(flag_beats_environment_beats_default),
+		cmocka_unit_test(collectors_are_switched_by_the_environment_too),
 		cmocka_unit_test(slips_in_the_environment_are_said),
 		cmocka_unit_test(collectors_are_switched),
 		cmocka_unit_test(help_names_every_option_of_a_command_only),
