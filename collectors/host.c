@@ -16,20 +16,26 @@
 #define DESCRIPTORS_SHARE 8
 
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
-static bool shows_own_namespace(const struct host *h)
+bool status_is_of(struct scan status, pid_t pid)
 {
-	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0), line;
+	struct scan line;
 
-	while (scan_line(&s, &line)) {
-		uint64_t pid;
+	while (scan_line(&status, &line)) {
+		uint64_t here;
 
-		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &pid)) {
+		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &here)) {
 			scan_blanks(&line);
-			return pid == (uint64_t)getpid() && scan_end(&line);
+			return here == (uint64_t)pid && scan_end(&line);
 		}
 	}
 	return false;
+}
+
+static bool shows_own_namespace(const struct host *h)
+{
+	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
+
+	return status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
 }
 
 /* A small part of the descriptors that we may have: connections want them more. */

@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "collectors/base/clock.h"
 #include "collectors/base/err.h"
+#include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
 struct delay_reader; /* collectors/delays.h */
@@ -57,5 +59,11 @@ struct host_paths {
 /* This machine, as these directories show it; jobs is left NULL. The error names what cannot be opened. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
 void host_close(struct host *h); /* not the jobs; zeroed memory: nothing */
+
+/*
+ * Is this the /proc/PID/status of the process that has this number in the PID namespace that /proc shows, and in none
+ * below it? By its NSpid (proc_pid_status(5)).
+ */
+bool status_is_of(struct scan status, pid_t pid);
 
 #endif

@@ -402,15 +402,24 @@ struct list_context {
 	void *context;
 };
 
-static int list_name(void *context, const char *name)
+pid_t process_of_name(const char *name)
 {
-	const struct list_context *c = context;
 	struct scan s = SCAN(name, strlen(name));
 	uint64_t pid;
 
-	if (name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) &&
-		pid <= INT32_MAX)
-		c->each(c->context, (pid_t)pid);
+	return name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) &&
+			       pid <= INT32_MAX ?
+		       (pid_t)pid :
+		       0;
+}
+
+static int list_name(void *context, const char *name)
+{
+	const struct list_context *c = context;
+	pid_t pid = process_of_name(name);
+
+	if (pid)
+		c->each(c->context, pid);
 	return 0;
 }
 

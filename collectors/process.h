@@ -99,6 +99,9 @@ int process_children(const struct host *h, pid_t pid, uint64_t threads, struct k
 struct kept process_keep(const struct host *h, pid_t pid, const char *file);
 struct kept process_keep_children(const struct host *h, pid_t pid);
 
+/* The process whose folder in /proc has this name; 0: it is none. */
+pid_t process_of_name(const char *name);
+
 /* Calls each with every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
-#include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
+#include "collectors/process.h"
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
 #include "exporter/historian.h"
@@ -52,11 +52,9 @@ struct sight {
 static int is_other(void *context, const char *name)
 {
 	const struct app *app = context;
-	struct scan text = SCAN(name, strlen(name));
-	uint64_t pid;
+	pid_t pid = process_of_name(name);
 
-	return scan_u64(&text, &pid) && scan_end(&text) && pid != 1 &&
-	       pid != (uint64_t)app->self->pid;
+	return pid > 1 && pid != app->self->pid;
 }
 
 /* Is there a process of a pod that is neither ours nor the one that holds it? What a job is called does not matter. */

@@ -47,28 +47,29 @@ static void read_fds(struct inherited *ret)
 	ret->fds_known = true;
 }
 
-size_t children_of_thread(pid_t **ret)
+size_t children_parse(struct scan text, pid_t **ret)
 {
-	size_t n = 0;
-
-	FILE *f = fopen("/proc/thread-self/children", "re");
-	size_t room = 0, size = 0;
-	AUTO(freep) char *line = NULL;
+	size_t n = 0, room = 0;
 	uint64_t pid;
 
 	*ret = NULL;
-	if (!f)
-		return 0;
-	if (getline(&line, &size, f) > 0) {
-		struct scan s = SCAN(line, strlen(line));
-
-		while (scan_u64(&s, &pid)) {
-			GROW(*ret, n, room);
-			(*ret)[n++] = (pid_t)pid;
-		}
+	while (scan_u64(&text, &pid) && pid <= INT32_MAX) {
+		GROW(*ret, n, room);
+		(*ret)[n++] = (pid_t)pid;
 	}
-	fclose(f);
 	return n;
+}
+
+size_t children_of_thread(pid_t **ret)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	AUTO(freep) char *line = NULL;
+	size_t size = 0;
+	ssize_t len = f ? getline(&line, &size, f) : 0;
+
+	if (f)
+		fclose(f);
+	return children_parse(SCAN(len > 0 ? line : "", len > 0 ? len : 0), ret);
 }
 
 void inherited_read(struct inherited *ret)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "collectors/base/scan.h"
+
 struct inherited {
 	size_t n_children;
 	pid_t *child;
@@ -23,6 +25,9 @@ void inherited_read(struct inherited *ret);
 void inherited_done(struct inherited *i);
 
 bool inherited_child(const struct inherited *i, pid_t pid);
+
+/* Of /proc/PID/task/TID/children (proc_tid_children(5)): up to what is no number. The caller frees. */
+size_t children_parse(struct scan text, pid_t **ret);
 
 /* Children of the calling thread, to which the kernel also gives orphans if it is the first one. The caller frees. */
 size_t children_of_thread(pid_t **ret);

@@ -8,8 +8,8 @@
 #include "exporter/options.h"
 
 #define COLLECTOR_PREFIX "collector."
-#define OPTION_NAME_MAX	 64
-#define VARIABLE_MAX	 (OPTION_NAME_MAX + 16)
+#define OPTION_NAME_MAX  64
+#define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
 
 /* The variable of the option or collector of this name. */
 void variable_of(const char *name, char out[VARIABLE_MAX]);

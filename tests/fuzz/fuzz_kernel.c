@@ -1,16 +1,19 @@
 /*
  * Any bytes as kernel files that no collector of the machine reads: CPU time of the machine as a bound, waiting times of
- * processes, the exporter's own files, and the CPU time of a group made for a run, /sys/usage. A machine of fuzz_machine.h.
+ * processes, the exporter's own files, numbers and children, and the CPU time of a group made for a run, /sys/usage. A
+ * machine of fuzz_machine.h.
  */
 #include <assert.h>
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collectors/cgroup_others.h"
 #include "collectors/delays.h"
 #include "collectors/base/mem.h"
 #include "collectors/machine_cpu.h"
 #include "collectors/run_cgroup.h"
+#include "exporter/inherited.h"
 #include "exporter/self.h"
 #include "tests/fuzz/fuzz_machine.h"
 
@@ -82,6 +85,21 @@ static void look_at_group(const struct machine *m)
 	}
 }
 
+static void look_at_numbers(const struct machine *m)
+{
+	const struct host *h = &m->m.t.host;
+	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
+	AUTO(freep) pid_t *child = NULL;
+
+	status_is_of(SCAN(h->scratch, n > 0 ? n : 0), 10);
+	assert(others_own_pid(h) >= -1);
+	n = tree_read(h->proc, "self/children", h->scratch, h->scratch_size);
+	size_t n_children = children_parse(SCAN(h->scratch, n > 0 ? n : 0), &child);
+
+	for (size_t i = 0; i < n_children; i++)
+		assert(child[i] >= 0);
+}
+
 static void tick(struct fuzz_machine *machine)
 {
 	struct machine *m = (struct machine *)machine;
@@ -98,6 +116,7 @@ static void tick(struct fuzz_machine *machine)
 	look_at_cpu(m);
 	look_at_delays(m);
 	look_at_group(m);
+	look_at_numbers(m);
 	assert(collector_self.collect(m->self, h, &s->blocks[0], &e) == 0);
 	assert(!block_fault(&s->blocks[0]));
 	shared_drop(&s->shared);

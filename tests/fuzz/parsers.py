@@ -42,7 +42,8 @@ PARSERS = {
     "kernel": ("collectors/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
                "machine_cpu_stolen", "collectors/delays.c: add_schedstat add_thread read_files",
                "exporter/self.c: stat_field boot_time self_start open_fds add_memory",
-               "collectors/run_cgroup.c: run_cgroup_cpu_ns"),
+               "collectors/run_cgroup.c: run_cgroup_cpu_ns", "collectors/host.c: status_is_of",
+               "collectors/cgroup_others.c: others_own_pid", "exporter/inherited.c: children_parse"),
     "negotiate": ("exporter/negotiate.c", "exporter/framing.c"),
     "netlink": ("collectors/netlink.c: bytes_skip number_at bytes_u16 bytes_u32 bytes_u64 padded step netlink_next "
                 "netlink_error netlink_attribute", "collectors/taskstats.c: record_read aggregate_read taskstats_parse "

@@ -195,6 +195,18 @@ static void a_dump_makes_tables_and_nothing_else(void **state)
 	assert_int_equal(access("/tmp/test_file_attached", F_OK), -1);
 }
 
+/* A join of a table that is not even there has no bound but the rows that it makes. */
+static void a_dump_does_no_work_beyond_its_size(void **state)
+{
+	static const char join[] =
+		"BEGIN;\nCREATE TABLE server (a);\n"
+		"INSERT INTO server WITH t(x) AS (VALUES(1),(2),(3),(4),(5),(6),(7),(8)) SELECT 1 "
+		"FROM t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l, t m, t n;\n";
+
+	(void)state;
+	assert_refused(join, strlen(join), "line 3: a statement that does more than fill a table");
+}
+
 static void count_progress(void *context, size_t bytes)
 {
 	*(size_t *)context = bytes;
@@ -221,6 +233,8 @@ int main(void)
 			remove_folder),
 		cmocka_unit_test_setup_teardown(what_it_is_not_is_said, new_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_makes_tables_and_nothing_else, new_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(a_dump_does_no_work_beyond_its_size, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(progress_is_told, new_folder, remove_folder),
 	};
