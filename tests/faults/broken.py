@@ -122,6 +122,50 @@ ROWS = {
     "a decimal comma": (
         "exporter/main.c", "	signal(SIGXFSZ, SIG_IGN);", "	signal(SIGXFSZ, SIG_IGN);\n	setlocale(LC_ALL, \"\");",
         "test_faults_machine.py:Locale"),
+    "chunks too small are kept": (
+        "collectors/base/mem.c", "		size_t room = drop_chunks(later);",
+        "		size_t room = 0;\n\n		while (*later)\n			later = &(*later)->next;", "unit:arena"),
+    "a FIFO without a writer is empty": (
+        "collectors/base/file.c", "	if (*pipe)\n		code = wait_for_writer", "	if (*pipe && fd < 0)\n		code = wait_for_writer",
+        "unit:file"),
+    "half an environment": (
+        "collectors/process_facts.c", "#define ENVIRONMENT_MAX      (8u << 20)", "#define ENVIRONMENT_MAX      (1u << 18)",
+        "unit:process_facts"),
+    "guest time is told twice": (
+        "collectors/cpu.c", "			counter_follow(&c->mode[i], f.ticks[i]) /", "			(double)f.ticks[i] /",
+        "unit:collect_cpu"),
+    "names as they came": (
+        "exporter/exposition.c", "		buf_addc(out, '\\\\');\n		buf_addc(out, *s == '\\n' ? 'n' : *s);",
+        "		buf_addc(out, *s);", "unit:exposition"),
+    "every line waits for who reads the log": (
+        "exporter/log.c", "before ? 0 : LOG_PATIENCE_MS", "LOG_PATIENCE_MS", "unit:log"),
+    "another program's socket is removed": (
+        "exporter/listen.c", "		try_unix(&at) == -ECONNREFUSED)", "		try_unix(&at) <= 0)", "unit:listen"),
+    "another database is a cache": (
+        "exporter/catalogue_cache.c", "	if (readable ? !is_of_others(k) :", "	if (readable ? !is_of_others(k) || readable :",
+        "unit:catalogue_cache"),
+    "a dump works without end": (
+        "exporter/catalogue_dump.c", "(d->db, STEPS_BETWEEN, takes_too_long, d)", "(d->db, 0, takes_too_long, d)",
+        "unit:catalogue_file"),
+    "jobs are never forgotten": (
+        "exporter/history_prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
+        "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
+    "read once": ("exporter/site.c", "	if (code == -ESTALE) {", "	if (code == -ESTALE && !route) {", "unit:site"),
+    "a run that fails holds up all": (
+        "exporter/setbacks.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",
+        "test_forward.py:Forward.test_a_run_that_always_fails_holds_up_no_other"),
+    "a second signal waits, too": (
+        "collectors/base/thread.c", "	} while (left > 0 && !has_come(hurry));", "	} while (left > 0);",
+        "test_forward.py:Forward.test_a_second_signal_ends_the_waiting"),
+    "any certificate is somebody's": (
+        "exporter/web_tls.c", "	if (c->n_sans > 0 && !any_san_allowed(c, &certificates[0]))",
+        "	if (c->n_sans > 0 && any_san_allowed(c, &certificates[0]) > 1)",
+        "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
+    "a sleeping machine's clock": (
+        "collectors/base/clock.c", "read_ns(CLOCK_BOOTTIME)", "read_ns(CLOCK_MONOTONIC)",
+        "test_faults_machine.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
+    "metrics hide a question": (
+        "exporter/option_shapes.c", " && !site_needs(text)", "", "unit:options"),
 }
 INCLUDES = {"a decimal comma": "#include <locale.h>\n"}
 
