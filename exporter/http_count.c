@@ -10,12 +10,13 @@
 
 #define HANDLERS_MAX 64
 
-/* Every status that we answer; another is counted as the last. */
+/* Every status that we answer, and what is none of them. */
 static const struct {
 	int status;
 	const char *code;
-} codes[] = {{200, "200"}, {304, "304"}, {400, "400"}, {404, "404"}, {405, "405"}, {503, "503"},
-	{500, "500"}};
+} codes[] = {{200, "200"}, {304, "304"}, {400, "400"}, {401, "401"}, {403, "403"}, {404, "404"},
+	{405, "405"}, {409, "409"}, {413, "413"}, {415, "415"}, {429, "429"}, {500, "500"},
+	{503, "503"}, {0, "other"}};
 
 static struct {
 	_Atomic(const char *) handler;

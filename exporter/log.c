@@ -116,16 +116,16 @@ bool log_write(const char *text, size_t len, int patience_ms)
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;
-	unsigned long before = atomic_load(&dropped);
 	char number[24];
 
-	if (!log_write(buf_text(line), line->len, before ? 0 : LOG_PATIENCE_MS)) {
+	if (!log_write(buf_text(line), line->len, atomic_load(&dropped) ? 0 : LOG_PATIENCE_MS)) {
 		atomic_fetch_add(&dropped, 1);
 		return;
 	}
+	unsigned long before = atomic_exchange(&dropped, 0);
+
 	if (!before)
 		return;
-	atomic_fetch_sub(&dropped, before);
 	snprintf(number, sizeof number, "%lu", before);
 	log_line(LOG_LEVEL_WARN, "nobody took the log", "dropped_lines", number, NULL);
 }
