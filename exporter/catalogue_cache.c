@@ -2,6 +2,7 @@
 #include "exporter/catalogue_cache_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,12 @@
 #include <zlib.h>
 
 #include "collectors/base/utf8.h"
+#include "exporter/aside.h"
 #include "exporter/catalogue_scdata.h"
 #include "exporter/untrusted.h"
 
-#define BUSY_MS 5000
-/* The smallest page of SQLite. */
-#define PAGE_LEAST 512
+#define BUSY_MS      5000
+#define PATH_BUF_MAX 8192
 
 void cache_finalizep(sqlite3_stmt **s)
 {
@@ -60,12 +61,15 @@ void cache_bind_text(sqlite3_stmt *s, int i, const char *text)
 		sqlite3_bind_null(s, i);
 }
 
-static int version_of(const struct catalogue_cache *k, int *ret)
+int cache_version(const struct catalogue_cache *k, int *ret, struct err *e)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
+	int code = cache_prepare(k, "PRAGMA user_version", &s, e);
 
-	if (cache_prepare(k, "PRAGMA user_version", &s, NULL) || sqlite3_step(s) != SQLITE_ROW)
-		return -EIO;
+	if (code)
+		return code;
+	if (sqlite3_step(s) != SQLITE_ROW)
+		return cache_error(k, e);
 	*ret = sqlite3_column_int(s, 0);
 	return 0;
 }
@@ -111,35 +115,50 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 	return 0;
 }
 
-/* A file that is corrupt, or of another version, holds nothing that cannot be fetched again. */
+/* Another process that found the same damage has begun anew: its file is no longer the one that is open here. */
+static bool has_moved(const struct catalogue_cache *k)
+{
+	int moved = 0;
+
+	return sqlite3_file_control(k->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+	       moved;
+}
+
 int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
+	struct buf aside AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
+	bool moved = has_moved(k);
+
 	sqlite3_close(k->db);
 	k->db = NULL;
-	if (unlink(k->path) && errno != ENOENT)
-		return err_system(e, -errno, "remove %s", k->path);
-	int code = open_file(k, e);
+	int code = moved ? 0 : aside_move(&aside, k->path, e);
 
+	if (code == 0)
+		code = open_file(k, e);
 	return code ? code : cache_create_tables(k, e);
 }
 
-/* A database of something else has tables, but none of our answers. */
+/* A database of something else has tables, but not ours. */
 static bool is_of_others(const struct catalogue_cache *k)
 {
 	AUTO(cache_finalizep) sqlite3_stmt *s = NULL;
 
-	return cache_prepare(k, "SELECT count(*), total(name = 'page') FROM sqlite_schema", &s,
-		       NULL) == 0 &&
+	return cache_prepare(k,
+		       "SELECT count(*), total(name IN ('page', '_metadata')) FROM sqlite_schema",
+		       &s, NULL) == 0 &&
 	       sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) > 0 &&
-	       sqlite3_column_double(s, 1) == 0;
+	       sqlite3_column_double(s, 1) < 2;
 }
 
-/* What is left of a database still consists of pages; a file of another kind hardly does. */
+/* What is left of a database still begins as one. A tar or the image of a disk has whole pages, too. */
 static bool is_no_database(const char *path)
 {
-	struct stat st;
+	static const char magic[16] = "SQLite format 3";
+	char head[sizeof magic];
+	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	return stat(path, &st) == 0 && st.st_size % PAGE_LEAST != 0;
+	return fd < 0 || read(fd, head, sizeof head) != sizeof head ||
+	       memcmp(head, magic, sizeof magic) != 0;
 }
 
 /* Whoever names another file by mistake does not lose it. */
@@ -150,24 +169,36 @@ static int check_owner(const struct catalogue_cache *k, bool readable, struct er
 	return err_set(e, -EEXIST, "%s: it is no catalogue's cache, and stays as it is", k->path);
 }
 
+static int open_or_begin(struct catalogue_cache *k, struct err *e)
+{
+	struct err why = {0};
+	int version = 0, code = open_file(k, e);
+
+	if (code)
+		return code;
+	int damage = cache_version(k, &version, &why);
+
+	if (damage && damage != -EBADMSG) {
+		if (e)
+			*e = why;
+		return damage;
+	}
+	code = check_owner(k, damage == 0, e);
+	if (code)
+		return code;
+	if (damage || (version && version != CATALOGUE_CACHE_VERSION))
+		return cache_begin_anew(k, e);
+	return version ? 0 : cache_create_tables(k, e);
+}
+
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e)
 {
 	struct catalogue_cache *k = xcalloc(1, sizeof *k);
-	int version = 0, code;
 
 	k->path = xstrdup(path);
 	make_directories(path);
-	code = open_file(k, e);
-	bool readable = code == 0 && version_of(k, &version) == 0;
+	int code = open_or_begin(k, e);
 
-	if (code == 0 && !readable && (sqlite3_errcode(k->db) & 0xff) == SQLITE_BUSY)
-		code = cache_error(k, e);
-	if (code == 0)
-		code = check_owner(k, readable, e);
-	if (code == 0 && !readable)
-		code = cache_begin_anew(k, e);
-	else if (code == 0 && version != CATALOGUE_CACHE_VERSION)
-		code = version ? cache_begin_anew(k, e) : cache_create_tables(k, e);
 	if (code) {
 		catalogue_cache_close(k);
 		return code;

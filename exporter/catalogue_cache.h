@@ -2,8 +2,8 @@
  * The catalogue that was last fetched or imported, and the answers it was made of, in one SQLite file of our own.
  * The catalogue's tables have sc-data's names, so that catalogue_from_scdata reads them.
  *
- * A handle belongs to one thread; several processes may use the file. Everything in it can be had again: a
- * corrupt file is removed and begun anew.
+ * A handle belongs to one thread; several processes may use the file. Everything in it can be had again: a corrupt file
+ * is set aside (exporter/aside.h) and begun anew.
  */
 #ifndef EXPORTER_CATALOGUE_CACHE_H
 #define EXPORTER_CATALOGUE_CACHE_H
@@ -16,7 +16,10 @@
 
 struct catalogue_cache;
 
-/* Creates the file and its directory when they are missing. */
+/*
+ * Creates the file and its directory when they are missing. -EEXIST: something else has that name, and stays as it is;
+ * what does not begin as a database is something else.
+ */
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 

@@ -28,9 +28,14 @@ int cache_step(const struct catalogue_cache *k, sqlite3_stmt *s, struct err *e);
 void cache_bind_text(sqlite3_stmt *s, int i, const char *text);
 void cache_finalizep(sqlite3_stmt **s);
 
-/* Removes the file and begins an empty one: all of it can be fetched again. */
+/*
+ * Begins an empty file: all that was in a cache can be fetched again. The file that cannot be gone on with is set aside,
+ * for it may have been something else.
+ */
 int cache_begin_anew(struct catalogue_cache *k, struct err *e);
 
+int cache_version(const struct catalogue_cache *k, int *ret, struct err *e);
+/* Unless another process was faster. */
 int cache_create_tables(const struct catalogue_cache *k, struct err *e);
 
 #endif

@@ -45,11 +45,10 @@ static bool is_kept(const struct field *f, enum field_part part)
 			       f->offset == offsetof(struct server, currency)));
 }
 
-int cache_create_tables(const struct catalogue_cache *k, struct err *e)
+static int create_tables(const struct catalogue_cache *k, struct err *e)
 {
-	struct buf sql = BUF_MAX(16384);
+	struct buf sql AUTO(buf_done) = BUF_MAX(16384);
 
-	buf_adds(&sql, "BEGIN IMMEDIATE;");
 	for (size_t i = 0; i < ARRAY_LEN(kept_tables); i++) {
 		const char *comma = "";
 
@@ -61,11 +60,22 @@ int cache_create_tables(const struct catalogue_cache *k, struct err *e)
 			}
 		buf_addf(&sql, "%s);", kept_tables[i].more);
 	}
-	buf_addf(&sql, "%s PRAGMA user_version = %d; COMMIT;", other_tables,
-		CATALOGUE_CACHE_VERSION);
-	int code = cache_run(k, buf_text(&sql), e);
+	buf_addf(&sql, "%s PRAGMA user_version = %d;", other_tables, CATALOGUE_CACHE_VERSION);
+	return cache_run(k, buf_text(&sql), e);
+}
 
-	buf_done(&sql);
+/* Of several who find no tables, all but the first find them here: only now nobody else writes. */
+int cache_create_tables(const struct catalogue_cache *k, struct err *e)
+{
+	int version = 0, code = cache_run(k, "BEGIN IMMEDIATE", e);
+
+	if (code)
+		return code;
+	code = cache_version(k, &version, e);
+	if (code == 0 && version == 0)
+		code = create_tables(k, e);
+	if (code == 0)
+		code = cache_run(k, "COMMIT", e);
 	if (code)
 		sqlite3_exec(k->db, "ROLLBACK", NULL, NULL, NULL);
 	return code;

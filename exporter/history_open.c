@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/aside.h"
 #include "exporter/untrusted.h"
 
 /* With a leading slash all handles of the process share it. */
@@ -20,7 +21,6 @@
 #define OPEN_RETRY_MS   20
 #define OPEN_SECONDS    3.0
 #define PATH_BUF_MAX    8192
-#define SAME_SECOND_MAX 100
 #define SET_ASIDE_TRIES 3
 
 /*
@@ -312,61 +312,14 @@ static int open_patiently(struct history *h, struct err *e)
 	return code;
 }
 
-/* Renames path+suffix to aside+suffix; what is not there need not move. */
-static int move(const struct history *h, const char *aside, const char *suffix, struct err *e)
+static int move_all(const struct history *h, struct err *notice, const char *why, struct err *e)
 {
-	struct buf from = BUF_MAX(PATH_BUF_MAX), to = BUF_MAX(PATH_BUF_MAX);
-	int code = 0;
+	struct buf aside AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
+	int code = aside_move(&aside, h->path, e);
 
-	name_of(h, suffix, &from);
-	buf_adds(&to, aside);
-	buf_adds(&to, suffix);
-	if (from.full || to.full)
-		code = err_system(e, -ENAMETOOLONG, "set %s aside", h->path);
-	else if (rename(buf_text(&from), buf_text(&to)) < 0 && errno != ENOENT)
-		code = err_system(e, -errno, "set %s aside as %s", h->path, buf_text(&to));
-	buf_done(&from);
-	buf_done(&to);
-	return code;
-}
-
-/* A name that is free; only exporters use such names, and one at a time. */
-static void name_aside(const struct history *h, struct buf *out)
-{
-	char ts[WALL_TEXT_MAX];
-	struct stat st;
-
-	wall_text(ts, now_read().wall);
-	for (int n = 1; n <= SAME_SECOND_MAX; n++) {
-		buf_reset(out);
-		buf_addf(out, "%s.corrupt-%.4s%.2s%.5s%.2s%.2sZ", h->path, ts, ts + 5, ts + 8,
-			ts + 14, ts + 17);
-		if (n > 1)
-			buf_addf(out, "-%d", n);
-		if (stat(buf_text(out), &st) < 0)
-			return;
-	}
-}
-
-/*
- * First the parts that mean nothing without the file: should another exporter open it in between,
- * it finds the corrupt file again and nothing worse.
- */
-static int move_all(struct history *h, struct err *notice, const char *why, struct err *e)
-{
-	struct buf aside = BUF_MAX(PATH_BUF_MAX);
-	int code;
-
-	name_aside(h, &aside);
-	code = move(h, buf_text(&aside), "-shm", e);
-	if (code == 0)
-		code = move(h, buf_text(&aside), "-wal", e);
-	if (code == 0)
-		code = move(h, buf_text(&aside), "", e);
 	if (code == 0)
 		err_set(notice, -EBADMSG, "corrupt history set aside as %s: %s", buf_text(&aside),
 			why);
-	buf_done(&aside);
 	return code;
 }
 

@@ -144,6 +144,12 @@ ROWS = {
     "another database is a cache": (
         "exporter/catalogue_cache.c", "	if (readable ? !is_of_others(k) :", "	if (readable ? !is_of_others(k) || readable :",
         "unit:catalogue_cache"),
+    "a tar is a cache": (
+        "exporter/catalogue_cache.c", "memcmp(head, magic, sizeof magic) != 0;", "memcmp(head, magic, 0) != 0;",
+        "unit:catalogue_cache"),
+    "two begin a cache": (
+        "exporter/catalogue_save.c", "	if (code == 0 && version == 0)\n		code = create",
+        "	if (code == 0)\n		code = create", "unit:catalogue_cache"),
     "a dump works without end": (
         "exporter/catalogue_dump.c", "(d->db, STEPS_BETWEEN, takes_too_long, d)", "(d->db, 0, takes_too_long, d)",
         "unit:catalogue_file"),

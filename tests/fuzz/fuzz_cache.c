@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/catalogue_cache.h"
@@ -115,10 +116,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char head[] = "SQLite format 3";
 	struct catalogue_cache *k = NULL;
+	char aside[400];
 	struct err e = {0};
 
 	if (!world.size)
 		begin();
+	while (test_folder_aside(&world.folder, aside, sizeof aside))
+		if (unlink(aside) != 0)
+			break;
 	if (size > sizeof head && memcmp(data, head, sizeof head) == 0) {
 		test_write_file(world.folder.file, (const char *)data, size);
 	} else {

@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 PARSERS = {
     "arguments": ("exporter/arguments.c", "exporter/target.c"),
-    "cache": ("exporter/catalogue_cache.c: version_of read_origin catalogue_cache_origin catalogue_cache_load unpack "
+    "cache": ("exporter/catalogue_cache.c: cache_version read_origin catalogue_cache_origin catalogue_cache_load unpack "
               "catalogue_cache_page",),
     "captured": ("exporter/captured.c", "collectors/recognise_part.c"),
     "catalogue_csv": ("recommender/catalogue_csv.c", "recommender/fields.c: check_text number_from_text set_enum "
@@ -27,7 +27,7 @@ PARSERS = {
                     "exporter/service.c: service_notify read_number is_for_us service_sockets"),
     "forward": ("exporter/forward_answer.c",),
     "history": ("exporter/history_read.c", "exporter/history_series.c", "exporter/history_open.c: history_check "
-                "open_for_writing move_all set_aside name_aside",
+                "open_for_writing move_all set_aside", "exporter/aside.c: name_aside aside_move",
                 "exporter/history_overview.c", "exporter/history_schema.c", "exporter/history_sql.c",
                 "exporter/history_prune.c", "exporter/history_thin.c", "exporter/history_write.c: next_sample find_run "
                 "read_recorder find_orphans", "exporter/run_json.c: put_words"),

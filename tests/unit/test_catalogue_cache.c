@@ -3,7 +3,9 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 #include "exporter/catalogue_cache.h"
 #include "recommender/catalogue_build.h"
+#include "tests/support/test_history.h"
 
 static char directory[64], path[128];
 
@@ -28,15 +31,11 @@ static int new_path(void **state)
 
 static int remove_path(void **state)
 {
-	char inner[128];
+	struct test_folder folder;
 
 	(void)state;
-	unlink(path);
-	snprintf(inner, sizeof inner, "%s/state/deeper", directory);
-	rmdir(inner);
-	snprintf(inner, sizeof inner, "%s/state", directory);
-	rmdir(inner);
-	rmdir(directory);
+	snprintf(folder.path, sizeof folder.path, "%s", directory);
+	test_folder_remove(&folder);
 	return 0;
 }
 
@@ -293,6 +292,24 @@ static void overwrite(long at, const char *with, size_t n)
 	fclose(f);
 }
 
+/* What was set aside last in the folder of the cache; its file is as large as size says. */
+static size_t n_aside(long size)
+{
+	glob_t found = {0};
+	char pattern[160];
+	struct stat st;
+
+	snprintf(pattern, sizeof pattern, "%s.corrupt-*Z*", path);
+	size_t n = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+
+	if (n) {
+		assert_int_equal(stat(found.gl_pathv[n - 1], &st), 0);
+		assert_int_equal(st.st_size, size);
+	}
+	globfree(&found);
+	return n;
+}
+
 static void a_corrupt_file_is_begun_anew(void **state)
 {
 	struct catalogue *c = rich(), *after = NULL;
@@ -300,6 +317,7 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	static char junk[4096];
 	struct cache_origin o = {"s", "", "", {1}}, at;
 	struct err e = {0};
+	struct stat st;
 
 	(void)state;
 	memset(junk, 0x5a, sizeof junk);
@@ -307,9 +325,12 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	catalogue_cache_close(k);
 
 	/* Its header: seen when it is opened. */
-	overwrite(0, junk, sizeof junk);
+	assert_int_equal(n_aside(0), 0);
+	assert_int_equal(stat(path, &st), 0);
+	overwrite(16, junk, sizeof junk - 16);
 	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
 	k = opened();
+	assert_int_equal(n_aside(st.st_size), 1);
 	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
 
@@ -320,10 +341,61 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	k = opened();
 	if (catalogue_cache_save(k, c, &o, &e))
 		fail_msg("%s", e.text);
+	assert_int_equal(n_aside(st.st_size), 2);
 	catalogue_cache_close(k);
 	assert_int_equal(catalogue_cache_load(&after, &at, path, &e), 0);
 	catalogue_free(after);
 	catalogue_free(c);
+}
+
+static void one_of_another_version_is_set_aside(void **state)
+{
+	struct cache_origin at;
+	struct err e = {0};
+	struct stat st;
+
+	(void)state;
+	catalogue_cache_close(opened());
+	run_sql("PRAGMA user_version = 77");
+	assert_int_equal(stat(path, &st), 0);
+	catalogue_cache_close(opened());
+	assert_int_equal(n_aside(st.st_size), 1);
+	assert_int_equal(catalogue_cache_origin(&at, path, &e), -ENOENT);
+}
+
+static pthread_barrier_t together;
+
+static void *open_together(void *context)
+{
+	struct catalogue_cache *k = NULL;
+	struct err *e = context;
+
+	pthread_barrier_wait(&together);
+	catalogue_cache_open(&k, path, e);
+	catalogue_cache_close(k);
+	return NULL;
+}
+
+/* As processes do: each has a handle of its own. */
+static void all_who_begin_it_together_have_it(void **state)
+{
+	pthread_t thread[6];
+	struct err e[ARRAY_LEN(thread)];
+
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		unlink(path);
+		memset(e, 0, sizeof e);
+		assert_int_equal(pthread_barrier_init(&together, NULL, ARRAY_LEN(thread)), 0);
+		for (size_t i = 0; i < ARRAY_LEN(thread); i++)
+			assert_int_equal(pthread_create(&thread[i], NULL, open_together, &e[i]), 0);
+		for (size_t i = 0; i < ARRAY_LEN(thread); i++)
+			assert_int_equal(pthread_join(thread[i], NULL), 0);
+		pthread_barrier_destroy(&together);
+		for (size_t i = 0; i < ARRAY_LEN(thread); i++)
+			assert_string_equal(e[i].text, "");
+	}
+	assert_int_equal(n_aside(0), 0);
 }
 
 static void a_place_that_cannot_be_written_is_named(void **state)
@@ -340,36 +412,45 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 /* Such as the history, or the servers of --catalogue.path. */
 static void what_is_of_others_is_left_as_it_is(void **state)
 {
-	static const char *const databases[] = {
-		"CREATE TABLE run (id); PRAGMA user_version = 7", "CREATE TABLE server (id)"};
+	static const struct {
+		const char *make, *read;
+	} databases[] = {
+		{"CREATE TABLE run (id); PRAGMA user_version = 7", "SELECT id FROM run"},
+		{"CREATE TABLE server (id)", "SELECT id FROM server"},
+		{"CREATE TABLE page (page_id); PRAGMA user_version = 7",
+			"SELECT page_id FROM page"},
+	};
 	struct catalogue_cache *k = NULL;
+	static char found[20000];
 	struct err e = {0};
-	struct stat st;
 	sqlite3 *db;
 
 	(void)state;
 	catalogue_cache_close(opened());
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		assert_int_equal(unlink(path), 0);
 		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-		assert_int_equal(sqlite3_exec(db, databases[i], NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, databases[i].make, NULL, NULL, NULL), SQLITE_OK);
 		assert_int_equal(catalogue_cache_open(&k, path, &e), -EEXIST);
 		assert_non_null(strstr(e.text, "stays as it is"));
-		assert_int_equal(sqlite3_exec(db, i ? "SELECT * FROM server" : "SELECT * FROM run",
-					 NULL, NULL, NULL),
-			SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, databases[i].read, NULL, NULL, NULL), SQLITE_OK);
 		assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	}
 
-	FILE *f = fopen(path, "w");
+	/* A list; a tar, whose size is one of pages, too; a disk of zeros; a word. */
+	static const char text[4][10240] = {
+		"vendor_id,server_id,vcpus,memory_amount\n", "etc/passwd", "", "no"};
+	static const size_t sizes[] = {40, 10240, 512, 2};
 
-	assert_non_null(f);
-	fputs("vendor_id,server_id,vcpus,memory_amount\n", f);
-	fclose(f);
-	assert_int_equal(catalogue_cache_open(&k, path, &e), -EEXIST);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_size, 40);
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		assert_int_equal(unlink(path), 0);
+		test_write_file(path, text[i], sizes[i]);
+		assert_int_equal(catalogue_cache_open(&k, path, &e), -EEXIST);
+		assert_int_equal(test_read_file(path, found, sizeof found), sizes[i]);
+		assert_memory_equal(found, text[i], sizes[i]);
+	}
 	assert_null(k);
+	assert_int_equal(n_aside(0), 0);
 }
 
 static void a_pipe_in_its_place_is_told_and_left_there(void **state)
@@ -402,6 +483,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_are_kept_confirmed_and_forgotten, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(a_corrupt_file_is_begun_anew, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(one_of_another_version_is_set_aside, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(all_who_begin_it_together_have_it, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(what_is_of_others_is_left_as_it_is, new_path,
 			remove_path),

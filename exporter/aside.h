@@ -1,0 +1,15 @@
+/* A database that cannot be gone on with is kept, under another name: it may be all that is left of something. */
+#ifndef EXPORTER_ASIDE_H
+#define EXPORTER_ASIDE_H
+
+#include "collectors/base/buf.h"
+#include "collectors/base/err.h"
+
+/*
+ * Renames path, and what SQLite keeps beside it, to path.corrupt-20260822T101500Z, with -2 and so on when that is taken;
+ * *ret gets the name. Nobody may have it open here. What is not there need not move. Who may meet another exporter that
+ * does the same has a lock.
+ */
+int aside_move(struct buf *ret, const char *path, struct err *e);
+
+#endif
