@@ -144,7 +144,8 @@ static int load_cache(struct shelf *s)
 	bool known = s->catalogue && s->origin.at.ns &&
 		     strcmp(origin.source, s->origin.source) == 0 &&
 		     (origin.at.ns == s->origin.at.ns ||
-			     (*origin.hash && strcmp(origin.hash, s->origin.hash) == 0));
+			     (*origin.hash && strcmp(origin.hash, s->origin.hash) == 0 &&
+				     strcmp(origin.asked, s->origin.asked) == 0));
 
 	if (!known)
 		code = catalogue_cache_load(&c, &origin, path, NULL);

@@ -150,6 +150,8 @@ ROWS = {
     "two begin a cache": (
         "exporter/catalogue_save.c", "	if (code == 0 && version == 0)\n		code = create",
         "	if (code == 0)\n		code = create", "unit:catalogue_cache"),
+    "prices of other regions are not taken up": (
+        "exporter/shelf.c", "strcmp(origin.asked, s->origin.asked) == 0", "origin.at.ns", "unit:shelf"),
     "a dump works without end": (
         "exporter/catalogue_dump.c", "(d->db, STEPS_BETWEEN, takes_too_long, d)", "(d->db, 0, takes_too_long, d)",
         "unit:catalogue_file"),

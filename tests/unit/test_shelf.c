@@ -45,7 +45,8 @@ static void write_own(const char *as_of, const char *server)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void save(const char *source, const char *hash, struct wall at, const char *server)
+static void save_for(const char *asked, const char *source, const char *hash, struct wall at,
+	const char *server)
 {
 	struct cache_origin origin = {.at = at};
 	struct catalogue_cache *k = NULL;
@@ -55,6 +56,7 @@ static void save(const char *source, const char *hash, struct wall at, const cha
 
 	snprintf(origin.source, sizeof origin.source, "%s", source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", hash);
+	snprintf(origin.asked, sizeof origin.asked, "%s", asked);
 	snprintf(text, sizeof text,
 		"vendor_id,server_id,vcpus,memory_amount,price\naws,%s,2,1024,1\n", server);
 	assert_int_equal(catalogue_from_csv(&c, text, strlen(text), source, &e), 0);
@@ -62,6 +64,11 @@ static void save(const char *source, const char *hash, struct wall at, const cha
 	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
 	catalogue_cache_close(k);
 	catalogue_free(c);
+}
+
+static void save(const char *source, const char *hash, struct wall at, const char *server)
+{
+	save_for("", source, hash, at, server);
 }
 
 static struct shelf *shelf_at(const char *path)
@@ -132,7 +139,6 @@ static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 	shelf_free(s);
 }
 
-/* The same database, confirmed a day later: only its age is another. */
 static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 {
 	struct shelf *s = shelf_at(NULL);
@@ -159,6 +165,7 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	shelf_free(s);
 }
 
+/* The same database, confirmed a day later: only its age is another. */
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
@@ -181,6 +188,27 @@ static void a_confirmed_cache_is_young_again(void **state)
 	assert_true(!told.stale && told.age_seconds < 60);
 	catalogue_free(first);
 	catalogue_free(again);
+	shelf_free(s);
+}
+
+/* The Keeper's database is the same, and its prices of more regions were asked for. */
+static void what_was_fetched_for_other_regions_is_taken_up(void **state)
+{
+	struct wall now = now_read().wall, before = {now.ns - 60 * NS_PER_S};
+	struct shelf *s = shelf_at(NULL);
+	struct shelf_state told;
+
+	(void)state;
+	save_for("", "http://keeper.test", "h1", before, "of-all");
+	struct catalogue *first = answer(s, &told);
+
+	save_for("aws~r1", "http://keeper.test", "h1", now, "of-r1");
+	struct catalogue *next = answer(s, &told);
+
+	assert_string_equal(first->server[0].server_id, "of-all");
+	assert_string_equal(next->server[0].server_id, "of-r1");
+	catalogue_free(first);
+	catalogue_free(next);
 	shelf_free(s);
 }
 
@@ -302,6 +330,7 @@ int main(void)
 		TEST(what_changed_is_loaded_and_what_did_not_is_kept),
 		TEST(a_cache_that_cannot_be_read_now_leaves_what_is_there),
 		TEST(a_confirmed_cache_is_young_again),
+		TEST(what_was_fetched_for_other_regions_is_taken_up),
 		TEST(age_is_that_of_the_data),
 		TEST(a_file_that_cannot_be_read_is_an_error_until_it_can),
 		TEST(one_look_keeps_nothing),
