@@ -10,10 +10,12 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "exporter/sql_end.h"
 
 struct catalogue_dump {
 	sqlite3 *db;
 	struct buf statement;
+	struct sql_end end;
 	unsigned long line; /* of its end */
 	uint64_t steps;     /* that it may still take */
 };
@@ -146,6 +148,7 @@ static int run(struct catalogue_dump *d, struct err *e)
 	return code;
 }
 
+/* A statement ends with a line. Lines of blanks and comments count as one, which is left out. */
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e)
 {
 	for (size_t i = 0; i < len;) {
@@ -153,6 +156,7 @@ int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, s
 		size_t n = newline ? (size_t)(newline - text) + 1 - i : len - i;
 
 		buf_add(&d->statement, text + i, n);
+		sql_end_read(&d->end, text + i, n);
 		if (d->statement.full)
 			return err_set(e, -EFBIG,
 				"SQL dump, line %lu: a statement of more than %u MiB", d->line,
@@ -160,19 +164,10 @@ int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, s
 		i += n;
 		if (!newline)
 			break;
-		/* A statement ends with a line; whether this is its end is looked at only where it
-		 * can be. */
-		size_t end = d->statement.len;
+		int code = sql_end_is_here(&d->end) ? run(d, e) : 0;
 
-		while (end && strchr(" \t\r\n", d->statement.data[end - 1]))
-			end--;
-		if (end && d->statement.data[end - 1] == ';' &&
-			sqlite3_complete(buf_text(&d->statement))) {
-			int code = run(d, e);
-
-			if (code)
-				return code;
-		}
+		if (code)
+			return code;
 		d->line++;
 	}
 	return 0;
@@ -184,12 +179,10 @@ int catalogue_dump_close(struct catalogue_dump *d, struct err *e)
 
 	if (!d)
 		return 0;
-	if (e && d->statement.len &&
-		strspn(buf_text(&d->statement), " \t\r\n") != d->statement.len) {
-		code = sqlite3_complete(buf_text(&d->statement)) ?
+	if (e)
+		code = sql_end_is_here(&d->end) ?
 			       run(d, e) :
 			       err_set(e, -EINVAL, "SQL dump: ends within a statement");
-	}
 	sqlite3_set_authorizer(d->db, NULL, NULL);
 	sqlite3_progress_handler(d->db, 0, NULL, NULL);
 	if (code == 0 && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)

@@ -12,7 +12,8 @@ PARSERS = {
     "captured": ("exporter/captured.c", "collectors/recognise_part.c"),
     "catalogue_csv": ("recommender/catalogue_csv.c", "recommender/fields.c: check_text number_from_text set_enum "
                       "name_find field_find"),
-    "catalogue_file": ("exporter/catalogue_file.c", "exporter/catalogue_dump.c", "exporter/catalogue_scdata.c",
+    "catalogue_file": ("exporter/catalogue_file.c", "exporter/catalogue_dump.c", "exporter/sql_end.c",
+                       "exporter/catalogue_scdata.c",
                        "recommender/fields.c: field_set_text field_set_number"),
     "catalogue_json": ("recommender/catalogue_json.c",),
     "changes": ("exporter/site_change.c", "exporter/hosts.c", "exporter/body.c", "exporter/run_message.c",

@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 #include <zlib.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "exporter/catalogue_file.h"
 
@@ -207,6 +208,41 @@ static void a_dump_does_no_work_beyond_its_size(void **state)
 	assert_refused(join, strlen(join), "line 3: a statement that does more than fill a table");
 }
 
+/* Descriptions with lines, and comments, as a dump may have them, are read once: 8 MiB of lines that look like ends. */
+static void a_dump_of_many_lines_is_read_once(void **state)
+{
+	static const char before[] =
+		"-- PostgreSQL\n--\nCREATE TABLE server (vendor_id, server_id, vcpus, "
+		"memory_amount, description, status); -- servers\n"
+		"CREATE TRIGGER t AFTER INSERT ON server BEGIN\n"
+		"INSERT INTO server VALUES('v','u',1,1,'','ACTIVE');\nEND;\n"
+		"INSERT INTO server VALUES('v','r',2,1024,'";
+	static const char after[] = "','INACTIVE');\nINSERT INTO server VALUES('v','s',2,1024,"
+				    "'a;\nb','ACTIVE'); /* the\nlast; */\n"
+				    "CREATE TABLE server_price (vendor_id, region_id, server_id, "
+				    "allocation, unit, price, operating_system, status);\n"
+				    "INSERT INTO server_price VALUES('v','r','s','ONDEMAND','HOUR',"
+				    "0.5,'Linux','ACTIVE');\n-- done";
+	struct buf text AUTO(buf_done) = BUF_MAX(16u << 20);
+	struct catalogue_file_options o = {.scratch = scratch};
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	(void)state;
+	buf_adds(&text, before);
+	for (size_t i = 0; i < 4u << 20; i++)
+		buf_adds(&text, ";\n");
+	buf_adds(&text, after);
+	write_file(buf_text(&text), text.len, false);
+	if (catalogue_from_file(&c, path, &o, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(c->n, 2);
+	assert_string_equal(c->server[0].server_id, "r");
+	assert_string_equal(c->server[1].server_id, "s");
+	assert_true(c->server[1].min_price_ondemand == 0.5);
+	catalogue_free(c);
+}
+
 static void count_progress(void *context, size_t bytes)
 {
 	*(size_t *)context = bytes;
@@ -235,6 +271,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_dump_makes_tables_and_nothing_else, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_does_no_work_beyond_its_size, new_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(a_dump_of_many_lines_is_read_once, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(progress_is_told, new_folder, remove_folder),
 	};
