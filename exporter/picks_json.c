@@ -17,8 +17,19 @@ static void put_known(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-static void put_specification(json_t *o, const struct server *s, const struct reserve *reserve)
+/* What one of the server's currency is in that of the answer; NaN = nobody knows. */
+static double rate_of(const struct server_answer *a, const struct server *s)
 {
+	const struct currency *from = catalogue_currency(a->use.catalogue, s->currency);
+	const struct currency *to = catalogue_currency(a->use.catalogue, a->picks.currency);
+
+	return from && to ? currency_rate(from, to) : (double)NAN;
+}
+
+static void put_specification(json_t *o, const struct server_answer *a, const struct server *s)
+{
+	double rate = rate_of(a, s);
+
 	json_put(o, "vendor_id", known_text(s->vendor_id));
 	json_put(o, "server_id", known_text(s->server_id));
 	json_put(o, "api_reference", known_text(s->api_reference));
@@ -26,7 +37,7 @@ static void put_specification(json_t *o, const struct server *s, const struct re
 	json_put(o, "family", known_text(s->family));
 	json_put(o, "vcpus", json_num(s->vcpus));
 	json_put(o, "memory_amount", json_num(s->memory_amount));
-	json_put(o, "memory_for_jobs", json_num(floor(reserve->memory(s))));
+	json_put(o, "memory_for_jobs", json_num(floor(a->options.reserve->memory(s))));
 	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
 	json_put(o, "cpu_allocation", known_text(cpu_allocation_name[s->cpu_allocation]));
 	json_put(o, "gpu_count", json_num(s->gpu_count));
@@ -35,8 +46,8 @@ static void put_specification(json_t *o, const struct server *s, const struct re
 	json_put(o, "gpu_memory_total", json_num(s->gpu_memory_total));
 	json_put(o, "storage_size", json_num(s->storage_size));
 	json_put(o, "score", json_num(s->score));
-	json_put(o, "min_price_ondemand", json_num(s->min_price_ondemand));
-	json_put(o, "min_price_spot", json_num(s->min_price_spot));
+	json_put(o, "min_price_ondemand", json_num(s->min_price_ondemand * rate));
+	json_put(o, "min_price_spot", json_num(s->min_price_spot * rate));
 }
 
 static json_t *cost_json(const struct cost *c)
@@ -106,7 +117,7 @@ static json_t *servers_json(const struct server_answer *s)
 	for (size_t i = 0; i < s->picks.n; i++) {
 		json_t *o = json_object();
 
-		put_specification(o, s->picks.pick[i].server, s->options.reserve);
+		put_specification(o, s, s->picks.pick[i].server);
 		put_offer(o, &s->picks.pick[i], s->picks.currency);
 		put_saving(o, s, &s->picks.pick[i]);
 		if (s->options.benchmark)

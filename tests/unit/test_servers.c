@@ -195,11 +195,21 @@ static void a_rate_makes_currencies_comparable(void **state)
 	(void)state;
 	options->catalogue_rates = (struct texts){1, rate, false};
 	json_t *o = ask("vcpus_max=2", 200);
+	const json_t *cx = json_array_get(json_object_get(o, "servers"), 1);
 
 	ids_of(o, ids, sizeof ids);
 	assert_string_equal(ids, "t.small cx a.large m.large");
-	assert_true(fabs(number_of(json_array_get(json_object_get(o, "servers"), 1), "price") -
-			    0.03) < 1e-12);
+	assert_double_equal(number_of(cx, "price"), 0.03, 1e-12);
+	assert_double_equal(number_of(cx, "min_price_ondemand"), 0.03, 1e-12);
+	assert_true(json_is_null(json_object_get(cx, "min_price_spot")));
+	json_decref(o);
+	o = ask("currency=EUR;include=m.large", 200);
+
+	const json_t *large = json_array_get(json_object_get(o, "servers"), 0);
+
+	assert_string_equal(text_of(large, "currency"), "EUR");
+	assert_double_equal(number_of(large, "min_price_ondemand"), 0.08 / 1.5, 1e-12);
+	assert_double_equal(number_of(large, "min_price_spot"), 0.02, 1e-12);
 	json_decref(o);
 
 	app_done(app);
