@@ -30,7 +30,7 @@ static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_CURRENCY] = "have prices in another currency",
 	[EXCLUDED_NO_FORECAST] = "would run for an unknown time",
 	[EXCLUDED_TOO_SLOW] = "would take longer than the deadline",
-	[EXCLUDED_TOO_EXPENSIVE] = "would cost more than max_cost",
+	[EXCLUDED_TOO_EXPENSIVE] = "would cost more than max_cost, or than can be counted",
 	[EXCLUDED_NO_SCORE] = "have no score to compare",
 };
 
@@ -88,17 +88,23 @@ static void note_no_servers(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-/* Currencies without an exchange rate; one of them, or NULL. */
-static const char *add_unrated(struct buf *b, const struct catalogue *c)
+static const char *first_unrated(const struct catalogue *c)
 {
-	const char *one = NULL;
+	for (size_t i = 0; i < c->n_currencies; i++)
+		if (isnan(c->currency[i].usd))
+			return c->currency[i].code;
+	return NULL;
+}
+
+static void add_unrated(struct buf *b, const struct catalogue *c)
+{
+	const char *before = "";
 
 	for (size_t i = 0; i < c->n_currencies; i++)
 		if (isnan(c->currency[i].usd)) {
-			buf_addf(b, "%s%s", one ? ", " : "", c->currency[i].code);
-			one = c->currency[i].code;
+			buf_addf(b, "%s%s", before, c->currency[i].code);
+			before = ", ";
 		}
-	return one;
 }
 
 static void note_currencies(json_t *notes, struct buf *b, const struct server_answer *s)
@@ -106,6 +112,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	const struct catalogue *c = s->use.catalogue;
 	const struct picks *p = &s->picks;
 	const struct currency *asked = catalogue_currency(c, p->currency);
+	const char *one = first_unrated(c);
 
 	if (!p->excluded[EXCLUDED_CURRENCY])
 		return;
@@ -115,10 +122,9 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	if (asked && isnan(asked->usd)) {
 		buf_addf(b, ": start with --catalogue.rate=%s=DOLLARS, US dollars for one %s",
 			p->currency, p->currency);
-	} else {
+	} else if (one) {
 		buf_adds(b, " in ");
-		const char *one = add_unrated(b, c);
-
+		add_unrated(b, c);
 		buf_addf(b,
 			": start with --catalogue.rate=%s=DOLLARS, US dollars for one %s, or ask "
 			"for currency=%s to see these alone",

@@ -85,8 +85,9 @@ static enum exclusion find_price(const struct question *q, const struct server *
 		}
 		double amount = p->price * q->rate[p->currency];
 		double counted = p->allocation == ALLOCATION_SPOT ? amount * spot_waste : amount;
+		enum exclusion why = isnan(amount) ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
 
-		reason = EXCLUDED_CURRENCY;
+		reason = reason > why ? reason : why;
 		if (counted < lowest) {
 			lowest = counted;
 			ret->priced = p;

@@ -39,7 +39,7 @@ enum exclusion {
 	EXCLUDED_CURRENCY,   /* its price cannot be compared with the others' */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
-	EXCLUDED_TOO_EXPENSIVE,
+	EXCLUDED_TOO_EXPENSIVE, /* than max_cost, or than can be counted: no run ends between interruptions */
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };

@@ -153,6 +153,8 @@ ROWS = {
     "prices of other regions are not taken up": (
         "exporter/shelf.c", "strcmp(origin.asked, s->origin.asked) == 0", "origin.at.ns", "unit:shelf"),
     "a statement ends in a string": ("exporter/sql_end.c", "		s->in = IN_QUOTE;", "		s->in = PLAIN;", "unit:sql_end"),
+    "what costs without end lacks a rate": (
+        "recommender/pick.c", "isnan(amount) ? EXCLUDED_CURRENCY", "!(counted < lowest) ? EXCLUDED_CURRENCY", "unit:servers"),
     "a dump works without end": (
         "exporter/catalogue_dump.c", "(d->db, STEPS_BETWEEN, takes_too_long, d)", "(d->db, 0, takes_too_long, d)",
         "unit:catalogue_file"),

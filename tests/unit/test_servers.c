@@ -165,6 +165,11 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 				    "100 vCPUs are needed, and none has more than "}},
 		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
 		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
+		/* Its one spot price is known, and no run is ever done between two interruptions. */
+		{"duration=46800;allocation=spot;spot_interruptions=60;objective=cost;include=m."
+		 "large",
+			{"none of the ",
+				"1 would cost more than max_cost, or than can be counted"}},
 		{"page=99", {"page 99 is past the last of the "}},
 	};
 
@@ -178,6 +183,8 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 				fail_msg("%s: no \"%s\" in %s", table[i].words, table[i].says[k],
 					notes);
 		assert_null(strstr(notes, "(null)"));
+		if (strstr(table[i].words, "include="))
+			assert_null(strstr(notes, "exchange rate"));
 		free(notes);
 		json_decref(o);
 	}
