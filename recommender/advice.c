@@ -57,9 +57,11 @@ const struct advice_format advice_formats[] = {
 	},
 	{
 		.name = "kubernetes-patch",
-		.content_type = "application/json-patch+json",
-		.help = "JSON patch of a Job's or Deployment's first container: kubectl patch "
-			"--type=json",
+		.content_type = "application/strategic-merge-patch+json",
+		.help = "Strategic merge patch for a container called main: kubectl patch of a "
+			"Deployment, or below spec.jobTemplate of a CronJob; of a Job in its "
+			"manifest with --local, for Kubernetes refuses to change the template of "
+			"one that is there",
 		.write = write_kubernetes_patch,
 	},
 	{

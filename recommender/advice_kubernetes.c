@@ -42,42 +42,56 @@ void write_kubernetes(struct buf *out, const struct sizing *s)
 	add_quantities(out, "    ", &a, true);
 }
 
-static void add_json_quantities(struct buf *out, const struct ask *a, bool limits)
+static void add_json_quantities(struct list *l, const struct ask *a, bool limits)
 {
-	struct list l = {out, ",", false};
 	uint64_t milli = limits ? a->millicores_limit : a->millicores;
 	uint64_t mib = limits ? a->mib_limit : a->mib;
 
-	buf_adds(out, "{");
 	if (milli)
-		list_add(&l, "\"cpu\":\"%" PRIu64 "m\"", milli);
+		list_add(l, "\"cpu\":\"%" PRIu64 "m\"", milli);
 	if (mib)
-		list_add(&l, "\"memory\":\"%" PRIu64 "Mi\"", mib);
+		list_add(l, "\"memory\":\"%" PRIu64 "Mi\"", mib);
 	if (a->disk_mib && !limits)
-		list_add(&l, "\"ephemeral-storage\":\"%" PRIu64 "Mi\"", a->disk_mib);
+		list_add(l, "\"ephemeral-storage\":\"%" PRIu64 "Mi\"", a->disk_mib);
 	if (a->gpus)
-		list_add(&l, "\"nvidia.com/gpu\":\"%" PRIu64 "\"", a->gpus);
-	buf_adds(out, "}");
+		list_add(l, "\"nvidia.com/gpu\":\"%" PRIu64 "\"", a->gpus);
 }
 
-static void add_json_resources(struct buf *out, const struct ask *a)
+/* A limit that the container has already may be below the new request, which Kubernetes refuses: what gets none loses it. */
+static void add_json_lifted(struct list *l, const struct ask *a)
 {
-	buf_adds(out, "{\"requests\":");
-	add_json_quantities(out, a, false);
-	buf_adds(out, ",\"limits\":");
-	add_json_quantities(out, a, true);
-	buf_adds(out, "}");
+	if (a->millicores && !a->millicores_limit)
+		list_add(l, "\"cpu\":null");
+	if (a->disk_mib)
+		list_add(l, "\"ephemeral-storage\":null");
 }
 
-/* "add" replaces what is there, and unlike "replace" does not need it (RFC 6902, 4.1). */
+/* Of the container that most systems call main: the first in the list may be a sidecar. */
+static void add_json_main(struct buf *out, const struct ask *a, bool lift)
+{
+	struct list requests = {out, ",", false}, limits = {out, ",", false};
+
+	buf_adds(out, "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{");
+	add_json_quantities(&requests, a, false);
+	buf_adds(out, "},\"limits\":{");
+	add_json_quantities(&limits, a, true);
+	if (lift)
+		add_json_lifted(&limits, a);
+	buf_adds(out, "}}}]}");
+}
+
+/* Merged by name into the containers, and by key into their resources, so that all else stays. */
 void write_kubernetes_patch(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
 
-	buf_adds(out, "[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/"
-		      "resources\",\"value\":");
-	add_json_resources(out, &a);
-	buf_adds(out, "}]\n");
+	if (!knows_something(&a)) {
+		buf_adds(out, "{}\n");
+		return;
+	}
+	buf_adds(out, "{\"spec\":{\"template\":{\"spec\":");
+	add_json_main(out, &a, true);
+	buf_adds(out, "}}}\n");
 }
 
 static void add_bound(struct buf *out, const char *name, uint64_t milli, uint64_t mib)
@@ -130,7 +144,7 @@ void write_argo_patch(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
 
-	buf_adds(out, "podSpecPatch: '{\"containers\":[{\"name\":\"main\",\"resources\":");
-	add_json_resources(out, &a);
-	buf_adds(out, "}]}'\n");
+	buf_adds(out, "podSpecPatch: '");
+	add_json_main(out, &a, false);
+	buf_adds(out, "'\n");
 }

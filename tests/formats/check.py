@@ -122,20 +122,37 @@ def kubernetes(gpu, cpu):
     return version_of("kubernetes") + (", kubectl" if shutil.which("kubectl") else "")
 
 
+def patched(document, patch):
+    read = run(program("kubectl"), "patch", "--local", "-f", "-", "--type=strategic", "-p", json.dumps(patch), "-o", "json",
+               input=json.dumps(document))
+    equal(read.returncode, 0, read.stderr)
+    return json.loads(read.stdout)
+
+
 def kubernetes_patch(gpu, cpu):
-    import jsonpatch
+    """In our own manifest the exporter is the first container; main has limits, of which one is below the new request."""
+    import yaml
     from kubernetes.utils import parse_quantity
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job"},
-           "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "image"}]}}}}
+    job = yaml.safe_load(pathlib.Path("deploy/kubernetes/sidecar/classic.yaml").read_text())
+    exporter, main = job["spec"]["template"]["spec"]["containers"]
+    main["resources"]["limits"]["ephemeral-storage"] = main["resources"]["limits"]["example.com/other"] = "1"
+    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": job["metadata"],
+            "spec": {"schedule": "@daily", "jobTemplate": {"spec": job["spec"]}}}
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": job["metadata"],
+                  "spec": {"selector": {"matchLabels": {}}, "template": job["spec"]["template"]}}
     for text, wanted in ((gpu, GPU), (cpu, CPU)):
-        patched = jsonpatch.apply_patch(job, text)
-        check_resources(patched["spec"]["template"]["spec"]["containers"][0]["resources"], wanted, parse_quantity)
-        if shutil.which("kubectl"):
-            read = run("kubectl", "patch", "--local", "-f", "-", "--type=json", "-p", text, "-o", "json", input=json.dumps(job))
-            equal(read.returncode, 0, read.stderr)
-            check_resources(json.loads(read.stdout)["spec"]["template"]["spec"]["containers"][0]["resources"], wanted,
-                            parse_quantity)
-    return version_of("jsonpatch") + (", kubectl patch --type=json" if shutil.which("kubectl") else "")
+        patch = json.loads(text)
+        for specification in (patched(job, patch)["spec"], patched(deployment, patch)["spec"],
+                              patched(cron, {"spec": {"jobTemplate": patch}})["spec"]["jobTemplate"]["spec"]):
+            first, second = specification["template"]["spec"]["containers"]
+            equal((first["name"], first["resources"]), ("rightsize", exporter["resources"]), "the exporter's")
+            equal((second["name"], second["image"]), ("main", main["image"]), "the container")
+            check_resources(second["resources"], wanted, parse_quantity)
+            limits = second["resources"]["limits"]
+            equal("cpu" in limits, "cores_limit" in wanted, "a limit of CPUs")
+            equal("ephemeral-storage" in limits, not wanted["disk"], "a limit of disk")
+            equal(limits["example.com/other"], "1", "what is of others")
+    return "kubectl patch of a Job, a Deployment and a CronJob"
 
 
 def read_by_schema(kind, document, *advice):

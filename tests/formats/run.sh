@@ -19,7 +19,7 @@ metaflow metaflow
 metaflow-kubernetes metaflow
 metaflow-batch metaflow
 kubernetes kubernetes pyyaml
-kubernetes-patch kubernetes pyyaml jsonpatch
+kubernetes-patch kubernetes pyyaml
 vpa kubernetes pyyaml | @kubernetes-models/autoscaler@3.3.4
 argo kubernetes pyyaml | @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0
 argo-patch kubernetes pyyaml | @kubernetes-models/argo-workflows@2.0.0 kubernetes-models@5.1.0

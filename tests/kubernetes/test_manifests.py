@@ -95,6 +95,14 @@ class Manifests(unittest.TestCase):
             with self.subTest(file.relative_to(SOURCE)):
                 self.assertEqual(faults(file.read_text(), file.parent), [])
 
+    def test_advice_finds_the_job_beside_the_exporter(self):
+        """Formats for Kubernetes name the container main."""
+        for file in sorted((MANIFESTS / "sidecar").glob("*.yaml")):
+            for it in yaml.safe_load_all(file.read_text()):
+                if it.get("kind") == "Job":
+                    images = {c["name"]: c["image"] for c in it["spec"]["template"]["spec"]["containers"]}
+                    self.assertNotIn("rightsize", images["main"], file.name)
+
     def test_what_is_broken_is_found(self):
         for file, good, broken, said in (
             ("central/central.yaml", "replicas: 1", "replicaz: 1", "'replicaz' was unexpected"),

@@ -72,20 +72,16 @@ static const struct {
 		"    memory: \"704Mi\"\n",
 		"resources: {}\n"},
 	{"kubernetes-patch",
-		"[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/"
-		"resources\",\"value\":"
+		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"resources\":"
 		"{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":"
-		"\"20480Mi\","
-		"\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/"
-		"gpu\":\"1\"}}}]\n",
-		"[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/"
-		"resources\",\"value\":"
+		"\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\","
+		"\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}}}}\n",
+		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"resources\":"
 		"{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":"
-		"\"4000m\","
-		"\"memory\":\"704Mi\"}}}]\n",
-		"[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/"
-		"resources\",\"value\":"
-		"{\"requests\":{},\"limits\":{}}}]\n"},
+		"\"4000m\",\"memory\":\"704Mi\"}}}]}}}}\n",
+		"{}\n"},
 	{"vpa",
 		"status:\n"
 		"  recommendation:\n"
