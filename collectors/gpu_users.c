@@ -41,8 +41,8 @@ struct client {
 };
 
 struct user {
-	struct user *next; /* of all */
-	pid_t pid;
+	struct user *next;          /* of all */
+	pid_t pid, shown_by;        /* shown_by: by whose files it is read; see member_shown_by */
 	uint64_t start_ticks, tick; /* tick: when it was last asked for */
 	struct mono searched;
 	bool ever_searched;
@@ -149,7 +149,7 @@ static int look_at_fd(void *context, int fd, const char *target)
 		p->cuda = true;
 	if (!s->d || strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
 		return 0;
-	int code = read_fd(s->h, p->pid, fd, &f);
+	int code = read_fd(s->h, p->shown_by, fd, &f);
 
 	if (code)
 		return code == -ENOENT ? 0 : code;
@@ -193,7 +193,7 @@ static void search(struct gpu_users *u, const struct gpu_drm *d, const struct ho
 	p->n = p->room = 0;
 	p->client = NULL;
 	p->computes = p->cuda = p->unknown = false;
-	int code = process_fds(h, p->pid, &u->links_left, look_at_fd, &s);
+	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
 	if (code == -EAGAIN && !whole_budget) { /* the next tick begins with more */
 		free(p->client);
@@ -236,7 +236,7 @@ static bool read_client(struct client *c, const struct host *h, const struct use
 {
 	struct drm_fdinfo f;
 
-	if (read_fd(h, p->pid, c->fd, &f) < 0 || f.has_client_id != c->last.has_client_id ||
+	if (read_fd(h, p->shown_by, c->fd, &f) < 0 || f.has_client_id != c->last.has_client_id ||
 		f.client_id != c->last.client_id)
 		return false;
 	c->utilization =
@@ -294,6 +294,7 @@ bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct h
 	bool moved = false;
 
 	p->tick = u->tick;
+	p->shown_by = member_shown_by(m);
 	if (search_due(p, h, m) && u->links_left)
 		search(u, d, h, p, m);
 	for (size_t i = 0; i < p->n; i++)

@@ -173,8 +173,12 @@ void lineage_forget(struct lineage *l, unsigned run)
 
 void lineage_lost(struct lineage *l)
 {
-	for (unsigned i = 0; i < l->n_runs; i++)
+	for (unsigned i = 0; i < l->n_runs; i++) {
 		lack(l, i);
+		/* The end of the last thread may be among what was lost. */
+		if (lineage_find(l, l->run[i].root) != LINEAGE_NONE)
+			l->run[i].past.status_heard = false;
+	}
 }
 
 /* ---- what an entry is worth ---- */
@@ -335,7 +339,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	uint64_t peak = e->record.peak_bytes;
 
 	e->record = *record;
-	e->priced = false;
+	/* Its clock was read before this, when the first thread had ended, and others had not. */
+	e->priced = e->final = false;
 	e->end_ns = 0;
 	if (peak > e->record.peak_bytes)
 		e->record.peak_bytes = peak;

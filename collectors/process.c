@@ -210,15 +210,54 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 	return 0;
 }
 
+/* ---- whose first thread has ended ---- */
+
+/* So many threads are tried: one that is ending has no memory any more. */
+#define THREADS_TRIED 16
+
+struct threads {
+	const struct host *host;
+	struct process_stat *stat;
+	unsigned tried;
+};
+
+static int look_at_thread(void *context, const char *name)
+{
+	struct threads *t = context;
+	struct process_stat *p = t->stat, s;
+	pid_t thread = process_of_name(name);
+	struct scan text;
+
+	if (thread == 0 || thread == p->pid)
+		return 0;
+	if (read_file(t->host, thread, "stat", NULL, &text) == 0 && process_stat_parse(text, &s) &&
+		s.rss_pages > 0) {
+		p->thread = thread;
+		p->state = s.state;
+		p->rss_pages = s.rss_pages;
+		p->stack_start = s.stack_start;
+	}
+	return p->thread || ++t->tried == THREADS_TRIED;
+}
+
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret)
 {
 	struct scan text;
 	int code = read_file(h, pid, "stat", k, &text);
+	struct threads threads = {.host = h, .stat = ret};
+	char path[PATH_SIZE];
 
 	if (code)
 		return code;
-	return process_stat_parse(text, ret) ? 0 : -EBADMSG;
+	if (!process_stat_parse(text, ret))
+		return -EBADMSG;
+	/* A process that ends loses its memory before its threads: then none is found. */
+	if (ret->state == 'Z' && ret->threads > 1) {
+		process_path(path, pid, "task");
+		tree_list(h->proc, path, look_at_thread, &threads);
+	}
+	return 0;
 }
 
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)

@@ -15,6 +15,11 @@
 struct process_stat {
 	pid_t pid, ppid;
 	char state; /* R S D Z T t X I ... */
+	/*
+	 * Another thread, when the first has ended and the process goes on without it: its own files show a zombie without
+	 * memory, links and descriptors, those of this number show what the process has. 0 = not needed. Left by the parser.
+	 */
+	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
 	/* USER_HZ ticks; waited: of children that were waited for, and theirs. */
 	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
@@ -64,6 +69,7 @@ bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_r
  */
 bool process_gone(int code);
 bool process_refused(int code);
+/* Of a process that goes on when its first thread has ended, state, RSS and stack are those of another thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);

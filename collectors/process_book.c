@@ -180,6 +180,7 @@ static bool read_entry(const struct host *h, struct booked *p)
 		return false;
 	p->start_ticks = s.start_ticks;
 	p->ppid = s.ppid;
+	p->shown_by = s.thread ? s.thread : s.pid;
 	p->look_at = next_look(h, s.start_ticks);
 	return true;
 }

@@ -20,6 +20,7 @@
 
 struct booked {
 	pid_t pid, ppid; /* ppid as of the last look */
+	pid_t shown_by;  /* by whose files it is to be read then: see struct process_stat */
 	uint64_t start_ticks;
 	struct mono look_at; /* the next time; who looks may make it sooner */
 	bool listed;         /* of the book alone: seen in the list at hand */

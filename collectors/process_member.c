@@ -67,6 +67,7 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	uint64_t rss = s->rss_pages > UINT64_MAX / h->page_size ? 0 : s->rss_pages * h->page_size;
 
 	m->ppid = s->ppid;
+	m->thread = s->thread;
 	m->threads = s->threads;
 	m->zombie = s->state == 'Z' || s->state == 'X';
 	/* The high-water mark cannot move without a page fault or a change of RSS. */
@@ -92,14 +93,17 @@ static void read_status(struct member *m, const struct host *h)
 {
 	struct process_status s;
 
-	if (process_read_status(h, m->pid, &s) < 0)
+	if (process_read_status(h, member_shown_by(m), &s) < 0)
 		return;
 	m->status_due = false;
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
-	raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
+	/* Of the first thread; when that has ended, there are no more. */
+	if (!m->thread) {
+		raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
+		raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
+	}
 	uint64_t peak = m->old_mark_bytes && s.peak_bytes <= m->old_mark_bytes ? m->rss_bytes :
 										 s.peak_bytes;
 
@@ -131,8 +135,8 @@ static void note_refusal(struct member *m, const struct host *h, int code, bool 
 static void read_io(struct member *m, const struct host *h)
 {
 	struct process_io io;
-	int code = m->io_refused ? -EACCES :
-				   process_read_io(h, m->pid, m->files ? &m->files->io : NULL, &io);
+	struct kept *kept = m->files && !m->thread ? &m->files->io : NULL;
+	int code = m->io_refused ? -EACCES : process_read_io(h, member_shown_by(m), kept, &io);
 
 	note_refusal(m, h, code, &m->io_refused);
 	if (code < 0)
@@ -146,7 +150,8 @@ static void read_io(struct member *m, const struct host *h)
 
 static void read_fds(struct member *m, const struct host *h)
 {
-	int code = m->fds_refused ? -EACCES : process_read_open_fds(h, m->pid, &m->open_fds);
+	int code = m->fds_refused ? -EACCES :
+				    process_read_open_fds(h, member_shown_by(m), &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
 	/* Of one that is ending the last count holds, until it is a zombie. */
@@ -277,7 +282,7 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 {
 	uint64_t before = process_thread_clock();
 	struct process_pss p;
-	int code = process_read_pss(h, m->pid, &p);
+	int code = process_read_pss(h, member_shown_by(m), &p);
 	uint64_t spent = process_thread_clock() - before;
 
 	m->pss_refused = process_refused(code);

@@ -43,6 +43,7 @@ struct member_files {
 
 struct member {
 	pid_t pid, ppid;
+	pid_t thread;               /* see struct process_stat */
 	struct member_files *files; /* kept open; NULL: none are */
 	uint64_t start_ticks;
 	uint64_t threads;
@@ -88,6 +89,12 @@ static inline void raise_to(uint64_t *value, uint64_t candidate)
 {
 	if (candidate > *value)
 		*value = candidate;
+}
+
+/* Whose files below /proc show what the process has. */
+static inline pid_t member_shown_by(const struct member *m)
+{
+	return m->thread ? m->thread : m->pid;
 }
 
 /* What it waited for until now is settled. */

@@ -225,5 +225,5 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 		return;
 	b->pid = busiest->pid;
 	b->stack_start = busiest->stack_start;
-	read_binary(b, h, busiest->pid);
+	read_binary(b, h, member_shown_by(busiest));
 }

@@ -7,7 +7,7 @@ static pid_t first_living(const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++)
 		if (!tree->member[i].reaper && !tree->member[i].zombie)
-			return tree->member[i].pid;
+			return member_shown_by(&tree->member[i]);
 	return 0;
 }
 

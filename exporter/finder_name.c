@@ -44,7 +44,7 @@ static unsigned wanted_facts(const struct finder *f)
 
 static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
 {
-	if (!facts_begin(f->reader, f->host, p->pid, ret))
+	if (!facts_begin(f->reader, f->host, p->shown_by, ret))
 		return false;
 	uint64_t program = fingerprint(ret->text.command_line);
 

@@ -162,6 +162,22 @@ for _ in range(4):
         self.run_job(python_job(code), flags=["--sample.interval=100ms"])
         self.assert_close(self.only_run()["memory_peak_bytes"], 75 * MIB, 0.25, 0, "memory peak")
 
+    def test_of_processes_that_go_on_without_their_first_thread(self):
+        code = """
+import ctypes, os, threading, time
+def work():
+    block = b"x" * (100 << 20)
+    time.sleep(1.5)
+    os._exit(0)
+for _ in range(2):
+    if os.fork() == 0:
+        threading.Thread(target=work).start()
+        ctypes.CDLL(None).pthread_exit(None)
+os.wait(); os.wait()
+"""
+        self.run_job(python_job(code), flags=["--sample.interval=100ms"])
+        self.assert_close(self.only_run()["memory_peak_bytes"], 215 * MIB, 0.15, 0, "memory peak")
+
     def test_of_a_small_job_is_not_the_exporter_s_own(self):
         self.run_job(["sleep", "0.3"], flags=["--sample.interval=100ms"])
         self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)

@@ -178,6 +178,28 @@ class Recognise(Case):
         wait_until(lambda: server.job_value("rightsize_job_processes", name) == 4, "four processes")
         self.assertEqual(server.job_value("rightsize_job_active_runs", name), 1)
 
+    def test_run_goes_on_without_the_first_thread_of_its_root(self):
+        server = self.serve("--jobs.recognise")
+        name = f"{self.mark}/threads"
+        job = self.begin({"RIGHTSIZE_JOB_NAME": name}, python_job("""
+import ctypes, os, sys, threading
+def work():
+    block = b"x" * (100 << 20)
+    sys.stdin.read()
+    os._exit(7)
+threading.Thread(target=work).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""))
+        wait_until(lambda: pathlib.Path(f"/proc/{job.pid}/stat").read_text().rsplit(")")[1].startswith(" Z"),
+                   "the first thread to end")
+        wait_until(lambda: (server.job_value("rightsize_job_memory_bytes", name) or 0) > 100 << 20, "its memory")
+        self.assertEqual(server.job_value("rightsize_job_active_runs", name), 1)
+        job.stdin.close()
+        self.assertEqual(job.wait(), 7)
+        self.ended(server, name)
+        # Where the kernel tells nobody else how it ended, that is not known.
+        self.assertIn(self.only_run(name)["exit_code"], (7, None))
+
     def test_name_that_is_set_before_an_exec_is_found(self):
         server = self.serve("--jobs.recognise")
         name = f"{self.mark}/exec"

@@ -55,12 +55,89 @@ static void following_nobody_is_refused(void **state)
 	world_free(w);
 }
 
+/* As the kernel shows a process whose first thread called pthread_exit(3): its other thread has the memory. */
+static void first_thread_ended(struct world *w, int pid, int thread)
+{
+	char path[64], text[200];
+
+	snprintf(path, sizeof path, "%d/stat", pid);
+	snprintf(text, sizeof text,
+		"%d (job) Z 1 1 1 0 -1 0 70 0 0 0 20 10 0 0 20 0 2 0 5 0 0 0 0 0 0 0\n", pid);
+	memory_tree_text(w->proc, path, text);
+	snprintf(path, sizeof path, "%d/status", pid);
+	memory_tree_text(w->proc, path,
+		"State:\tZ (zombie)\nPid:\t10\nvoluntary_ctxt_switches:\t4\n");
+	/* One that is just ending, and has no memory any more. */
+	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread - 1);
+	memory_tree_text(w->proc, path, "");
+	put(w, &(struct fake){.pid = thread - 1, .ppid = 1, .start = 6});
+	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread);
+	memory_tree_text(w->proc, path, "");
+	put(w, &(struct fake){.pid = thread,
+		       .ppid = 1,
+		       .start = 6,
+		       .rss_pages = 500,
+		       .peak_kib = 4000,
+		       .stack = 77});
+	snprintf(path, sizeof path, "%d/io", thread);
+	memory_tree_text(w->proc, path,
+		"rchar: 9\nwchar: 8\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n");
+	snprintf(path, sizeof path, "%d/fd/0", thread);
+	memory_tree_text(w->proc, path, "");
+	snprintf(path, sizeof path, "%d/status", thread);
+	memory_tree_text(w->proc, path,
+		"Pid:\t12\nVmHWM:\t4000 kB\nRssAnon:\t1900 kB\nRssFile:\t100 kB\n"
+		"voluntary_ctxt_switches:\t900\n");
+}
+
+static void process_goes_on_without_its_first_thread(void **state)
+{
+	struct world *w = world_new();
+	const struct run_reading *r;
+
+	(void)state;
+	put(w, &(struct fake){.pid = 10,
+		       .ppid = 1,
+		       .start = 5,
+		       .user = 1,
+		       .rss_pages = 20,
+		       .peak_kib = 100,
+		       .stack = 77});
+	children(w, 10, "");
+	memory_tree_text(w->proc, "10/io",
+		"rchar: 1\nwchar: 2\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n");
+	follow(w, 10, 0);
+	look(w);
+	first_thread_ended(w, 10, 12);
+	/* Who is not root may not open its file any more. */
+	memory_tree_refuse(w->proc, "10/io", -EACCES);
+	r = look(w);
+	assert_false(r->ended);
+	assert_double_equal(r->value[RUN_PROCESSES], 1, 0);
+	assert_double_equal(r->value[RUN_UNREADABLE_PROCESSES], 0, 0);
+	assert_double_equal(r->value[RUN_MEMORY_BYTES], 500 * 4096, 0);
+	assert_double_equal(r->value[RUN_MEMORY_ANONYMOUS_BYTES], 1900 * 1024, 0);
+	assert_double_equal(r->value[RUN_MEMORY_PEAK_BYTES], 4000 * 1024, 0);
+	assert_double_equal(r->value[RUN_CPU_SECONDS], 0.3, 1e-9);
+	assert_double_equal(r->value[RUN_WRITTEN_CHARS], 8, 0);
+	assert_double_equal(r->value[RUN_OPEN_FDS], 1, 0);
+	assert_double_equal(r->value[RUN_MINOR_FAULTS], 70, 0);
+	assert_double_equal(r->value[RUN_VOLUNTARY_SWITCHES], 0, 0);
+	/* Its other threads are about to end: nobody has its memory. */
+	put(w, &(struct fake){.pid = 12, .ppid = 1, .start = 6});
+	r = look(w);
+	assert_true(r->ended);
+	assert_double_equal(r->value[RUN_PROCESSES], 0, 0);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deep_trees_and_circles_are_followed_to_their_end),
 		cmocka_unit_test(start_that_is_still_to_come_is_now),
 		cmocka_unit_test(following_nobody_is_refused),
+		cmocka_unit_test(process_goes_on_without_its_first_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,8 @@ static void first_thread_may_end_before_the_others(void **state)
 	fork_event(w, 10, 11);
 	w->clock[11] = 100;
 	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 60, .peak_bytes = 4096});
+	lineage_event(w->book,
+		&(struct process_event){.kind = THREAD_ENDED, .pid = 11, .at_ns = 5});
 	w->clock[11] = 150; /* its other threads go on */
 	assert_int_equal(settle(w, run).cpu_ns, 150);
 	/* A thread's own record is not its process's. */
@@ -281,6 +283,24 @@ static void root_status_is_its_last_threads(void **state)
 	/* Whoever has the number next is not the root. */
 	fork_event(w, 1, 10);
 	exit_event(w, 10, 9);
+	assert_int_equal(settle(w, run).status, 3 << 8);
+	world_free(w);
+}
+
+static void status_of_an_earlier_thread_is_not_told_when_the_last_was_lost(void **state)
+{
+	struct world *w = world_new();
+	unsigned run = begin(w, 10, 0, 0), gone = begin(w, 20, 0, 0);
+
+	(void)state;
+	exit_event(w, 10, 0);
+	exit_event(w, 20, 5 << 8);
+	w->alive[20] = false;
+	assert_true(settle(w, run).status_heard);
+	lineage_lost(w->book);
+	assert_false(settle(w, run).status_heard);
+	assert_true(settle(w, gone).status_heard);
+	exit_event(w, 10, 3 << 8);
 	assert_int_equal(settle(w, run).status, 3 << 8);
 	world_free(w);
 }
@@ -440,6 +460,7 @@ int main(void)
 		cmocka_unit_test(process_gone_without_record_keeps_its_last_clock),
 		cmocka_unit_test(runs_do_not_mix_and_numbers_are_used_again),
 		cmocka_unit_test(root_status_is_its_last_threads),
+		cmocka_unit_test(status_of_an_earlier_thread_is_not_told_when_the_last_was_lost),
 		cmocka_unit_test(storm_is_counted_to_the_last_one),
 		cmocka_unit_test(end_of_a_process_is_counted_from_its_record_on),
 		cmocka_unit_test(time_of_others_is_no_part_of_an_end),
