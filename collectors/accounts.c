@@ -177,6 +177,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->events_run = exit_events_begin(shared->events, spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
+	/* At once: of a run that is inside another, those who end until the next look would be the other's. */
+	account_add_members(a, tree);
 	run_ends_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 }

@@ -5,7 +5,7 @@
 
 #include "collectors/base/mem.h"
 
-static void add_members(struct account *a, const struct process_tree *tree)
+void account_add_members(struct account *a, const struct process_tree *tree)
 {
 	AUTO(freep) pid_t *pid = xcalloc(tree->n + 1, sizeof *pid);
 	size_t n = 0;
@@ -31,7 +31,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	exit_events_tally(a->shared->events, a->events_run, &a->tally);
 	if (!a->ends.group)
 		run_ends_estimate(&a->ends, t);
-	add_members(a, tree);
+	account_add_members(a, tree);
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
 	double told = (double)t->cpu_ns / 1e9, with_ends = told + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);

@@ -72,4 +72,7 @@ struct account {
 	double held_bytes; /* at least, when it was killed at its group's limit; NaN = it was not */
 };
 
+/* Tells exit accounting who is in the tree. */
+void account_add_members(struct account *a, const struct process_tree *tree);
+
 #endif

@@ -105,9 +105,16 @@ unsigned lineage_number(struct lineage *l)
 		GROW(l->run, l->n_runs, l->runs_room);
 		l->n_runs++;
 	}
-	l->run[i] =
-		(struct run_book){.taken = true, .others = LINEAGE_NO_OTHERS, .past.whole = true};
+	l->run[i] = (struct run_book){.taken = true,
+		.others = LINEAGE_NO_OTHERS,
+		.outer = LINEAGE_NO_RUN,
+		.past.whole = true};
 	return (unsigned)i;
+}
+
+static bool are_others(const struct lineage *l, unsigned run)
+{
+	return l->run[run].others == run;
 }
 
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
@@ -118,8 +125,23 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 	book->root = root;
 	book->base_ns = book->past.cpu_ns = base_ns;
 	book->all = book->past;
+
+	size_t i = lineage_find(l, root);
+
+	if (i != LINEAGE_NONE && !are_others(l, l->entry[i].run))
+		lineage_put_into(l, run, l->entry[i].run);
 	lineage_add(l, run, root);
 	return run;
+}
+
+/* Its root is known to be of another run, which began later, or is nearer than the one around it so far. */
+static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
+{
+	unsigned outer = l->run[inner].outer;
+
+	if (l->run[inner].root == pid && !are_others(l, run) && !lineage_is_within(l, run, inner) &&
+		(outer == LINEAGE_NO_RUN || (outer != run && lineage_is_within(l, run, outer))))
+		lineage_put_into(l, inner, run);
 }
 
 void lineage_add(struct lineage *l, unsigned run, pid_t pid)
@@ -132,10 +154,11 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	}
 	unsigned *owner = &l->entry[i].run;
 
-	/* Others yield: whoever leaves them for a run in the same group makes no difference to that. */
-	if (l->run[*owner].others != *owner || *owner == run)
+	find_outer(l, run, *owner, pid);
+	/* Others yield, and who is around it: in the same group that makes no difference to what is told of that. */
+	if (*owner == run || (!are_others(l, *owner) && !lineage_is_within(l, run, *owner)))
 		return;
-	if (l->run[run].others != *owner) {
+	if (l->run[run].others != l->run[*owner].others) {
 		lineage_break(l, *owner);
 		lineage_break(l, run);
 	}
@@ -167,6 +190,7 @@ static bool is_of_run(const struct entry *e, unsigned run)
 void lineage_forget(struct lineage *l, unsigned run)
 {
 	lineage_break(l, run);
+	lineage_leave(l, run);
 	lineage_remove_where(l, is_of_run, run);
 	l->run[run].taken = false;
 }
@@ -396,15 +420,10 @@ void lineage_settle(struct lineage *l)
 	}
 }
 
-void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret)
-{
-	*ret = l->run[run].all;
-}
-
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->entry[i].run == run && !l->entry[i].gone)
+		if (!l->entry[i].gone && lineage_is_within(l, l->entry[i].run, run))
 			each(context, l->entry[i].pid);
 }

@@ -30,11 +30,15 @@ struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
 /*
- * Begins a run with its root. base_ns: what processes of it that are gone by now had used, as far as is known;
+ * Begins a run with its root, which may be of another run: then that is around the new one, and what the inner run has is
+ * the outer's as well, also once it is forgotten. base_ns: what processes of it that are gone by now had used, as far as is known;
  * added to the result. Returns the run's number, which stays taken until lineage_forget.
  */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* A process of the run, found by other means; one that is in the book already stays where it is, but for others: below. */
+/*
+ * A process of the run, found by other means; one that is in the book already stays where it is, but for others (below),
+ * and runs around this one. The root of another run tells that this is around that.
+ */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 

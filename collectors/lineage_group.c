@@ -94,6 +94,8 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 			ret = LINEAGE_RUN_ELSEWHERE;
 		any_left = any_left || has_left(e, others);
 	}
+	if (lineage_reaches_out(l, others))
+		ret = LINEAGE_RUN_ELSEWHERE;
 	if (any_left) {
 		lineage_remove_where(l, has_left, others);
 		if (ret == LINEAGE_SAME)
