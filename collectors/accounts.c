@@ -16,6 +16,8 @@
 #define WORTH_NAMING_SECONDS 0.01
 /* How far up the ancestors of a newborn process are looked at. */
 #define GENERATIONS_MAX 16
+/* What may have been used in a group for starting the run: runtimes enter it with processes of their own. */
+#define OLDER_SECONDS 0.1
 
 static const char *const source_names[SOURCES] = {
 	"cgroup", "cgroup-rest", "taskstats", "task-clock", "rusage", "proc"};
@@ -120,6 +122,28 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
 	a->rest = cgroup_rest_open(h, &spec);
 }
 
+/*
+ * What the run's own group counted before the run was there, as somebody else used it who is gone: a step that went
+ * before (ExecStartPre of a unit), or an earlier job in a group that is kept. More than all CPUs can have done since the
+ * root was born is not the run's, and then all of it that the tree does not know is taken for the others'.
+ */
+static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
+{
+	double used = group_cpu_seconds(&a->own, h);
+	double known = (double)process_tree_cpu_ns(tree) / 1e9 - a->forked_seconds;
+	double age = (double)h->now.mono.ns / 1e9 -
+		     (double)tree->start_ticks / (double)h->ticks_per_second;
+	double unknown = used - fmax(known, 0);
+	double most = a->machine.cpus * age;
+
+	/* Where starts are told by another clock than ours, nobody can say. */
+	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS))
+		return;
+	a->older_seconds = unknown;
+	a->older_missed = most;
+	run_group_count_from(&a->own_group, h, unknown);
+}
+
 /* A group that the run has for itself, or shares with few. */
 static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
 	const struct family *family, struct cgroup_rest **rest)
@@ -128,12 +152,14 @@ static void find_own(struct account *a, const struct host *h, struct process_tre
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, family);
 	if (a->has_own)
 		run_group_open(&a->own_group, &a->own);
-	if (!counts_cpu(&a->own))
+	if (!counts_cpu(&a->own)) {
 		find_rest(a, h, tree, family, rest);
-	else
-		/* What its root used before it entered the group is none of the group's, nor of the run's. */
-		a->forked_seconds = fmax(a->forked_seconds,
-			(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
+		return;
+	}
+	find_older(a, h, tree);
+	/* What its root used before it entered the group is none of the group's, nor of the run's. */
+	a->forked_seconds = fmax(a->forked_seconds,
+		(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
 }
 
 static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
@@ -149,10 +175,13 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 		find_own(a, h, tree, &family, rest);
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
-	quota_count_from(&a->quota, earlier, &a->own.place[CGROUP_CPU]);
+	quota_count_from(&a->quota, earlier,
+		a->older_seconds > 0 ? &(struct cgroup_place){0} : &a->own.place[CGROUP_CPU]);
 	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
 	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
 		h);
+	if (a->older_seconds > 0)
+		memory_kills_older(&a->kills, h);
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -300,7 +329,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	double ends = ends_seconds(a), most = fmax(a->most_seconds - a->total, 0);
 
 	if (source == SOURCE_CGROUP)
-		return 0;
+		return a->older_missed;
 	if (source == SOURCE_CGROUP_REST)
 		return most;
 	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */

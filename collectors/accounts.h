@@ -5,7 +5,7 @@
  * Every source is a lower bound of the truth, so the largest is nearest to it, and whichever fails is made up for by
  * the next:
  *
- *	cgroup      the kernel's account of the run's own control group: all of it
+ *	cgroup      the kernel's account of the run's own control group: all of it, less what others used there before
  *	cgroup-rest the kernel's account of a group that it shares with others, less theirs (cgroup_rest.h)
  *	taskstats   exit accounting on a privileged host, and what the ends of processes cost beyond that (run_ends.h)
  *	task-clock  an inherited perf counter, for commands started here: all but the end of each process

@@ -114,7 +114,7 @@ static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
 
-	return isnan(own) ? group_cpu_seconds(&a->group, h) : own;
+	return isnan(own) ? group_cpu_seconds(&a->group, h) : own + a->older_seconds;
 }
 
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,

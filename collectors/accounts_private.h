@@ -46,6 +46,8 @@ struct account {
 	struct cgroup own;
 	bool has_own, from_now;
 	struct run_group own_group;
+	/* Of the own group, when that is older than the run: CPU time of others, and the run's at most of that; or 0. */
+	double older_seconds, older_missed;
 	uint64_t vanished;        /* members of the tree, as of the last look */
 	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
 	double most_seconds;      /* by that, or by exit accounting; NaN = unknown */

@@ -21,7 +21,8 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
  * Leaves in c only the controllers whose group belongs to the run alone; the others get version 0. True when any
  * is left. It does when all of this holds:
  * - the root is in another group than this exporter, than its own parent, and than pid 1 (unless it is pid 1
- *   itself): so the group began with the run, as a container's does with its first process;
+ *   itself): so the group was made for the run, as a container's is for its first process, though somebody may have used
+ *   it before (an earlier job, a step that went before);
  * - every process in the group is a member of the run.
  * To be asked when the run begins: who enters later (kubectl exec, a probe) uses what the run was given, and is
  * counted with it.

@@ -1,4 +1,7 @@
-/* What the files of the lineage share: lineage.c enters what happened, lineage_group.c adds up who shares a group. */
+/*
+ * What the files of the lineage share: lineage.c enters what happened, lineage_group.c adds up who shares a group,
+ * lineage_inner.c knows which run is inside another.
+ */
 #ifndef COLLECTORS_LINEAGE_PRIVATE_H
 #define COLLECTORS_LINEAGE_PRIVATE_H
 

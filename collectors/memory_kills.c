@@ -128,6 +128,11 @@ void memory_kills_read_limit(struct memory_kills *k, const struct host *h)
 		k->limit_bytes = cgroup_memory_limit(&k->place, h);
 }
 
+void memory_kills_older(struct memory_kills *k, const struct host *h)
+{
+	k->mark_is_old = mark_of(&k->place, h) * AT_LIMIT >= k->limit_bytes;
+}
+
 double memory_kills_around(const struct memory_kills *k, const struct host *h)
 {
 	double group = group_kills(&k->place, h) - k->group_before;
@@ -142,7 +147,9 @@ double memory_kills_held(const struct memory_kills *k, double kills, double mark
 
 	if (!(in_group > 0))
 		return NAN;
-	double mark = isnan(mark_bytes) ? mark_of(&k->place, h) : mark_bytes;
+	double mark = k->mark_is_old    ? (double)NAN :
+		      isnan(mark_bytes) ? mark_of(&k->place, h) :
+					  mark_bytes;
 	/* The kernel counts those here whom it killed for a group above or the whole machine, too. */
 	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
 				      mark * AT_LIMIT >= k->limit_bytes;

@@ -21,7 +21,8 @@ struct memory_kills {
 	double met_before; /* times that nothing could be reclaimed at the limit; NaN = not counted (v1) */
 	double limit_bytes; /* of this very group, when it was read last; NaN = none */
 	/* Who else was in it when the run began: this exporter, the shell that waits for it. */
-	bool own, apart; /* nobody; and nobody but these */
+	bool own, apart;  /* nobody; and nobody but these */
+	bool mark_is_old; /* it had met the limit before the run, so its mark tells nothing */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];
 };
@@ -36,6 +37,8 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h);
 /* The run's group came to be known; own: its memory is the run's alone, whoever enters later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct memory_members *members, const struct host *h);
+/* Then: its own group counted for others before. */
+void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Its limit may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
 

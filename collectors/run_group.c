@@ -51,10 +51,31 @@ bool run_group_due(struct run_group *g, uint64_t births)
 	return g->looks++ < MOVE_LOOKS || ++g->all_looks % LIST_LOOKS == 0;
 }
 
+void run_group_count_from(struct run_group *g, const struct host *h, double cpu_seconds)
+{
+	double v[CGROUP_VALUES];
+
+	cgroup_files_read(&g->files, h, v);
+	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++) {
+		const struct metric *to = &run_metrics[group_rows[i].to];
+
+		if (to->fold == FOLD_PEAK)
+			g->before[group_rows[i].from] = NAN;
+		else if (to->type == METRIC_COUNTER)
+			g->before[group_rows[i].from] = v[group_rows[i].from];
+	}
+	g->before[CGROUP_CPU_SECONDS] = cpu_seconds;
+	g->before[CGROUP_CPU_SYSTEM_SECONDS] =
+		v[CGROUP_CPU_SYSTEM_SECONDS] * cpu_seconds / v[CGROUP_CPU_SECONDS];
+}
+
 void run_group_read(struct run_group *g, const struct host *h, double value[RUN_N_METRICS],
 	double v[CGROUP_VALUES])
 {
 	cgroup_files_read(&g->files, h, v);
+	/* Less than before: a group that was made anew at the same place tells nothing. */
+	for (size_t i = 0; i < CGROUP_VALUES; i++)
+		v[i] = v[i] < g->before[i] ? (double)NAN : v[i] - g->before[i];
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
 		if (!isnan(v[group_rows[i].from]) ||
 			run_metrics[group_rows[i].to].fold == FOLD_VALUE)

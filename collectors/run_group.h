@@ -12,6 +12,8 @@ struct run_group {
 	struct cgroup_files files;
 	unsigned looks, all_looks; /* since somebody was born, and in all */
 	uint64_t births;           /* of the machine */
+	/* Of the counts, what is none of the run's; NaN = nobody knows, so that it is not told. */
+	double before[CGROUP_VALUES];
 };
 
 void run_group_open(struct run_group *ret, const struct cgroup *own);
@@ -23,6 +25,12 @@ void run_group_close(struct run_group *g); /* zeroed: nothing */
  * found once in so many looks.
  */
 bool run_group_due(struct run_group *g, uint64_t births);
+
+/*
+ * The group is older than the run: cpu_seconds that it counted were others'. So were all that it counted otherwise until
+ * now, and perhaps its peak.
+ */
+void run_group_count_from(struct run_group *g, const struct host *h, double cpu_seconds);
 
 /*
  * All numbers that are kept of the group, in v, and into value what is a metric of the run. Of a group that is gone

@@ -241,6 +241,86 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 	world_done(&w);
 }
 
+/* A second ago its root was born; 2 CPUs. */
+static void open_young(struct world *w, unsigned used_usec, const char *parts)
+{
+	account_close(w->account);
+	process_tree_done(&w->tree);
+	test_host_file(&w->t, "/proc/10/stat",
+		"10 (job) S 1 1 1 0 -1 0 1 0 0 0 15 5 0 0 20 0 1 0 99900 1000 5 0\n");
+	usage(w, used_usec, parts);
+	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, 10, 0, 0), 0);
+	w->account = account_open(w->accounts, &w->t.host,
+		&(struct account_spec){.root = 10, .ours = true}, &w->tree);
+}
+
+static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.peak", "134217728");
+	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 3\nmax 9\noom 4\noom_kill 1\n");
+	test_host_file(&w.t, GROUP "cpu.max", "100000 100000\n");
+	open_young(&w, 4000000, "user_usec 3000000\nsystem_usec 1000000\n");
+	usage(&w, 4500000, "user_usec 3400000\nsystem_usec 1100000\n");
+	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 3\nmax 11\noom 4\noom_kill 1\n");
+	look_again(&w);
+	/* 0.2 s that the tree knew when it began, and 0.5 s since. */
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.7, 1e-9);
+	assert_double_equal(w.value[RUN_CPU_SYSTEM_SECONDS], 1.1 - 3.8 / 4, 1e-9);
+	assert_string_equal(note_of(&w).cpu_source, "cgroup");
+	/* What 2 CPUs could do in that second, and nobody saw. */
+	assert_double_equal(note_of(&w).cpu_missed_seconds, 2, 1e-9);
+	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
+	assert_double_equal(w.value[RUN_MEMORY_MAX_EVENTS], 2, 0);
+	assert_double_equal(w.value[RUN_MEMORY_HIGH_EVENTS], 0, 0);
+	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
+	/* Killed, not at the limit, which only somebody before met; and then at it. */
+	test_host_file(&w.t, GROUP "memory.events", "max 11\noom 4\noom_kill 2\n");
+	look_again(&w);
+	w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
+	account_end(w.account, &w.t.host, &w.tree, w.value);
+	assert_double_equal(note_of(&w).oom_kills, 1, 0);
+	assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES], 10 * MIB, 0);
+	test_host_file(&w.t, GROUP "memory.events", "max 12\noom 5\noom_kill 2\n");
+	account_end(w.account, &w.t.host, &w.tree, w.value);
+	assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES], LIMIT_MIB * MIB, 0);
+	world_done(&w);
+}
+
+static void throttling_before_the_run_is_not_the_run_s(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "cpu.max", "100000 100000\n");
+	open_young(&w, 4000000, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
+	usage(&w, 4100000, "nr_periods 32\nnr_throttled 8\nthrottled_usec 3600000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 1, 0);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.3, 1e-9);
+	world_done(&w);
+}
+
+/* Children that nobody waited for may have used it. */
+static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.peak", "134217728");
+	open_young(&w, 2200000, "");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 2.2, 1e-9);
+	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
+	assert_double_equal(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES], 134217728, 0);
+	world_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +331,9 @@ int main(void)
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
 		cmocka_unit_test(quota_counts_from_before_the_command),
 		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),
+		cmocka_unit_test(what_a_group_counted_before_the_run_is_not_the_run_s),
+		cmocka_unit_test(throttling_before_the_run_is_not_the_run_s),
+		cmocka_unit_test(what_the_run_may_have_used_in_its_group_is_its_own),
 		cmocka_unit_test(run_in_the_middle_of_a_life_has_nothing_of_the_group),
 	};
 
