@@ -19,7 +19,7 @@
 #define FILES_MAX 4
 
 /* So long after its last change a file is taken for written. */
-#define SETTLE_NS NS_PER_S
+#define SETTLE_SECONDS 1
 
 struct stamp {
 	struct timespec changed, modified;
@@ -29,12 +29,14 @@ struct stamp {
 	int error;
 };
 
-/* The files of a version, as they were before it was read: a change meanwhile is seen the next time. */
+/* The files of a version, as they were before it was read. */
 struct watched {
 	size_t n;
-	struct {
+	struct watched_file {
 		char *path;
 		struct stamp stamp;
+		struct stamp seen; /* as it was found last, for the first time at since */
+		struct mono since;
 	} file[FILES_MAX];
 };
 
@@ -87,8 +89,10 @@ static void watch(struct watched *w, const char *path)
 {
 	if (!path)
 		return;
-	w->file[w->n].path = xstrdup(path);
-	w->file[w->n++].stamp = stamp_of(path);
+	struct watched_file *f = &w->file[w->n++];
+
+	*f = (struct watched_file){.path = xstrdup(path), .stamp = stamp_of(path)};
+	f->seen = f->stamp;
 }
 
 static void watched_done(struct watched *w)
@@ -167,35 +171,54 @@ bool web_attach(struct web_version *v, gnutls_session_t session)
 /* ---- the newest ---- */
 
 /*
- * A file that is written where it stands is empty at first, or ends before its users: as it is then it would let everybody
- * in. One that was put in its place is whole.
+ * A file that is being written is empty at first, or ends before its users or client_auth_type: as it is then it would let
+ * everybody in. So is one that an editor makes anew, and every change is left to settle. One whose time is still to come,
+ * by a clock that is not ours or was set back, is waited for since it was seen first.
  */
-static bool is_being_written(const struct stamp *before, const struct stamp *now)
+static bool is_being_written(struct watched_file *f, const struct stamp *now)
 {
-	int64_t age = now_read().wall.ns - now->changed.tv_sec * NS_PER_S - now->changed.tv_nsec;
+	struct now t = now_read();
+	int64_t age = t.wall.ns - now->changed.tv_sec * NS_PER_S - now->changed.tv_nsec;
 
-	return !now->error && now->inode == before->inode && now->device == before->device &&
-	       age >= 0 && age < SETTLE_NS;
+	if (!same_stamp(now, &f->seen)) {
+		f->seen = *now;
+		f->since = t.mono;
+	}
+	return !now->error && age < SETTLE_SECONDS * NS_PER_S &&
+	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
 }
 
-/* With the lock. */
+/* With the lock. A version is read when all of its files have settled. */
 static bool changed(struct web *w)
 {
 	bool ret = false;
 
 	for (size_t i = 0; i < w->watched.n; i++) {
-		const struct stamp *before = &w->watched.file[i].stamp;
-		struct stamp now = stamp_of(w->watched.file[i].path);
+		struct watched_file *f = &w->watched.file[i];
+		struct stamp now = stamp_of(f->path);
 
-		if (same_stamp(&now, before) || is_being_written(before, &now))
+		if (same_stamp(&now, &f->stamp))
 			continue;
-		w->watched.file[i].stamp = now;
+		if (is_being_written(f, &now))
+			return false;
 		ret = true;
 	}
 	return ret;
 }
 
-/* With the lock. */
+/* Was one of them changed while it was read? Then what was read may be a part of it. */
+static bool changed_meanwhile(const struct watched *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct stamp now = stamp_of(w->file[i].path);
+
+		if (!same_stamp(&now, &w->file[i].stamp))
+			return true;
+	}
+	return false;
+}
+
+/* With the lock. -EAGAIN: nothing is known of the new version yet. */
 static int reload(struct web *w, struct err *e)
 {
 	struct web_version *v;
@@ -206,6 +229,10 @@ static int reload(struct web *w, struct err *e)
 
 	if (code)
 		return code;
+	if (w->last_good && changed_meanwhile(&w->watched)) {
+		web_drop(v);
+		return -EAGAIN;
+	}
 	if (w->last_good && v->config->tls != w->tls) {
 		web_drop(v);
 		return err_set(e, -EINVAL,
@@ -224,7 +251,11 @@ static void refresh(struct web *w)
 
 	if (!changed(w))
 		return;
-	w->bad = reload(w, &e) != 0;
+	int code = reload(w, &e);
+
+	if (code == -EAGAIN)
+		return;
+	w->bad = code != 0;
 	if (w->bad)
 		log_line(LOG_LEVEL_ERROR,
 			"the web configuration is bad: requests are refused until it is mended",

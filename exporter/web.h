@@ -2,9 +2,9 @@
  * --web.config.file at run time: the newest version of it that could be read, and whether a request may be answered.
  *
  * The file and the certificates that it names are looked at again with each connection and request (a stat each), so
- * a file that was put in its place holds at once, without a signal, and one that was written where it stands a second
- * after the last write. A file that turned bad refuses every request with 500 until it is mended; TLS connections are
- * still made by the last good one, so that a client sees the 500 and not a broken handshake.
+ * a change holds without a signal, a second after the last one: until then the files may be written still, and what lacks
+ * its end asks for less. A file that turned bad, or is gone, refuses every request with 500 until it is mended; TLS
+ * connections are still made by the last good one, so that a client sees the 500 and not a broken handshake.
  *
  * Any thread.
  */
