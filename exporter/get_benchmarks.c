@@ -96,4 +96,5 @@ const struct route route_benchmarks = {
 		"why",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

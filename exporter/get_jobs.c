@@ -37,4 +37,5 @@ const struct route route_jobs = {
 	.help = "The known jobs, the most recent first, and how their runs ended",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

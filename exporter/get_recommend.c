@@ -89,4 +89,5 @@ const struct route route_recommend = {
 	.parameters = parameters,
 	.explain = explain,
 	.answer = answer,
+	.takes_long = true,
 };

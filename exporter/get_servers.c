@@ -121,4 +121,5 @@ const struct route route_servers = {
 		"would cost",
 	.parameters = parameters,
 	.answer = answer,
+	.takes_long = true,
 };

@@ -191,10 +191,8 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	const struct web_config *config = v ? web_config_of(v) : NULL;
 
-	if (x->answered) {
-		x->answered = false;
-		return http_send(connection, &x->answer, config);
-	}
+	if (x->answered)
+		return http_send(connection, exchange_take_answer(x), config);
 	/* Who may connect to the Unix socket needs no password. */
 	enum web_entry entry = visit_of(connection)->peer.local ? WEB_ENTER :
 			       x->decided                       ? x->entry :

@@ -6,6 +6,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/framing.h"
+#include "exporter/live.h"
 
 struct visit *visit_of(struct MHD_Connection *connection)
 {
@@ -24,12 +25,20 @@ struct exchange *exchange_new(struct site *site, const char *uri, struct MHD_Con
 	return x;
 }
 
-void exchange_free(struct exchange *x)
+static void leave_desk(struct exchange *x)
 {
-	if (x->answered)
-		shared_drop(&x->answer.body->shared);
 	if (x->desk)
 		desk_leave(x->desk, x->weight);
+	x->desk = NULL;
+}
+
+void exchange_free(struct exchange *x)
+{
+	if (x->answered) {
+		live_close(x->answer.stream);
+		shared_drop(&x->answer.body->shared);
+	}
+	leave_desk(x);
 	buf_done(&x->body);
 	free(x->target);
 	free(x);
@@ -104,6 +113,15 @@ static void answer_now(struct errand *e, bool wanted)
 	desk_weigh(x->desk, x->weight);
 	x->answered = true;
 	MHD_resume_connection(x->connection);
+}
+
+const struct answer *exchange_take_answer(struct exchange *x)
+{
+	x->answered = false;
+	/* A stream goes on as long as its reader likes, and is bounded elsewhere. */
+	if (x->answer.stream)
+		leave_desk(x);
+	return &x->answer;
 }
 
 void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r)

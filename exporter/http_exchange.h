@@ -60,4 +60,7 @@ uint64_t exchange_length(const struct exchange *x);
  */
 void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r);
 
+/* The answer that is there, whose body and stream are the caller's now. */
+const struct answer *exchange_take_answer(struct exchange *x);
+
 #endif

@@ -5,9 +5,9 @@
  *
  *	const struct route route_NAME = { .path = "/name", ... };
  *
- * A route answers on an HTTP thread or in the command-line process; it may block for a moment,
- *reads only what struct app gives it, and fills a reply. Parameters are checked before it is
- *called: what it gets is complete and in range.
+ * A route answers on a thread of HTTP, or of a desk (takes_long), or in the command-line process; it reads only what
+ * struct app gives it, and fills a reply. Parameters are checked before it is called: what it gets is complete and in
+ * range.
  */
 #ifndef EXPORTER_ROUTE_H
 #define EXPORTER_ROUTE_H
@@ -119,7 +119,10 @@ struct route {
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* What --help says after the parameters; NULL = nothing. */
 	void (*explain)(struct buf *out);
-	/* Seconds, with a long history or one that is locked: over HTTP it is answered at the desk (exporter/desk.h). */
+	/*
+	 * Reads the history, which takes seconds when it is long, locked, or on a disk that hangs: over HTTP it is answered at
+	 * the desk (exporter/desk.h), as nothing that serves scrapes waits for it.
+	 */
 	bool takes_long;
 	bool of_samples; /* of whole runs, which takes longest: others do not wait for these */
 };

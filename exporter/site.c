@@ -25,7 +25,8 @@ static void ready(struct site *s, const struct request *r, struct target *t, str
 /* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
 static const struct site_page pages[] = {
 	{"/", "This page", site_front},
-	{"/events", "The new samples of a run as they come, as server-sent events", site_events},
+	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
+		.takes_long = true},
 	{"/-/healthy", "200 while the sampler works, else 503", healthy},
 	{"/-/ready", "200 after the first sample, until then 503", ready},
 	{0},
@@ -264,8 +265,11 @@ enum site_way site_way_of(const struct request *r)
 		return site_change_takes_long(t.path) ? SITE_LATER : SITE_AT_ONCE;
 
 	const struct route *route = route_at(t.path);
+	const struct site_page *page = page_at(t.path);
 
-	if (!route || !route->takes_long)
+	if (!route)
+		return page && page->takes_long ? SITE_LATER : SITE_AT_ONCE;
+	if (!route->takes_long)
 		return SITE_AT_ONCE;
 	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
 }

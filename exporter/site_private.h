@@ -22,6 +22,7 @@ struct site_page {
 	const char *path, *help;
 	void (*answer)(struct site *s, const struct request *r, struct target *t,
 		struct answer *ret);
+	bool takes_long; /* as of struct route */
 };
 const struct site_page *site_pages(void); /* path NULL ends; the first is "/" */
 

@@ -7,13 +7,14 @@ import random
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import statistics
 import subprocess
 import threading
 import time
 
-from support import EXPORTER, Case, main, python_job, wait_until
+from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
 
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
@@ -202,6 +203,31 @@ class Stalled(Job):
         wait_until((self.folder / "stall.waits").exists, "a write that waits")
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
+        server.says("level=error.*disk does not answer")
+        stall.unlink()
+        self.assert_history_intact()
+
+    # More than threads that serve scrapes, of a stream and of the others.
+    QUESTIONS = 3 * ("events?run=x",) + ("jobs", "recommend?job_name=x", "servers?job_name=x", "benchmarks?job_name=x")
+
+    def test_questions_that_read_it_hold_up_neither_scrapes_nor_the_end(self):
+        stall = self.folder / "stall"
+        self.run_job(["true"])
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
+        server = self.serve()
+        self.assertEqual(server.get("/events?run=x").status, 404)
+        usual = self.scrape_seconds(server)
+        stall.touch()
+        with contextlib.ExitStack() as clients:
+            for question in self.QUESTIONS:
+                client = clients.enter_context(socket.create_connection((server.host, server.port), timeout=DEADLINE))
+                client.sendall(f"GET /{question} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            wait_until((self.folder / "stall.waits").exists, "a read that waits")
+            for _ in range(20):
+                self.assert_fast(server, usual)
+                self.assertEqual(server.get("/-/healthy").status, 200)
+            server.send(signal.SIGTERM)
+            self.assertEqual(server.wait(), 0)
         server.says("level=error.*disk does not answer")
         stall.unlink()
         self.assert_history_intact()

@@ -47,6 +47,9 @@ ROWS = {
     "the sampler waits for the disk": (
         "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
+    "streams begin where scrapes are answered": (
+        "exporter/site.c", "page && page->takes_long ?", "page && !page->answer ?",
+        "test_faults_history.py:Stalled.test_questions_that_read_it_hold_up_neither_scrapes_nor_the_end"),
     "another writer's lock is no reason to try again": (
         "exporter/historian.c", "	h->pause = next_pause(h, failed && !at_once);",
         "	if (failed)\n		ring_done(&h->ring);\n	h->pause = next_pause(h, failed && !at_once);",

@@ -1,6 +1,7 @@
 /*
  * To be preloaded: while the file that $STALLING_DISK names exists, a write to a file whose name has ".db" in it does
- * not come back, as on a disk that hangs. That one waits is told by a file of that name with ".waits" behind it.
+ * not come back, as on a disk that hangs; $STALLING_READS likewise for reads. That one waits is told by a file of that
+ * name with ".waits" behind it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,9 +28,9 @@ static bool is_of_a_database(int fd)
 	return strstr(path, ".db") != NULL;
 }
 
-static void stall(int fd)
+static void stall(int fd, const char *variable)
 {
-	const char *path = getenv("STALLING_DISK");
+	const char *path = getenv(variable);
 	const struct timespec moment = {.tv_nsec = 5000000};
 	char waits[PATH_MAX];
 
@@ -43,23 +44,30 @@ static void stall(int fd)
 
 #define REAL(name) (name##_function *)dlsym(RTLD_NEXT, #name)
 
+typedef ssize_t pread64_function(int, void *, size_t, off64_t);
 typedef ssize_t pwrite64_function(int, const void *, size_t, off64_t);
 typedef int fdatasync_function(int), fsync_function(int);
 
+ssize_t pread64(int fd, void *data, size_t n, off64_t at)
+{
+	stall(fd, "STALLING_READS");
+	return (REAL(pread64))(fd, data, n, at);
+}
+
 ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
 {
-	stall(fd);
+	stall(fd, "STALLING_DISK");
 	return (REAL(pwrite64))(fd, data, n, at);
 }
 
 int fdatasync(int fd)
 {
-	stall(fd);
+	stall(fd, "STALLING_DISK");
 	return (REAL(fdatasync))(fd);
 }
 
 int fsync(int fd)
 {
-	stall(fd);
+	stall(fd, "STALLING_DISK");
 	return (REAL(fsync))(fd);
 }

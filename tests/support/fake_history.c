@@ -13,6 +13,7 @@ int history_open(struct history **ret, const char *path, enum history_mode mode,
 {
 	(void)columns;
 	(void)notice;
+	fake_history.opened++;
 	if (mode != HISTORY_READ || fake_history.open_code)
 		return err_system(e, fake_history.open_code, "open the history %s", path);
 	fake_history.open++;

@@ -16,6 +16,7 @@ struct fake_history {
 	size_t n_overview;
 	struct series series; /* of any run */
 	int open;             /* handles that were not closed */
+	int opened;           /* how often */
 };
 
 extern struct fake_history fake_history;

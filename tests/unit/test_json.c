@@ -177,6 +177,27 @@ static void the_most_alike_of_many_are_named(void **state)
 	assert_null(found[0]);
 }
 
+static void every_second_letter_is_right_at_least(void **state)
+{
+	char word[101], name[101];
+	const char *const names[] = {name}, *found[CLOSEST_MAX + 1];
+
+	(void)state;
+	/* Of long ones the first 64 bytes count. */
+	memset(word, 'a', 100);
+	memset(name, 'b', 100);
+	word[100] = name[100] = '\0';
+	memset(name, 'a', 31);
+	closest(word, names, 1, found);
+	assert_string_equal(found[0], name);
+	name[0] = 'b';
+	closest(word, names, 1, found);
+	assert_null(found[0]);
+	name[31] = '\0';
+	closest(word, names, 1, found);
+	assert_null(found[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +209,7 @@ int main(void)
 		cmocka_unit_test(errors_have_code_message_and_names),
 		cmocka_unit_test(names_that_are_like_it_come_and_the_closest_first),
 		cmocka_unit_test(the_most_alike_of_many_are_named),
+		cmocka_unit_test(every_second_letter_is_right_at_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,12 @@ static const struct route route_echo = {"/echo", NULL, "Says it again", echo_par
 static const struct route route_fail = {"/fail", NULL, "Fails", no_parameters, broken};
 static const struct route route_flood = {
 	"/flood", NULL, "Gives too much & <more>", no_parameters, flood};
+static const struct route route_long = {
+	"/long", NULL, "Takes long", no_parameters, broken, .takes_long = true};
+static const struct route route_longest = {"/longest", NULL, "Takes longest", no_parameters, broken,
+	.takes_long = true, .of_samples = true};
 const struct route *const all_routes[] = {
-	&route_echo, &route_fail, &route_flood, &route_replaced, NULL};
+	&route_echo, &route_fail, &route_flood, &route_replaced, &route_long, &route_longest, NULL};
 const struct route *const all_changes[] = {NULL};
 
 /* ---- a site with a fake sampler ---- */
@@ -438,6 +442,30 @@ static void a_history_that_was_replaced_is_read_again(void **state)
 	shared_drop(&a.body->shared);
 }
 
+static void what_may_wait_for_the_history_is_for_another_thread(void **state)
+{
+	static const struct {
+		const char *target;
+		enum site_way way;
+	} table[] = {
+		{"/echo?text=a", SITE_AT_ONCE},
+		{"/metrics", SITE_AT_ONCE},
+		{"/-/healthy", SITE_AT_ONCE},
+		{"/nothing", SITE_AT_ONCE},
+		{"/long?x", SITE_LATER},
+		{"/events?run=x", SITE_LATER},
+		{"/longest", SITE_OF_SAMPLES},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(freep) char *target = xstrdup(table[i].target);
+		struct request r = {"GET", target};
+
+		assert_int_equal(site_way_of(&r), table[i].way);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +481,7 @@ int main(void)
 		SITE_TEST(a_sampler_that_hangs_delays_only_the_first),
 		SITE_TEST(only_whole_scrapes_by_scrapers_are_reported),
 		SITE_TEST(a_history_that_was_replaced_is_read_again),
+		cmocka_unit_test(what_may_wait_for_the_history_is_for_another_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
