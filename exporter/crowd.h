@@ -1,5 +1,5 @@
 /*
- * Who is connected to a server. When it is full, whoever comes is let in all the same, and the one that has asked
+ * Who is connected, at whatever address. When it is full, whoever comes is let in all the same, and the one that has asked
  * nothing for the longest time has to go: thousands of idle or endlessly slow clients keep no scraper out. Who is
  * being answered stays, unless all are: then the one whose answer takes longest goes, which most likely nobody reads.
  */

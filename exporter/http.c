@@ -50,8 +50,6 @@
 
 struct server {
 	struct MHD_Daemon *daemon;
-	struct http *http;
-	struct crowd crowd;
 	bool given; /* the socket is somebody else's */
 	char address[LISTEN_TEXT_MAX];
 };
@@ -61,6 +59,7 @@ struct http {
 	struct app *app;
 	struct web *web;
 	struct http_desks desks; /* for what takes long */
+	struct crowd crowd;      /* of all servers: they share open files and memory */
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
@@ -220,7 +219,7 @@ static void leave(struct visit *v)
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode what)
 {
-	struct server *s = context;
+	struct http *h = context;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		leave(*visit);
@@ -234,10 +233,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	struct visit *v = xcalloc(1, sizeof *v);
 
 	*visit = v;
-	crowd_enter(&s->crowd, &v->guest, socket->connect_fd);
+	crowd_enter(&h->crowd, &v->guest, socket->connect_fd);
 	v->peer = peer_of(socket->connect_fd);
 	v->loopback = peer_by_loopback(socket->connect_fd);
-	v->version = web_hold(s->http->web);
+	v->version = web_hold(h->web);
 	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
 	if (v->version && tls && tls->tls_session && !web_attach(v->version, tls->tls_session))
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
@@ -345,23 +344,20 @@ static unsigned connections_max(const struct options *o)
 static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
 	struct server *s = &h->server[h->n];
-	unsigned connections = connections_max(h->app->options);
 	unsigned tls = with_tls ? MHD_USE_TLS : 0;
 	struct MHD_OptionItem tls_options[] = {
 		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
 		{MHD_OPTION_END, 0, NULL},
 	};
 
-	s->http = h;
-	crowd_init(&s->crowd, connections);
 	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
 		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
-		MHD_OPTION_CONNECTION_LIMIT, connections + LEAVING_MAX,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->crowd.max + LEAVING_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
-		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
+		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
 	/*
 	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
@@ -425,6 +421,7 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 
 	h->app = app;
 	h->site = site_new(app);
+	crowd_init(&h->crowd, connections_max(app->options));
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
@@ -460,7 +457,6 @@ static void server_stop(struct server *s)
 
 	MHD_stop_daemon(s->daemon);
 	closep(&given);
-	crowd_done(&s->crowd);
 }
 
 int http_stop(struct http *h)
@@ -484,6 +480,7 @@ int http_stop(struct http *h)
 	web_close(h->web);
 	http_desks_free(&h->desks);
 	site_free(h->site);
+	crowd_done(&h->crowd);
 	free(h);
 	return 0;
 }

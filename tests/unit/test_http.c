@@ -16,128 +16,13 @@
 #include "exporter/route.h"
 #include "tests/support/fake_log.h"
 #include "tests/support/fake_sampler.h"
+#include "tests/support/http_world.h"
 
-#define REPLY_MAX   (1u << 20)
 #define OM_1_ACCEPT "Accept: application/openmetrics-text;version=1.0.0\r\n"
 
 /* Nothing here is about routes. */
 const struct route *const all_routes[] = {NULL};
 const struct route *const all_changes[] = {NULL};
-
-/* ---- a server and its clients ---- */
-
-struct fixture {
-	struct options options;
-	struct app app;
-	struct http *http;
-	uint16_t port;
-};
-
-static uint16_t port_of(const char *address)
-{
-	return (uint16_t)strtoumax(strrchr(address, ':') + 1, NULL, 10);
-}
-
-static int begin(void **state)
-{
-	static const char *address[] = {"127.0.0.1:0"};
-	struct texts addresses = {1, address};
-	struct fixture *f = xcalloc(1, sizeof *f);
-	struct err e = {0};
-
-	f->options.telemetry_path = "/metrics";
-	f->options.sample_interval = 1;
-	f->options.max_connections = 512;
-	f->app = APP_INIT;
-	f->app.options = &f->options;
-	f->app.sampler = fake_sampler_new();
-	fake_sampler_tick(f->app.sampler);
-	if (http_start(&f->http, &f->app, &addresses, &e) != 0)
-		fail_msg("%s", e.text);
-	f->port = port_of(http_address(f->http, 0));
-	*state = f;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-
-	http_stop(f->http);
-	fake_sampler_free(f->app.sampler);
-	free(f);
-	return 0;
-}
-
-static int connect_to(uint16_t port)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct timeval patience = {.tv_sec = 30};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-	return fd;
-}
-
-/* Sends everything, as long as the server takes it. */
-static void send_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
-
-		if (n <= 0)
-			return;
-		data += n;
-		len -= (size_t)n;
-	}
-}
-
-/* Everything until the server closes. */
-static void receive_all(int fd, struct buf *out)
-{
-	char chunk[65536];
-	ssize_t n;
-
-	while ((n = recv(fd, chunk, sizeof chunk, 0)) > 0)
-		buf_add(out, chunk, (size_t)n);
-}
-
-/* One connection: the request as it is, then all that comes back. */
-static struct buf talk(struct fixture *f, const char *request, size_t len)
-{
-	struct buf reply = BUF_MAX(REPLY_MAX);
-	int fd = connect_to(f->port);
-
-	send_all(fd, request, len);
-	shutdown(fd, SHUT_WR);
-	receive_all(fd, &reply);
-	close(fd);
-	return reply;
-}
-
-static struct buf get(struct fixture *f, const char *method, const char *target,
-	const char *headers)
-{
-	struct buf request = BUF_MAX(REPLY_MAX);
-
-	buf_addf(&request, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n",
-		method, target, headers);
-	struct buf reply = talk(f, buf_text(&request), request.len);
-
-	buf_done(&request);
-	return reply;
-}
-
-static int status_of(const struct buf *reply)
-{
-	const char *text = buf_text(reply);
-
-	return strncmp(text, "HTTP/1.", 7) == 0 ? (int)strtoumax(text + 9, NULL, 10) : 0;
-}
 
 static size_t times(const struct buf *b, const char *text)
 {
@@ -190,12 +75,12 @@ static void answers_have_their_headers(void **state)
 		{"DELETE", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
 		{"BREW", "/", "", 405, {"Allow: GET, HEAD\r\n"}, {NULL}},
 	};
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct buf reply = get(f, table[i].method, table[i].target, table[i].headers);
+		struct buf reply = http_get(f, table[i].method, table[i].target, table[i].headers);
 
-		if (status_of(&reply) != table[i].status)
+		if (http_status_of(&reply) != table[i].status)
 			fail_msg("%s %s: %s", table[i].method, table[i].target, buf_text(&reply));
 		for (size_t k = 0; k < 4 && table[i].has[k]; k++)
 			if (!strstr(buf_text(&reply), table[i].has[k]))
@@ -211,7 +96,7 @@ static void answers_have_their_headers(void **state)
 
 static void head_has_no_body(void **state)
 {
-	struct buf reply = get(*state, "HEAD", "/metrics", "");
+	struct buf reply = http_get(*state, "HEAD", "/metrics", "");
 
 	assert_string_equal(body_of(&reply), "");
 	buf_done(&reply);
@@ -241,10 +126,10 @@ static void old_and_hasty_clients_are_answered(void **state)
 		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			2},
 	};
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct buf reply = talk(f, table[i].request, strlen(table[i].request));
+		struct buf reply = http_talk(f, table[i].request, strlen(table[i].request));
 
 		if (times(&reply, " 200 OK\r\n") != table[i].answers)
 			fail_msg("%s: %s", table[i].request, buf_text(&reply));
@@ -252,11 +137,11 @@ static void old_and_hasty_clients_are_answered(void **state)
 	}
 }
 
-static void assert_serves(struct fixture *f)
+static void assert_serves(struct http_world *f)
 {
-	struct buf reply = get(f, "GET", "/metrics", "");
+	struct buf reply = http_get(f, "GET", "/metrics", "");
 
-	assert_int_equal(status_of(&reply), 200);
+	assert_int_equal(http_status_of(&reply), 200);
 	buf_done(&reply);
 }
 
@@ -286,17 +171,17 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 		       "chunked\r\n\r\nZZ\r\n"),
 			405},
 	};
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct buf reply = BUF_MAX(REPLY_MAX);
-		int fd = connect_to(f->port);
+		struct buf reply = BUF_MAX(HTTP_WORLD_REPLY_MAX);
+		int fd = http_connect(f->port);
 
-		send_all(fd, table[i].request, table[i].len);
+		http_send_all(fd, table[i].request, table[i].len);
 		if (table[i].status)
-			receive_all(fd, &reply);
+			http_receive_all(fd, &reply);
 		close(fd);
-		if (status_of(&reply) != table[i].status)
+		if (http_status_of(&reply) != table[i].status)
 			fail_msg("row %zu: %s", i, buf_text(&reply));
 		buf_done(&reply);
 		assert_serves(f);
@@ -308,13 +193,13 @@ static void what_is_too_large_is_refused(void **state)
 	static const char *const formats[] = {"GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"GET /metrics?name[]=%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: localhost\r\nX: %s\r\n\r\n"};
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 	AUTO(freep) char *large = xmalloc(100001);
 
 	memset(large, 'y', 100000);
 	large[100000] = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-		struct buf request = BUF_MAX(REPLY_MAX);
+		struct buf request = BUF_MAX(HTTP_WORLD_REPLY_MAX);
 		char piece[100];
 		const char *gap = strstr(formats[i], "%s");
 
@@ -322,10 +207,10 @@ static void what_is_too_large_is_refused(void **state)
 		buf_adds(&request, piece);
 		buf_adds(&request, large);
 		buf_adds(&request, gap + 2);
-		struct buf reply = talk(f, buf_text(&request), request.len);
+		struct buf reply = http_talk(f, buf_text(&request), request.len);
 
 		/* The connection may be reset before the reply was read. */
-		assert_true(status_of(&reply) == 0 || status_of(&reply) >= 400);
+		assert_true(http_status_of(&reply) == 0 || http_status_of(&reply) >= 400);
 		buf_done(&reply);
 		buf_done(&request);
 		assert_serves(f);
@@ -334,14 +219,14 @@ static void what_is_too_large_is_refused(void **state)
 
 static void many_parameters_are_refused(void **state)
 {
-	struct buf target = BUF_MAX(REPLY_MAX);
+	struct buf target = BUF_MAX(HTTP_WORLD_REPLY_MAX);
 
 	buf_adds(&target, "/metrics?name[]=a");
 	for (int i = 0; i < 200; i++)
 		buf_adds(&target, "&name[]=a");
-	struct buf reply = get(*state, "GET", buf_text(&target), "");
+	struct buf reply = http_get(*state, "GET", buf_text(&target), "");
 
-	assert_int_equal(status_of(&reply), 400);
+	assert_int_equal(http_status_of(&reply), 400);
 	assert_non_null(strstr(buf_text(&reply), "more than 64 times"));
 	buf_done(&reply);
 	buf_done(&target);
@@ -349,12 +234,12 @@ static void many_parameters_are_refused(void **state)
 
 static void slow_clients_do_not_stop_the_others(void **state)
 {
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 	int slow[100];
 
 	for (size_t i = 0; i < ARRAY_LEN(slow); i++) {
-		slow[i] = connect_to(f->port);
-		send_all(slow[i], "GET /metr", i % 10);
+		slow[i] = http_connect(f->port);
+		http_send_all(slow[i], "GET /metr", i % 10);
 	}
 	assert_serves(f);
 	for (size_t i = 0; i < ARRAY_LEN(slow); i++)
@@ -366,7 +251,7 @@ static void slow_clients_do_not_stop_the_others(void **state)
 
 struct scraper {
 	pthread_t thread;
-	struct fixture *f;
+	struct http_world *f;
 	bool openmetrics;
 	int bad;
 };
@@ -376,13 +261,13 @@ static void *scrape(void *context)
 	struct scraper *s = context;
 
 	for (int i = 0; i < 20; i++) {
-		struct buf reply = get(s->f, "GET", "/metrics",
+		struct buf reply = http_get(s->f, "GET", "/metrics",
 			s->openmetrics ? OM_1_ACCEPT "X-Prometheus-Scrape-Timeout-Seconds: 10\r\n" :
 					 "");
 		bool whole = strstr(body_of(&reply), "collector=\"birds\"} 2\n") != NULL;
 		bool ended = strstr(body_of(&reply), "\n# EOF\n") != NULL;
 
-		s->bad += status_of(&reply) != 200 || !whole || ended != s->openmetrics;
+		s->bad += http_status_of(&reply) != 200 || !whole || ended != s->openmetrics;
 		buf_done(&reply);
 	}
 	return NULL;
@@ -401,7 +286,7 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 		pthread_join(scrapers[i].thread, NULL);
 		assert_int_equal(scrapers[i].bad, 0);
 	}
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 
 	/* The last of them, at the latest, told which snapshot it had; stopping waits for that. */
 	http_stop(f->http);
@@ -413,14 +298,14 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 
 static void a_client_that_leaves_was_not_served(void **state)
 {
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 	struct linger reset = {1, 0};
 	static const char request[] =
 		"GET /metrics HTTP/1.1\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n";
-	int fd = connect_to(f->port);
+	int fd = http_connect(f->port);
 
 	/* An incomplete request, and the connection is reset. */
-	send_all(fd, request, sizeof request - 1);
+	http_send_all(fd, request, sizeof request - 1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 	close(fd);
 	assert_serves(f);
@@ -433,7 +318,7 @@ static void a_client_that_leaves_was_not_served(void **state)
 
 static void an_address_in_use_is_named(void **state)
 {
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 	const char *mine[] = {"127.0.0.1:0", http_address(f->http, 0)};
 	struct texts addresses = {2, mine};
 	struct http *second = NULL;
@@ -447,7 +332,7 @@ static void an_address_in_use_is_named(void **state)
 
 static void several_addresses_are_served(void **state)
 {
-	struct fixture *f = *state;
+	struct http_world *f = *state;
 	const char *two[] = {"127.0.0.1:0", "127.0.0.1:0"};
 	struct texts addresses = {2, two};
 	struct http *second;
@@ -462,14 +347,14 @@ static void several_addresses_are_served(void **state)
 
 		snprintf(line, sizeof line, "listening address=%s\n", http_address(second, i));
 		assert_non_null(strstr(fake_log(), line));
-		f->port = port_of(http_address(second, i));
+		f->port = http_port_of(http_address(second, i));
 		assert_serves(f);
 	}
 	f->port = own;
 	http_stop(second);
 }
 
-#define HTTP_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define HTTP_TEST(f) cmocka_unit_test_setup_teardown(f, http_world_begin, http_world_end)
 
 int main(void)
 {

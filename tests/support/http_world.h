@@ -1,0 +1,49 @@
+/*
+ * A server on sockets of 127.0.0.1 with a fake sampler, and its clients. The test has the routes, and links fake_sampler.
+ */
+#ifndef TESTS_SUPPORT_HTTP_WORLD_H
+#define TESTS_SUPPORT_HTTP_WORLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/base/buf.h"
+#include "exporter/app.h"
+#include "exporter/http.h"
+
+#define HTTP_WORLD_REPLY_MAX (1u << 20)
+
+struct http_world {
+	struct options options;
+	struct app app;
+	struct http *http;
+	uint16_t port; /* of the first address */
+};
+
+/* One that can be started, whose options can be changed before; then it serves on so many addresses. */
+struct http_world *http_world_new(void);
+void http_world_start(struct http_world *w, size_t n_addresses);
+
+/* Of cmocka: started on one address, and stopped. */
+int http_world_begin(void **state);
+int http_world_end(void **state);
+
+uint16_t http_port_of(const char *address);
+int http_connect(uint16_t port);
+
+/* Sends everything, as long as the server takes it. */
+void http_send_all(int fd, const char *data, size_t len);
+
+/* Everything until the server closes. */
+void http_receive_all(int fd, struct buf *out);
+
+/* One connection: the request as it is, then all that comes back. */
+struct buf http_talk(struct http_world *w, const char *request, size_t len);
+
+/* headers: whole lines. */
+struct buf http_get(struct http_world *w, const char *method, const char *target,
+	const char *headers);
+
+int http_status_of(const struct buf *reply); /* 0: no answer */
+
+#endif
