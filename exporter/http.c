@@ -1,7 +1,8 @@
-/* The site on sockets. Only this and http_send.c know libmicrohttpd. */
+/* The site on sockets. Only this and http_entry.c, http_exchange.c and http_send.c know libmicrohttpd. */
 #include "exporter/http.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/crowd.h"
 #include "exporter/http_desks.h"
-#include "exporter/http_exchange.h"
+#include "exporter/http_entry.h"
 #include "exporter/http_send.h"
 #include "exporter/listen.h"
 #include "exporter/log.h"
@@ -60,6 +62,7 @@ struct http {
 	struct web *web;
 	struct http_desks desks; /* for what takes long */
 	struct crowd crowd;      /* of all servers: they share open files and memory */
+	struct errand ending;
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
@@ -101,71 +104,6 @@ static void drop_version(struct web_version **v)
 	web_drop(*v);
 }
 
-/* ---- who may come in ---- */
-
-static uint64_t address_number(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-
-	return peer_number(info ? info->client_addr : NULL);
-}
-
-static void resume(void *context)
-{
-	MHD_resume_connection(context);
-}
-
-static enum web_entry ask(struct http *h, struct web_version *v, struct exchange *x, bool wait)
-{
-	char *password = NULL, *name = NULL;
-
-	if (v && web_config_of(v)->n_users)
-		name = MHD_basic_auth_get_username_password(x->connection, &password);
-	struct web_question q = {.name = name,
-		.password = password,
-		.address = address_number(x->connection),
-		.resume = wait ? resume : NULL,
-		.context = x->connection};
-	enum web_entry ret = web_enter(h->web, v, &q, x->asked);
-
-	x->asked = true;
-	if (password)
-		explicit_bzero(password, strlen(password));
-	MHD_free(password);
-	MHD_free(name);
-	return ret;
-}
-
-/*
- * Sets the connection aside until the password is known, before the question is put: the answer may come at once. Then
- * libmicrohttpd calls on_request again.
- */
-static void wait_for_verdict(struct http *h, struct web_version *v, struct exchange *x)
-{
-	MHD_suspend_connection(x->connection);
-	enum web_entry entry = ask(h, v, x, true);
-
-	if (entry == WEB_WAIT)
-		return;
-	x->decided = true;
-	x->entry = entry;
-	MHD_resume_connection(x->connection);
-}
-
-static const struct refusal {
-	int status;
-	const char *code, *message;
-} refusals[] = {
-	[WEB_NO_CONFIG] = {500, "bad_web_config",
-		"the web configuration is bad; the log says where"},
-	[WEB_TOO_MANY] = {429, "too_many_requests", "more requests than rate_limit allows"},
-	[WEB_UNAUTHORIZED] = {401, "unauthorized",
-		"a user of basic_auth_users and the right password are needed"},
-	[WEB_OVERLOADED] = {503, "overloaded",
-		"other passwords are being checked; try again in a second"},
-};
-
 static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
 	const char *method, struct exchange *x, const struct web_config *config)
 {
@@ -192,19 +130,16 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 
 	if (x->answered)
 		return http_send(connection, exchange_take_answer(x), config);
-	/* Who may connect to the Unix socket needs no password. */
-	enum web_entry entry = visit_of(connection)->peer.local ? WEB_ENTER :
-			       x->decided                       ? x->entry :
-								  ask(h, v, x, false);
+	enum web_entry entry = http_entry(h->web, v, x);
 	struct answer a;
 
 	if (entry == WEB_ENTER)
 		return respond(h, connection, method, x, config);
 	if (entry == WEB_WAIT) {
-		wait_for_verdict(h, v, x);
+		http_entry_wait(h->web, v, x);
 		return MHD_YES;
 	}
-	site_refusal(&a, refusals[entry].status, refusals[entry].code, refusals[entry].message);
+	http_entry_refusal(&a, entry);
 	return http_send(connection, &a, config);
 }
 
@@ -459,27 +394,59 @@ static void server_stop(struct server *s)
 	closep(&given);
 }
 
+/* All that waits for threads which may be in an answer, or look into the history for streams. */
+static void end_all(struct errand *ending, bool wanted)
+{
+	struct http *h = (struct http *)((char *)ending - offsetof(struct http, ending));
+
+	(void)wanted;
+	for (size_t i = 0; i < h->n; i++)
+		server_stop(&h->server[i]);
+	site_free(h->site);
+}
+
+static int end_within(struct http *h, double seconds)
+{
+	struct desk *d;
+
+	h->ending.run = end_all;
+	/* Where no thread can be started any more, it takes as long as it takes. */
+	if (desk_open(&d, 1, 1, NULL)) {
+		end_all(&h->ending, true);
+		return 0;
+	}
+	(void)desk_take(d, &h->ending); /* it is the first */
+	if (desk_stop(d, seconds))
+		return -ETIMEDOUT;
+	desk_free(d);
+	return 0;
+}
+
 int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
+	struct mono begin = now_read().mono;
+
 	/* libmicrohttpd does not stop while connections are put aside. */
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	if (http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS)) {
+	int code = http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS);
+
+	if (code == 0)
+		code = end_within(h,
+			fmax(HTTP_LEAVE_SECONDS - mono_seconds_between(begin, now_read().mono), 1));
+	if (code) {
 		log_line(LOG_LEVEL_ERROR,
 			"an answer could not be finished before the end: the disk does not answer",
 			NULL);
 		return -ETIMEDOUT;
 	}
-	for (size_t i = 0; i < h->n; i++)
-		server_stop(&h->server[i]);
 	if (h->unix_socket)
 		listen_drop_unix(h->unix_socket);
 	web_close(h->web);
 	http_desks_free(&h->desks);
-	site_free(h->site);
 	crowd_done(&h->crowd);
 	free(h);
 	return 0;

@@ -1,6 +1,6 @@
 /*
  * The HTTP server: the site (exporter/site.h) on sockets, by libmicrohttpd, which only
- * http.c and http_send.c know. Two threads per listening address.
+ * http.c and its parts know. Two threads per listening address.
  */
 #ifndef EXPORTER_HTTP_H
 #define EXPORTER_HTTP_H
@@ -26,7 +26,7 @@ const char *http_address(const struct http *h, size_t i);
 
 /*
  * No new connections, ends open ones, joins. NULL does nothing. -ETIMEDOUT after HTTP_LEAVE_SECONDS, which is logged: an
- * answer is still being made, nothing was freed, and app is in use; leave by _exit(2).
+ * answer is still being made, not all was freed, and app is in use; leave by _exit(2).
  */
 int http_stop(struct http *h);
 

@@ -1,4 +1,4 @@
-/* Answers on their way out: headers, bodies and streams. Beside http.c the only file that knows libmicrohttpd. */
+/* Answers on their way out: headers, bodies and streams. */
 #include "exporter/http_send.h"
 
 #include <stdlib.h>

@@ -1,15 +1,35 @@
 /* exporter/http: what many clients, large bodies and answers without end cannot do. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/route.h"
 #include "tests/support/http_world.h"
 
-const struct route *const all_routes[] = {NULL};
+/* An answer that never comes, on a thread that serves; tells that it was asked for. */
+static int asked[2];
+
+static int hang(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)app;
+	(void)a;
+	(void)r;
+	(void)e;
+	assert_int_equal(write(asked[1], "", 1), 1);
+	for (;;)
+		pause();
+	return 0;
+}
+
+static const struct parameter no_parameters[] = {{0}};
+static const struct route route_hang = {"/hang", NULL, "Hangs", no_parameters, hang};
+const struct route *const all_routes[] = {&route_hang, NULL};
 const struct route *const all_changes[] = {NULL};
 
 /* ---- connections ---- */
@@ -53,10 +73,37 @@ static void all_addresses_share_the_connections(void **state)
 	http_world_end(state);
 }
 
+/* ---- the end ---- */
+
+static void an_answer_without_end_does_not_hold_it_up(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0) {
+		static const char request[] = "GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n";
+		struct http_world *w = http_world_new();
+		char c;
+
+		assert_int_equal(pipe(asked), 0);
+		alarm(6 * HTTP_LEAVE_SECONDS);
+		http_world_start(w, 1);
+		http_send_all(http_connect(w->port), request, sizeof request - 1);
+		assert_int_equal(read(asked[0], &c, 1), 1);
+		/* As _exit(2), but for ThreadSanitizer, which misses the threads that are left. */
+		syscall(SYS_exit_group, http_stop(w->http) == -ETIMEDOUT ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_addresses_share_the_connections),
+		cmocka_unit_test(an_answer_without_end_does_not_hold_it_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
