@@ -27,6 +27,7 @@ static enum web_entry ask(struct web *web, struct web_version *v, struct exchang
 	struct web_question q = {.name = name,
 		.password = password,
 		.address = address_number(x->connection),
+		.trusted = x->by_token,
 		.resume = wait ? resume : NULL,
 		.context = x->connection};
 	enum web_entry ret = web_enter(web, v, &q, x->asked);

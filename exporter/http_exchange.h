@@ -28,6 +28,7 @@ struct exchange {
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
+	bool by_token; /* it shows the token of changes */
 	struct buf body;
 	uint64_t received; /* bytes of a body */
 	/* Of an answer that takes long: the desk that it was taken to, and what came of it, which is still to be sent. */

@@ -104,7 +104,7 @@ X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
   "Let everybody who reaches an address announce runs and end them") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
-  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), and from nobody else") \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), who needs no user of the web configuration then, and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \
   "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \

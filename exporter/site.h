@@ -55,8 +55,11 @@ bool site_needs(const char *path);
 /* The answer to a request that may not come in: a JSON error (reply_error). */
 void site_refusal(struct answer *ret, int status, const char *code, const char *message);
 
-/* Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. */
-bool site_takes_body(const struct site *s, const struct request *r);
+/*
+ * Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. *by_token:
+ * it shows the token of --web.changes-token-file, which says more than the password of a reader.
+ */
+bool site_takes_body(const struct site *s, const struct request *r, bool *by_token);
 
 /*
  * May it take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP, and of samples of

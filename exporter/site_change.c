@@ -121,9 +121,14 @@ static bool may_by_token(const char *path, const struct request *r, struct reply
 	return refuse(refusal, e.code == -EACCES ? 401 : 503, "not_allowed", e.text);
 }
 
+static bool needs_token(const struct options *o, const struct request *r)
+{
+	return !r->peer.local && o->changes_token_file;
+}
+
 static bool may_change(const struct options *o, const struct request *r, struct reply *refusal)
 {
-	if (!r->peer.local && o->changes_token_file)
+	if (needs_token(o, r))
 		return may_by_token(o->changes_token_file, r, refusal);
 	if (r->peer.local)
 		return r->peer.uid == 0 || r->peer.uid == geteuid() ||
@@ -155,17 +160,19 @@ static bool is_acceptable(const struct options *o, const struct request *r, stru
 	return true;
 }
 
-bool site_takes_body(const struct site *s, const struct request *r)
+bool site_takes_body(const struct site *s, const struct request *r, bool *by_token)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	char path[PATH_VALUE_MAX * 2];
 	size_t n = strcspn(r->target, "?");
 
+	*by_token = false;
 	if (n >= sizeof path || strcmp(r->method, "POST") != 0)
 		return false;
 	slice_copy((struct slice){r->target, n}, path, sizeof path);
 	bool taken = site_change_at(path) && may_change(s->app->options, r, &refusal);
 
+	*by_token = taken && needs_token(s->app->options, r);
 	buf_done(&refusal.body);
 	return taken;
 }

@@ -33,6 +33,7 @@ struct web_question {
 	const struct web_config *config;
 	const char *name, *password; /* NULL = none was sent: denied */
 	uint64_t address; /* of the asker, any number that is the same for the same one */
+	bool trusted;     /* by something better than a password: web_enter asks for no user */
 	/*
 	 * Called once, from another thread, perhaps before the answer WEB_LATER is there. NULL only looks: WEB_LATER
 	 * then means that it would have to be computed.

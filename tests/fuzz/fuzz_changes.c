@@ -135,7 +135,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool may_change = options.allow_changes || r.peer.local || options.changes_token_file;
 
 	if (!maybe_runs || strstr(r.target, "finish") || !may_change) {
-		site_takes_body(s, &r);
+		bool by_token;
+
+		assert(!site_takes_body(s, &r, &by_token) ||
+			by_token == (!r.peer.local && options.changes_token_file));
 		site_answer(s, &r, &a);
 		assert(a.body && a.handler && a.status >= 200 && a.status <= 503);
 		assert(may_change || a.status >= 400);

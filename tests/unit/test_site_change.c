@@ -184,19 +184,21 @@ static void body_is_only_read_of_whom_it_helps(void **state)
 	struct fixture *f = *state;
 	char set_path[] = "/set?x=1", other[] = "/other";
 	struct request r = {.method = "POST", .target = set_path, .host = "localhost"};
+	bool by_token;
 
-	assert_true(site_takes_body(f->site, &r));
+	assert_true(site_takes_body(f->site, &r, &by_token));
 	r.target = other;
-	assert_false(site_takes_body(f->site, &r));
+	assert_false(site_takes_body(f->site, &r, &by_token));
 	r.target = set_path;
 	r.host = "rebound.example";
-	assert_false(site_takes_body(f->site, &r));
+	assert_false(site_takes_body(f->site, &r, &by_token));
 	r.host = "localhost";
 	r.method = "PUT";
-	assert_false(site_takes_body(f->site, &r));
+	assert_false(site_takes_body(f->site, &r, &by_token));
 	r.method = "POST";
 	f->options.allow_changes = false;
-	assert_false(site_takes_body(f->site, &r));
+	assert_false(site_takes_body(f->site, &r, &by_token));
+	assert_false(by_token);
 }
 
 static void path_names_what_is_changed(void **state)
