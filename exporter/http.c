@@ -143,6 +143,26 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
+/* Of nobody who may not come in is a body kept, nor read while that is not known. */
+static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	enum web_entry entry = http_entry(h->web, v, x);
+	struct answer a;
+
+	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
+	if (entry == WEB_WAIT) {
+		/* libmicrohttpd comes with the headers once more, as long as it was told nothing. */
+		x->headers_seen = false;
+		http_entry_wait(h->web, v, x);
+	}
+	if (!*refused)
+		return MHD_YES;
+	http_entry_refusal(&a, entry);
+	a.is_last = true;
+	return http_send(x->connection, &a, v ? web_config_of(v) : NULL);
+}
+
 static void leave(struct visit *v)
 {
 	crowd_leave(&v->guest);
@@ -208,7 +228,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 		return refuse(x->connection, 413, "too_large",
 			"a body may have at most 262144 bytes");
 	*refused = false;
-	return MHD_YES;
+	return x->keeps_body ? let_in_before_body(h, x, refused) : MHD_YES;
 }
 
 /*
@@ -233,16 +253,18 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		bool refused;
 		enum MHD_Result ret = on_headers(h, x, method, &refused);
 
-		if (refused || x->reads_body)
+		if (refused || (x->reads_body && !*body_len))
 			return ret;
 	}
 	if (*body_len) {
 		x->received += *body_len;
-		if (x->keeps_body)
-			buf_add(&x->body, body, *body_len);
+		exchange_keep(x, body, *body_len);
 		*body_len = 0;
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
+	if (x->crowded)
+		return refuse(connection, 503, "overloaded",
+			"the bodies of other changes are being read; try again in a second");
 	crowd_busy(&visit_of(connection)->guest);
 	if (bodies_bytes() > http_answers_bytes_max)
 		crowd_relieve(&visit_of(connection)->guest);

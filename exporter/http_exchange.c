@@ -1,6 +1,7 @@
 /* What is known of a request while it is served. */
 #include "exporter/http_exchange.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,9 +40,34 @@ void exchange_free(struct exchange *x)
 		shared_drop(&x->answer.body->shared);
 	}
 	leave_desk(x);
-	buf_done(&x->body);
+	exchange_drop_body(x);
 	free(x->target);
 	free(x);
+}
+
+/* Bytes of the bodies of all. */
+static atomic_size_t kept;
+
+void exchange_drop_body(struct exchange *x)
+{
+	atomic_fetch_sub(&kept, x->body.len);
+	buf_done(&x->body);
+	x->keeps_body = false;
+}
+
+void exchange_keep(struct exchange *x, const char *data, size_t len)
+{
+	size_t before = x->body.len;
+
+	if (!x->keeps_body)
+		return;
+	buf_add(&x->body, data, len);
+	size_t more = x->body.len - before;
+
+	if (atomic_fetch_add(&kept, more) + more <= BODIES_MAX)
+		return;
+	exchange_drop_body(x);
+	x->crowded = true;
 }
 
 static const char *header(const struct exchange *x, const char *name)

@@ -29,6 +29,7 @@ struct exchange {
 	uint64_t scraped;
 	bool reads_body, keeps_body;
 	bool by_token; /* it shows the token of changes */
+	bool crowded;  /* there was no room for its body */
 	struct buf body;
 	uint64_t received; /* bytes of a body */
 	/* Of an answer that takes long: the desk that it was taken to, and what came of it, which is still to be sent. */
@@ -48,6 +49,11 @@ struct exchange *exchange_new(struct site *site, const char *uri,
 void exchange_free(struct exchange *x);
 
 struct request exchange_request(const struct exchange *x, const char *method);
+
+/* Keeps a piece of its body, while keeps_body. When the bodies of all would be more than BODIES_MAX, it is crowded instead. */
+#define BODIES_MAX (64 * CHANGE_BODY_MAX)
+void exchange_keep(struct exchange *x, const char *data, size_t len);
+void exchange_drop_body(struct exchange *x); /* and keeps none from now on */
 
 /* Can its headers be read in two ways? exporter/framing.h */
 bool exchange_is_ambiguous(const struct exchange *x);

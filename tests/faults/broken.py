@@ -74,6 +74,10 @@ ROWS = {
     "a body is waited for however long": (
         "exporter/http.c", "exchange_length(x) > BODY_READ_MAX", "exchange_length(x) == 1",
         "test_attackers.py:Smuggled.test_a_body_that_is_announced_too_long_is_not_waited_for"),
+    "bodies without bound": (
+        "exporter/http_exchange.h", "(64 * CHANGE_BODY_MAX)", "(6400 * CHANGE_BODY_MAX)", "unit:http_entry"),
+    "bodies of strangers": (
+        "exporter/http.c", "	return x->keeps_body ? let_in", "	return x->keeps_body && !refused ? let_in", "unit:http_entry"),
     "any name is ours": (
         "exporter/hosts.c", "	return is_address(host) || ", "	return !is_address(host) || ",
         "test_attackers.py:ReboundNames.test_nothing_is_read_by_a_name_that_is_not_ours"),

@@ -1,9 +1,12 @@
 /* exporter/http_entry: who may come in with what, and whose body is read. */
 #include "tests/unit/test_main.h"
 
-#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -129,6 +132,138 @@ static void without_a_token_changes_want_the_password(void **state)
 	check(w, "POST", "/set", PASSWORD, 200);
 }
 
+/* ---- bodies ---- */
+
+static int begin_post(struct http_world *w, const char *header, size_t len)
+{
+	struct buf request = BUF_MAX(HTTP_WORLD_REPLY_MAX);
+	int fd = http_connect(w->port);
+
+	buf_addf(&request,
+		"POST /set HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
+		"application/json\r\n%sContent-Length: %zu\r\n\r\n",
+		header, len);
+	http_send_all(fd, request.data, request.len);
+	buf_done(&request);
+	return fd;
+}
+
+static void send_blanks(int fd, size_t len)
+{
+	static const char blanks[CHANGE_BODY_MAX];
+
+	http_send_all(fd, blanks, len);
+}
+
+static struct buf end_post(int fd)
+{
+	struct buf reply = BUF_MAX(HTTP_WORLD_REPLY_MAX);
+
+	http_receive_all(fd, &reply);
+	close(fd);
+	return reply;
+}
+
+static void who_shows_nothing_is_refused_before_the_body(void **state)
+{
+	struct http_world *w = *state;
+
+	w->options.allow_changes = true;
+	http_world_start(w, 1);
+	struct buf reply = end_post(begin_post(w, "", 1000));
+
+	assert_int_equal(http_status_of(&reply), 401);
+	buf_done(&reply);
+}
+
+/* The password is computed while it comes: the first time by whoever is not known yet, then at once. */
+static void a_body_in_pieces_arrives_whole(void **state)
+{
+	static const struct {
+		const char *header;
+		int status;
+	} table[] = {{PASSWORD, 200}, {WRONG, 401}, {PASSWORD, 200}, {WRONG, 401}};
+	struct http_world *w = *state;
+
+	w->options.allow_changes = true;
+	http_world_start(w, 1);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		int fd = begin_post(w, table[i].header, 100000);
+
+		send_blanks(fd, 1);
+		send_blanks(fd, 60000);
+		send_blanks(fd, 39999);
+		struct buf reply = end_post(fd);
+
+		assert_int_equal(http_status_of(&reply), table[i].status);
+		if (table[i].status == 200)
+			assert_non_null(strstr(buf_text(&reply), "\r\n\r\n100000 bytes"));
+		buf_done(&reply);
+	}
+}
+
+/* The other end of a connection, which is in this program. */
+static int other_end(int fd)
+{
+	struct sockaddr_in mine, peer;
+	socklen_t len = sizeof mine, peer_len;
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&mine, &len), 0);
+	for (int i = 3; i < FD_SETSIZE; i++) {
+		peer_len = sizeof peer;
+		if (getpeername(i, (struct sockaddr *)&peer, &peer_len) == 0 &&
+			peer.sin_family == AF_INET && peer.sin_port == mine.sin_port)
+			return i;
+	}
+	return -1;
+}
+
+static void wait_until_read(int fd)
+{
+	int waiting = 1, end;
+
+	while ((end = other_end(fd)) < 0 || ioctl(end, FIONREAD, &waiting) != 0 || waiting)
+		sched_yield();
+}
+
+/* Each lacks its last bytes when the others come. */
+static void bodies_have_16_mib_together(void **state)
+{
+	enum { ROOM = 64, MORE = 6 };
+	struct http_world *w = *state;
+	int fd[ROOM + MORE], taken = 0, refused = 0;
+
+	w->options.web_config_file = NULL;
+	w->options.allow_changes = true;
+	http_world_start(w, 1);
+	for (size_t i = 0; i < ARRAY_LEN(fd); i++) {
+		fd[i] = begin_post(w, "", CHANGE_BODY_MAX);
+		send_blanks(fd[i], CHANGE_BODY_MAX - 10);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(fd); i++)
+		wait_until_read(fd[i]);
+	for (size_t i = 0; i < ARRAY_LEN(fd); i++)
+		send_blanks(fd[i], 10);
+	for (size_t i = 0; i < ARRAY_LEN(fd); i++) {
+		struct buf reply = end_post(fd[i]);
+
+		taken += http_status_of(&reply) == 200;
+		refused += http_status_of(&reply) == 503;
+		buf_done(&reply);
+	}
+	assert_int_equal(taken + refused, ROOM + MORE);
+	assert_true(taken > 0 && refused > 0);
+	/* Nothing is left of them. */
+	for (size_t i = 0; i < ROOM + MORE; i++)
+		check(w, "POST", "/set", "", 200);
+	fd[0] = begin_post(w, "", CHANGE_BODY_MAX);
+	send_blanks(fd[0], CHANGE_BODY_MAX);
+	struct buf reply = end_post(fd[0]);
+
+	assert_int_equal(http_status_of(&reply), 200);
+	buf_done(&reply);
+}
+
 #define ENTRY_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -136,6 +271,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ENTRY_TEST(readers_have_passwords_and_writers_the_token),
 		ENTRY_TEST(without_a_token_changes_want_the_password),
+		ENTRY_TEST(who_shows_nothing_is_refused_before_the_body),
+		ENTRY_TEST(a_body_in_pieces_arrives_whole),
+		ENTRY_TEST(bodies_have_16_mib_together),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, drop_files);
