@@ -310,6 +310,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
 	take_gpus(t, t->alive ? j->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
+	run_values_tmpfs(t->value, &t->now);
 	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {

@@ -171,12 +171,18 @@ bool process_pss_parse(struct scan s, struct process_pss *ret)
 		else if (slice_is(key, "AnonHugePages") || slice_is(key, "ShmemPmdMapped") ||
 			 slice_is(key, "FilePmdMapped"))
 			p.huge_bytes += kib(line);
+		else if (slice_is(key, "Pss_Shmem")) {
+			p.shmem_bytes = kib(line);
+			p.shmem_known = true;
+		}
 		any = any || slice_is(key, "Pss");
 	}
 	if (!any || p.rss_bytes < p.pss_bytes)
 		return false;
 	if (p.huge_bytes > p.rss_bytes)
 		p.huge_bytes = p.rss_bytes;
+	if (p.shmem_bytes > p.pss_bytes)
+		p.shmem_bytes = p.pss_bytes;
 	*ret = p;
 	return true;
 }

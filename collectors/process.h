@@ -57,7 +57,9 @@ bool process_io_parse(struct scan text, struct process_io *ret);
 
 struct process_pss { /* of one moment: the RSS of the stat file may be of another */
 	uint64_t rss_bytes, pss_bytes;
-	uint64_t huge_bytes; /* of RSS, in transparent huge pages of any kind */
+	uint64_t huge_bytes;  /* of RSS, in transparent huge pages of any kind */
+	uint64_t shmem_bytes; /* of PSS, shared memory and tmpfs; Linux 5.4 */
+	bool shmem_known;
 };
 
 bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_rollup */

@@ -262,13 +262,18 @@ bool member_exists(const struct member *m, const struct host *h)
 	return !process_gone(code) && (code < 0 || s.start_ticks == m->start_ticks);
 }
 
+static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((double)all * ((double)part / (double)whole)) : 0;
+}
+
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
 	/* What came since is its own until PSS is read again: as a share of all, a peak would be lost. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)
-		return (uint64_t)((double)rss * ((double)m->pss_bytes / (double)m->pss_rss_bytes));
+		return share_of(rss, m->pss_bytes, m->pss_rss_bytes);
 	if (m->inherited_bytes == 0)
 		return rss;
 	uint64_t grown = rss > m->inherited_bytes ? rss - m->inherited_bytes : 0;
@@ -276,6 +281,16 @@ uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rs
 		m->own_faults > UINT64_MAX / h->page_size / 2 ? rss : m->own_faults * h->page_size;
 
 	return grown + touched < rss ? grown + touched : rss;
+}
+
+uint64_t member_shmem(const struct member *m, const struct host *h)
+{
+	uint64_t rss = m->kind_bytes[MEMORY_SHMEM], then = m->pss_shmem_rss_bytes;
+
+	if (!m->pss_bytes || !m->pss_shmem_known)
+		return share_of(rss, member_memory(m, h, m->rss_bytes), m->rss_bytes);
+	return rss > then ? m->pss_shmem_bytes + (rss - then) :
+			    share_of(rss, m->pss_shmem_bytes, then);
 }
 
 uint64_t member_read_pss(struct member *m, const struct host *h)
@@ -291,6 +306,9 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 		m->pss_rss_bytes = p.rss_bytes;
 		m->pss_stat_bytes = m->rss_bytes;
 		m->huge_bytes = p.huge_bytes;
+		m->pss_shmem_bytes = p.shmem_bytes;
+		m->pss_shmem_rss_bytes = m->kind_bytes[MEMORY_SHMEM];
+		m->pss_shmem_known = p.shmem_known;
 		m->pss_cost_ns = spent;
 		m->pss_at = h->now.mono;
 	}

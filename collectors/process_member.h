@@ -67,6 +67,9 @@ struct member {
 	uint64_t pss_cost_ns;    /* of the last reading */
 	struct mono pss_at;      /* when that was */
 	uint64_t huge_bytes;     /* at that time */
+	uint64_t pss_shmem_bytes,
+		pss_shmem_rss_bytes; /* shared memory in that PSS and in that RSS */
+	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
 	unsigned wait_pause,
@@ -125,5 +128,7 @@ uint64_t member_read_pss(struct member *m, const struct host *h);
  * has from its parent, but for one page a fault; else all of it.
  */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
+/* The shared memory, mapped tmpfs included, in member_memory of what it has now. */
+uint64_t member_shmem(const struct member *m, const struct host *h);
 
 #endif

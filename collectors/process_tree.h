@@ -47,6 +47,7 @@ struct tree_now {
 	size_t processes, unreadable;
 	uint64_t threads, open_fds, rss_bytes, swap_bytes, memory_bytes, pss_bytes;
 	uint64_t kind_bytes[MEMORY_KINDS], huge_bytes;
+	uint64_t shmem_counted; /* shared memory in memory_bytes, while kinds_known */
 	bool pss_known; /* every process's PSS was read at some time; pss_bytes follows its RSS since */
 	bool kinds_known;
 	size_t pss_deferred;    /* PSS was due, and not affordable */

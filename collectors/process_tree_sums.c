@@ -175,6 +175,7 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 		now->threads += m->threads;
 		add_memory(now, m, h);
 		now->memory_bytes += counted(t, m, h, m->rss_bytes);
+		now->shmem_counted += t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h);
 		t->io_known = t->io_known || m->io_known;
 		now->unreadable += m->io_refused || m->fds_refused;
 		if (m->fds_known) {

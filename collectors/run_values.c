@@ -82,6 +82,15 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	v[RUN_OPEN_FDS] = alive && now->open_fds_known ? (double)now->open_fds : NAN;
 }
 
+void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now)
+{
+	double shmem = v[RUN_MEMORY_CGROUP_SHMEM_BYTES];
+	bool known = now->processes > 0 && now->kinds_known && !isnan(shmem);
+
+	v[RUN_MEMORY_TMPFS_BYTES] =
+		known ? fmax(0, shmem - (double)now->shmem_counted) : (double)NAN;
+}
+
 /* The total may only grow, and so may its two parts, which must add up to it. */
 static void take_final_cpu(double *v, const double *final)
 {

@@ -18,6 +18,12 @@ enum final_kind {
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays);
 
+/*
+ * Of the shared memory in the run's own group, read before, that which no process has mapped, so that its memory lacks
+ * it. Nobody can say of which kind memory was that nobody holds any more: then it is unknown.
+ */
+void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
+
 /* Brings v to the final values. User and system time keep adding up to the total, and do not fall. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);

@@ -118,6 +118,8 @@ X(RUN_MEMORY_CGROUP_CACHE_BYTES, SUM, "rightsize_job_memory_cgroup_cache_bytes",
   "Part of the memory of the run's own control group that is page cache, shared memory included") \
 X(RUN_MEMORY_CGROUP_SHMEM_BYTES, SUM, "rightsize_job_memory_cgroup_shmem_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_shmem_bytes", \
   "Part of the memory of the run's own control group that is shared memory or tmpfs") \
+X(RUN_MEMORY_TMPFS_BYTES, SUM, "rightsize_job_memory_tmpfs_bytes", "bytes", GAUGE, VALUE, "memory_tmpfs_bytes", \
+  "Part of memory_cgroup_shmem_bytes that is not in memory_bytes: files in tmpfs, such as those of /dev/shm, that no process has mapped") \
 X(RUN_MEMORY_CGROUP_HUGE_BYTES, SUM, "rightsize_job_memory_cgroup_huge_bytes", "bytes", GAUGE, VALUE, "memory_cgroup_huge_bytes", \
   "Part of the memory of the run's own control group that is in transparent huge pages of programs") \
 X(RUN_MEMORY_HIGH_EVENTS, SUM, "rightsize_job_memory_high_events", NULL, COUNTER, DELTA, "memory_high_events", \

@@ -20,6 +20,7 @@ const struct headline headlines[] = {
 	{"memory_anonymous_max_bytes", "memory_anonymous_bytes", HEADLINE_PEAK},
 	{"memory_file_max_bytes", "memory_file_bytes", HEADLINE_PEAK},
 	{"memory_shmem_max_bytes", "memory_shmem_bytes", HEADLINE_PEAK},
+	{"memory_tmpfs_max_bytes", "memory_tmpfs_bytes", HEADLINE_PEAK},
 	{"memory_huge_max_bytes", "memory_huge_bytes", HEADLINE_PEAK},
 	{"memory_hugetlb_max_bytes", "memory_hugetlb_bytes", HEADLINE_PEAK},
 	{"memory_swap_max_bytes", "memory_swap_bytes", HEADLINE_PEAK},

@@ -21,6 +21,7 @@ static const char *const levels[] = {
 	"memory_anonymous_bytes",
 	"memory_file_bytes",
 	"memory_shmem_bytes",
+	"memory_tmpfs_bytes",
 	"memory_huge_bytes",
 	"memory_hugetlb_bytes",
 	"memory_swap_bytes",

@@ -6,6 +6,8 @@
 
 #include "collectors/base/buf.h"
 
+#define TMPFS_WORTH_TELLING MIB
+
 static const struct source {
 	const char *name, *words; /* of its runs: "the peak is" ... */
 } sources[] = {
@@ -39,6 +41,29 @@ static double group_peak(const struct run *r)
 	return run_peak(r, "memory_cgroup_peak_bytes");
 }
 
+/* What of memory no process shows. */
+static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	size_t known = 0;
+	char most[WORDS_MAX], runs[WORDS_MAX];
+
+	for (size_t i = 0; i < used->n; i++)
+		known += run_tmpfs_is_known(&used->run[i]);
+	double tmpfs = runs_summary(used, run_tmpfs).max;
+
+	if (tmpfs >= TMPFS_WORTH_TELLING)
+		sizing_explain(s, arena,
+			"memory: files in tmpfs such as /dev/shm, up to %s that no process had "
+			"mapped, are counted as well",
+			words_bytes(most, tmpfs));
+	if (known < used->n)
+		sizing_explain(s, arena,
+			"memory: files in tmpfs such as /dev/shm need memory too, which is not "
+			"counted of %s that had no control group to itself: add what the job "
+			"keeps there",
+			words_runs(runs, used->n - known));
+}
+
 void explain_memory_source(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(480);
@@ -55,15 +80,15 @@ void explain_memory_source(struct sizing *s, const struct runs *used, struct are
 		if (n < used->n)
 			buf_addf(&words, " (%zu of %zu)", n, used->n);
 	}
-	if (!words.len)
-		return;
-	if (process.n)
+	if (words.len && process.n)
 		buf_addf(&words, "; the largest process alone had %s",
 			words_bytes(peak, process.max));
-	if (group.n)
+	if (words.len && group.n)
 		buf_addf(&words,
 			"; not the control group's peak, up to %s, for that has the page cache in "
 			"it",
 			words_bytes(peak, group.max));
-	sizing_explain(s, arena, "memory: the peak of a run is %s", buf_text(&words));
+	if (words.len)
+		sizing_explain(s, arena, "memory: the peak of a run is %s", buf_text(&words));
+	explain_tmpfs(s, used, arena);
 }

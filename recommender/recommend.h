@@ -42,7 +42,7 @@ struct hindsight {
 	double waste; /* memory x time left over or lost in failed attempts, per memory x time used; NaN */
 };
 
-#define EXPLAIN_MAX    16
+#define EXPLAIN_MAX    20
 #define FORECAST_CORES 5
 
 struct sizing {

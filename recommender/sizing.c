@@ -49,11 +49,36 @@ static double size_or_nan(double v)
 	return v > 0 && v < 0x1p62 ? v : NAN;
 }
 
+bool run_tmpfs_is_known(const struct run *r)
+{
+	return run_column(r, "memory_cgroup_shmem_bytes") != NULL;
+}
+
+double run_tmpfs(const struct run *r)
+{
+	double tmpfs = run_peak(r, "memory_tmpfs_bytes");
+
+	if (!run_tmpfs_is_known(r))
+		return 0;
+	/* Recorded before that was told, or by a kernel that does not tell what processes mapped. */
+	if (isnan(tmpfs))
+		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
+			fmax(0, run_peak(r, "memory_shmem_bytes"));
+	return fmax(0, tmpfs);
+}
+
+/*
+ * Marks of processes lack the files in tmpfs that none has mapped. When they were largest is known, when a mark was made is
+ * not: perhaps both at once, but together no more than their group ever had.
+ */
 double run_memory_peak(const struct run *r)
 {
-	double peak = size_or_nan(run_peak(r, "memory_peak_bytes"));
+	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));
+	double group = run_peak(r, "memory_cgroup_peak_bytes");
+	double peak = isnan(mark) ? size_or_nan(run_peak(r, "memory_bytes")) : mark;
+	double with_tmpfs = size_or_nan(peak + run_tmpfs(r));
 
-	return isnan(peak) ? size_or_nan(run_peak(r, "memory_bytes")) : peak;
+	return isnan(with_tmpfs) ? peak : fmax(peak, fmin(with_tmpfs, group));
 }
 
 struct summary runs_summary(const struct runs *runs, double (*get)(const struct run *))

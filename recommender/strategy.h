@@ -23,10 +23,14 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Peak memory of a run in bytes: the kernel's high-water mark, else the largest sample; NaN when
- * unknown or not a positive number.
+ * Peak memory of a run in bytes: the kernel's high-water mark, else the largest sample, and the files in tmpfs that no
+ * process had mapped; NaN when unknown or not a positive number.
  */
 double run_memory_peak(const struct run *r);
+
+/* Most that such files took, bytes; 0 also where they are not known, as only a control group of its own tells. */
+double run_tmpfs(const struct run *r);
+bool run_tmpfs_is_known(const struct run *r);
 
 /* Says which peak memory is sized from, and what else was measured that is not it. */
 void explain_memory_source(struct sizing *s, const struct runs *used, struct arena *arena);

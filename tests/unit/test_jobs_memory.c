@@ -331,6 +331,105 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	world_free(w);
 }
 
+/* ---- tmpfs ---- */
+
+/* A process that maps so much shared memory, of which PSS has a part; 0 = smaps_rollup does not tell. */
+static void put_mapping(struct world *w, int pid, unsigned long shmem_kib, unsigned long pss_kib)
+{
+	const unsigned long own_kib = 1024;
+	char path[64], text[200];
+
+	put(w, &(struct fake){.pid = pid,
+		       .ppid = pid == FIRST ? 1 : FIRST,
+		       .start = 5,
+		       .rss_pages = (own_kib + shmem_kib) / 4,
+		       .faults = shmem_kib + 1});
+	snprintf(path, sizeof path, "%d/status", pid);
+	snprintf(text, sizeof text,
+		"Pid:\t%d\nVmHWM:\t%lu kB\nRssAnon:\t%lu kB\nRssShmem:\t%lu kB\n", pid,
+		own_kib + shmem_kib, own_kib, shmem_kib);
+	memory_tree_text(w->proc, path, text);
+	rollup_path(path, pid);
+	snprintf(text, sizeof text, "Rss: %lu kB\nPss: %lu kB\nPss_Shmem: %lu kB\n",
+		own_kib + shmem_kib, own_kib + pss_kib, pss_kib);
+	memory_tree_text(w->proc, path, text);
+}
+
+static struct world *world_of_a_group(const char *processes)
+{
+	struct world *w = world_new();
+
+	memory_tree_text(w->proc, "self/mountinfo",
+		"20 1 0:18 / /sys rw - sysfs sysfs rw\n"
+		"25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+	memory_tree_text(w->proc, "self/cgroup", "0::/exporter\n");
+	memory_tree_text(w->proc, "1/cgroup", "0::/init\n");
+	memory_tree_text(w->proc, "10/cgroup", "0::/run\n");
+	memory_tree_text(w->sys, "fs/cgroup/run/cgroup.controllers", "memory\n");
+	memory_tree_text(w->sys, "fs/cgroup/run/cgroup.procs", processes);
+	memory_tree_text(w->sys, "fs/cgroup/run/memory.current", "1\n");
+	memory_tree_text(w->sys, "fs/cgroup/run/memory.stat", "anon 1\nshmem 52428800\n");
+	return w;
+}
+
+/* 50 MiB of shared memory in the group. */
+static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
+{
+	static const struct {
+		const char *what;
+		unsigned long mapped_mib[2],
+			pss_mib[2]; /* by the only process, or by each of two */
+		double tmpfs_mib;
+	} table[] = {
+		{"alone, nothing mapped", {0}, {0}, 50},
+		{"alone, a part mapped", {20}, {20}, 30},
+		{"alone, all mapped", {50}, {50}, 0},
+		{"alone, what it shares with strangers is all its own", {50}, {5}, 0},
+		{"both map the same", {30, 30}, {15, 15}, 20},
+		{"each maps its own", {30, 20}, {30, 20}, 0},
+		{"more mapped than the group was charged", {60}, {60}, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		bool two = table[i].mapped_mib[1] > 0;
+		struct world *w = world_of_a_group(two ? "10\n11\n" : "10\n");
+
+		for (int k = 0; k <= two; k++)
+			put_mapping(w, FIRST + k, table[i].mapped_mib[k] * 1024,
+				table[i].pss_mib[k] * 1024);
+		children(w, 10, two ? "11 " : "");
+		children(w, 11, "");
+		follow(w, FIRST, 0);
+		double told = look(w)->value[RUN_MEMORY_TMPFS_BYTES];
+
+		if (!(fabs(told - table[i].tmpfs_mib * 1048576) < 1))
+			fail_msg("%s: %g", table[i].what, told);
+		world_free(w);
+	}
+}
+
+static void files_in_tmpfs_are_unknown_without_kinds_or_a_group(void **state)
+{
+	struct world *w = world_of_a_group("10\n");
+
+	(void)state;
+	put_mapping(w, 10, 4096, 4096);
+	children(w, 10, "");
+	follow(w, 10, 0);
+	assert_true(look(w)->value[RUN_MEMORY_TMPFS_BYTES] > 0);
+	/* An older kernel. */
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .faults = 1});
+	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
+	world_free(w);
+	w = world_new();
+	put_mapping(w, 10, 4096, 4096);
+	children(w, 10, "");
+	follow(w, 10, 0);
+	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +441,8 @@ int main(void)
 		cmocka_unit_test(pss_is_read_less_often_where_it_costs_much_and_that_is_told),
 		cmocka_unit_test(a_quiet_day_saves_up_no_stall),
 		cmocka_unit_test(kinds_of_memory_are_told_apart),
+		cmocka_unit_test(files_in_tmpfs_are_what_no_process_has_mapped),
+		cmocka_unit_test(files_in_tmpfs_are_unknown_without_kinds_or_a_group),
 		cmocka_unit_test(one_that_is_ending_leaves_what_is_known_of_the_others),
 	};
 

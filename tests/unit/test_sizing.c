@@ -360,7 +360,7 @@ static void sentences_past_the_cap_are_dropped(void **state)
 	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
 		sizing_explain(&s, &arena, "sentence %d", i);
 	assert_int_equal(s.n_explain, EXPLAIN_MAX);
-	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 15");
+	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 19");
 }
 
 static void words_keep_three_figures(void **state)

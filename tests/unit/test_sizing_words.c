@@ -176,6 +176,59 @@ static void it_says_which_peak_is_sized_from(void **state)
 	}
 }
 
+static void tmpfs_is_counted_where_it_is_known_and_said_where_not(void **state)
+{
+	static const struct {
+		double tmpfs, group_shmem, mapped, group_peak, expected; /* GiB */
+		const char *says;
+	} table[] = {
+		{NAN, NAN, NAN, NAN, 1,
+			"not counted of 1 successful run that had no control group"},
+		{0, 0, 0, NAN, 1, NULL},
+		{4, 5, 1, NAN, 5, "up to 4.00 GiB that no process had mapped"},
+		/* Never at the same time, as the group tells. */
+		{4, 5, 1, 4.5, 4.5, "up to 4.00 GiB that no process had mapped"},
+		/* A group that was not charged for all that the processes had. */
+		{4, 5, 1, 0.5, 1, "up to 4.00 GiB that no process had mapped"},
+		/* Recorded by what did not tell it. */
+		{NAN, 4, NAN, NAN, 5, "up to 4.00 GiB that no process had mapped"},
+		{NAN, 4, 1, NAN, 4, "up to 3.00 GiB that no process had mapped"},
+		{NAN, 1, 4, NAN, 1, NULL},
+	};
+	static const char *const names[] = {"auto", "baseline", "max"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table) * ARRAY_LEN(names); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+		size_t row = i / ARRAY_LEN(names);
+		const struct {
+			const char *column;
+			double gib;
+		} columns[] = {
+			{"memory_tmpfs_bytes", table[row].tmpfs},
+			{"memory_cgroup_shmem_bytes", table[row].group_shmem},
+			{"memory_shmem_bytes", table[row].mapped},
+			{"memory_cgroup_peak_bytes", table[row].group_peak},
+		};
+
+		t = (struct test_runs){0};
+		struct run *r = test_run_succeeded(&t, 1, GIB);
+
+		for (size_t k = 0; k < ARRAY_LEN(columns); k++)
+			if (!isnan(columns[k].gib))
+				test_run_column(r, columns[k].column, 0, columns[k].gib * GIB);
+		assert_double_equal(run_memory_peak(r), table[row].expected * GIB, 1);
+		struct sizing s = size_with(names[i % ARRAY_LEN(names)], &t, &defaults, &arena);
+		const char *said = explained(&s, "memory: files in tmpfs");
+
+		assert_true(s.demand.memory_bytes >= table[row].expected * GIB);
+		if ((said != NULL) != (table[row].says != NULL) ||
+			(said && !strstr(said, table[row].says)))
+			fail_msg("row %zu: \"%s\"", row, said ? said : "");
+	}
+}
+
 static void one_run_is_no_reason_to_be_sure(void **state)
 {
 	static const struct {
@@ -228,6 +281,7 @@ static void a_share_is_never_certain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tmpfs_is_counted_where_it_is_known_and_said_where_not),
 		cmocka_unit_test(one_run_is_no_reason_to_be_sure),
 		cmocka_unit_test(disk_is_what_was_written_or_what_the_file_systems_grew_by),
 		cmocka_unit_test(one_sentence_says_it_all),
