@@ -100,6 +100,8 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 {
 	struct fed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
+	bool of_memory =
+		peak == run_memory_peak; /* a limit of it says nothing of what else is sized */
 	size_t oldest = 0, seen = 0;
 	unsigned kills = 0;
 	const struct run *killed = NULL;
@@ -112,14 +114,13 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 	for (size_t i = oldest; i-- > 0;) {
 		const struct run *r = &runs->run[i];
 
-		if (r->outcome == OUTCOME_OOM_KILLED) {
+		if (r->outcome == OUTCOME_OOM_KILLED && of_memory) {
 			feed_kill(&f, rule, r, ++kills);
 			killed = r;
 		}
 		if (r->outcome != OUTCOME_SUCCEEDED)
 			continue;
-		if (killed && f.killed_at > 0 && peak == run_memory_peak &&
-			later[i + 1] < f.killed_at)
+		if (killed && f.killed_at > 0 && later[i + 1] < f.killed_at)
 			learn_kills(&f, rule, killed, r, announced, how);
 		f.after_oom = f.killed_at = kills = 0;
 		learn_success(&f, rule, r, peak(r), announced, how);

@@ -132,9 +132,9 @@ struct fed {
 /* Scoring sizes every run before it is learnt: twice the work, but some rules learn from the attempts; auto's do not. */
 enum feeding { FEED_UNSCORED, FEED_SCORED };
 /*
- * The newest used->n successful runs, and those killed for memory among them, oldest first. A kill tells that a run needed
- * more than its limit. Where a later success needed that much too, it says how much; else the kill counts, for memory,
- * as a run that needed what the VPA would ask for after it; a row of kills as one.
+ * The newest used->n successful runs, and, for memory (peak is run_memory_peak), those killed for want of it among them,
+ * oldest first. A kill tells that a run needed more than its limit. Where a later success needed that much too, it says
+ * how much; else the kill counts as a run that needed what the VPA would ask for after it; a row of kills as one.
  */
 void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
 	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),

@@ -160,6 +160,44 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	assert_null(explained(&s, "was killed for memory"));
 }
 
+static void add_run_with_disk_and_vram(struct test_runs *t)
+{
+	struct run *r = test_run_succeeded(t, 1, 50 * GIB);
+
+	test_run_column(r, "gpus_used", 1, 1);
+	test_run_column(r, "vram_peak_bytes", 4 * GIB, 4 * GIB);
+	test_run_column(r, "disk_grown_bytes", 2 * GIB, 2 * GIB);
+}
+
+static void a_kill_for_memory_says_nothing_of_disk_vram_and_time(void **state)
+{
+	(void)state;
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
+		for (size_t newer = 0; newer <= 5; newer += 5) {
+			static struct test_runs without, with;
+			AUTO(arena_done) struct arena arena = {0};
+			struct sizing calm, killed;
+
+			with = without = (struct test_runs){0};
+			for (size_t i = 0; i < 9; i++) {
+				add_run_with_disk_and_vram(&without);
+				if (i == newer)
+					test_run_add(&with, OUTCOME_OOM_KILLED)
+						->memory_limit_bytes = 64 * GIB;
+				add_run_with_disk_and_vram(&with);
+			}
+			calm = size_with(strategy->name, &without, &defaults, &arena);
+			killed = size_with(strategy->name, &with, &defaults, &arena);
+			if (!(killed.demand.disk_bytes == calm.demand.disk_bytes &&
+				    killed.demand.vram_bytes == calm.demand.vram_bytes &&
+				    killed.demand.duration_seconds == calm.demand.duration_seconds))
+				fail_msg("%s, %zu newer: disk %g not %g, VRAM %g not %g",
+					strategy->name, newer, killed.demand.disk_bytes,
+					calm.demand.disk_bytes, killed.demand.vram_bytes,
+					calm.demand.vram_bytes);
+		}
+}
+
 static void auto_answers_when_there_were_only_kills(void **state)
 {
 	static struct test_runs t, limitless;
@@ -359,6 +397,7 @@ int main(void)
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
 		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),
 		cmocka_unit_test(a_small_success_does_not_undo_a_kill),
+		cmocka_unit_test(a_kill_for_memory_says_nothing_of_disk_vram_and_time),
 		cmocka_unit_test(auto_answers_when_there_were_only_kills),
 		cmocka_unit_test(auto_uses_an_announced_input),
 		cmocka_unit_test(a_mixed_name_is_told_to_split),
