@@ -143,13 +143,17 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "docker",
 		.content_type = TEXT,
-		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes",
+		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes; --cpus "
+			"is what does not slow the job "
+			"down, which is refused by a host with fewer CPUs, and missing with "
+			"strategy=baseline, which knows no such number",
 		.write = write_docker,
 	},
 	{
 		.name = "systemd",
 		.content_type = TEXT,
-		.help = "A [Service] section: hard limits, M is 2^20 bytes",
+		.help = "A [Service] section: hard limits, M is 2^20 bytes; no CPUQuota with "
+			"strategy=baseline",
 		.write = write_systemd,
 	},
 	{0},

@@ -61,15 +61,18 @@ void write_slurm(struct buf *out, const struct sizing *s)
 		buf_addf(out, "#SBATCH --tmp=%" PRIu64 "M\n", a.disk_mib);
 }
 
-/* Swap would hide that memory ran out: --memory-swap is memory and swap together. */
+/*
+ * Both know hard limits only. A request is none: the mean of a job as a limit would slow down all that is above it.
+ * Swap would hide that memory ran out: --memory-swap is memory and swap together.
+ */
 void write_docker(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
 	struct list l = {out, " ", false};
 
-	if (a.millicores) {
+	if (a.millicores_limit) {
 		list_add(&l, "--cpus=");
-		add_cores(out, a.millicores_limit ? a.millicores_limit : a.millicores);
+		add_cores(out, a.millicores_limit);
 	}
 	if (a.mib_limit)
 		list_add(&l, "--memory=%" PRIu64 "m --memory-swap=%" PRIu64 "m", a.mib_limit,
@@ -82,11 +85,10 @@ void write_docker(struct buf *out, const struct sizing *s)
 void write_systemd(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
-	uint64_t milli = a.millicores_limit ? a.millicores_limit : a.millicores;
 
 	buf_adds(out, "[Service]\n");
-	if (milli)
-		buf_addf(out, "CPUQuota=%" PRIu64 "%%\n", (milli + 9) / 10);
+	if (a.millicores_limit)
+		buf_addf(out, "CPUQuota=%" PRIu64 "%%\n", (a.millicores_limit + 9) / 10);
 	if (a.mib_limit)
 		buf_addf(out, "MemoryMax=%" PRIu64 "M\n", a.mib_limit);
 }

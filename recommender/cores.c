@@ -10,6 +10,11 @@
 
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* runs after which a run counts half */
+/*
+ * What waits with the cores is taken to be at least this much memory, also where it is not known: if nothing did, no number of
+ * cores up to those in use would cost less than another, and a tenth of them would do.
+ */
+#define MEMORY_LEAST (256 * MIB)
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer than it could is not slowed down */
 
 struct parallelism {
@@ -147,11 +152,10 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 
 static void size_by_cost(struct sizing *s, const struct parallelism *p, struct arena *arena)
 {
-	double waiting = 0, speed = cores_for_speed(p);
+	double memory = fmax(s->demand.memory_bytes, MEMORY_LEAST), speed = cores_for_speed(p);
+	double waiting = memory / (1024 * MIB) * GIB_IN_CORES;
 	char n[WORDS_MAX];
 
-	if (s->demand.memory_bytes > 0)
-		waiting += s->demand.memory_bytes / (1024 * MIB) * GIB_IN_CORES;
 	if (s->demand.gpus > 0)
 		waiting += s->demand.gpus * GPU_IN_CORES;
 	s->demand.cpu_cores = cheapest_cores(p, waiting, false);

@@ -64,7 +64,8 @@ const struct strategy strategies[] = {
 			"as 1.5 "
 			"(risk=economy), 2.5 (balanced) or 7 runs (safe), plus 512 MiB. CPU: the "
 			"cores "
-			"with the least (cores + memory in GiB / 8 + 25 per GPU) x time. "
+			"with the least (cores + memory in GiB / 8, at least 1 / 32, + 25 per GPU) "
+			"x time. "
 			"Parameters: risk, input_bytes, runs (all, at most 200).",
 		.uses = USES_RISK,
 		.size = auto_size,

@@ -192,10 +192,10 @@ static const struct {
 	{"dask", "LocalCluster(n_workers=1, threads_per_worker=3, memory_limit=\"3773MiB\")\n",
 		"LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=\"539MiB\")\n",
 		"LocalCluster(n_workers=1)\n"},
-	{"docker", "--cpus=2.25 --memory=3584m --memory-swap=3584m --gpus 1\n",
+	{"docker", "--memory=3584m --memory-swap=3584m --gpus 1\n",
 		"--cpus=4 --memory=704m --memory-swap=704m\n", "\n"},
-	{"systemd", "[Service]\nCPUQuota=225%\nMemoryMax=3584M\n",
-		"[Service]\nCPUQuota=400%\nMemoryMax=704M\n", "[Service]\n"},
+	{"systemd", "[Service]\nMemoryMax=3584M\n", "[Service]\nCPUQuota=400%\nMemoryMax=704M\n",
+		"[Service]\n"},
 };
 
 static void assert_written(const char *format, const struct sizing *s, const char *expected)
@@ -204,6 +204,15 @@ static void assert_written(const char *format, const struct sizing *s, const cha
 
 	advice_format_find(format)->write(&out, s);
 	assert_string_equal(buf_text(&out), expected);
+}
+
+static void assert_written_after(const char *start, const char *format, const struct sizing *s,
+	const char *expected)
+{
+	AUTO(buf_done) struct buf whole = BUF_MAX(4096);
+
+	buf_addf(&whole, "%s%s", start, expected);
+	assert_written(format, s, buf_text(&whole));
 }
 
 static void each_format_is_written_to_the_letter(void **state)
@@ -260,17 +269,33 @@ static void cores_are_rounded_up_to_thousandths(void **state)
 {
 	static const struct {
 		double cores;
-		const char *flags;
-	} rows[] = {{1, "--cpus=1\n"}, {0.1 + 0.2, "--cpus=0.3\n"}, {1.0001, "--cpus=1.001\n"},
-		{0.00001, "--cpus=0.001\n"}, {0, "\n"}, {-3, "\n"}, {INFINITY, "\n"}};
+		const char *arguments;
+	} rows[] = {{1, "(num_cpus=1)\n"}, {0.1 + 0.2, "(num_cpus=0.3)\n"},
+		{1.0001, "(num_cpus=1.001)\n"}, {0.00001, "(num_cpus=0.001)\n"}, {0, "\n"},
+		{-3, "\n"}, {INFINITY, "\n"}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct sizing s = nothing_known();
 
 		s.demand.cpu_cores = rows[i].cores;
-		assert_written("docker", &s, rows[i].flags);
+		assert_written_after("@ray.remote", "ray", &s, rows[i].arguments);
 	}
+}
+
+/* baseline has no number of cores that does not slow a job down: its mean of 0.3 must not become a hard limit. */
+static void a_request_is_no_hard_limit(void **state)
+{
+	struct sizing s = nothing_known();
+
+	(void)state;
+	s.demand.cpu_cores = 0.3;
+	s.resources.cpu = 1;
+	assert_written("docker", &s, "\n");
+	assert_written("systemd", &s, "[Service]\n");
+	s.cpu_cores_limit = 4;
+	assert_written("docker", &s, "--cpus=4\n");
+	assert_written("systemd", &s, "[Service]\nCPUQuota=400%\n");
 }
 
 int main(void)
@@ -281,6 +306,7 @@ int main(void)
 		cmocka_unit_test(limits_are_never_below_requests),
 		cmocka_unit_test(a_time_limit_is_that_of_the_cores_asked_for),
 		cmocka_unit_test(cores_are_rounded_up_to_thousandths),
+		cmocka_unit_test(a_request_is_no_hard_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

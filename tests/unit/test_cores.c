@@ -47,6 +47,35 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(s.resources.cpu >= 4);
 }
 
+/* If nothing waited with the cores, a tenth of them would cost as much. */
+static void unknown_memory_is_no_reason_to_be_slow(void **state)
+{
+	static const struct {
+		double memory, mean, most, least; /* cores in use; asked for at least */
+	} table[] = {
+		{NAN, 2.5, 2.5, 2.25},
+		{MIB, 2.5, 2.5, 2.25},
+		{NAN, 2.5, 4, 1},
+		{MIB, 2.5, 4, 1},
+		{NAN, 16, 16, 15},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (int k = 0; k < 5; k++)
+			test_run_column(test_run_succeeded(&t, NAN, table[i].memory), "cpu_cores",
+				table[i].mean, table[i].most);
+		double cores = sized(&t, &arena).demand.cpu_cores;
+
+		if (!(cores >= table[i].least && cores <= table[i].most))
+			fail_msg("row %zu: %g", i, cores);
+	}
+}
+
 static void stretch_follows_the_shape_over_time(void **state)
 {
 	static const struct {
@@ -159,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
+		cmocka_unit_test(unknown_memory_is_no_reason_to_be_slow),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),
 		cmocka_unit_test(the_band_of_one_run_is_not_its_duration),
 		cmocka_unit_test(who_waited_for_a_cpu_wanted_more_than_it_got),
