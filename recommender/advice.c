@@ -52,7 +52,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = YAML,
 		.help = "The resources of a container: requests, and as limits what does not slow "
 			"the job "
-			"down and hardly ever fails",
+			"down and has room for every peak that was seen",
 		.write = write_kubernetes,
 	},
 	{

@@ -133,7 +133,7 @@ static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena 
 }
 
 static void judge(struct sizing *s, const struct runs *runs, const struct runs *used,
-	const struct sizing_options *options)
+	const struct sizing_options *options, struct arena *arena)
 {
 	struct rule_options window = baseline_rule.defaults;
 	struct fed f;
@@ -142,9 +142,10 @@ static void judge(struct sizing *s, const struct runs *runs, const struct runs *
 		return;
 	if (options->runs)
 		window.window = options->runs;
-	s->memory_bytes_limit = s->demand.memory_bytes;
+	limit_memory(s, used, NAN);
 	feed(&f, &baseline_rule, &window, runs, used, run_memory_peak, FEED_SCORED);
 	judge_memory(s, &f, false, runs, used, input_of_next(options));
+	explain_limit(s, used, arena);
 	fed_done(&f);
 }
 
@@ -165,7 +166,7 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	size_disk_by_most(&s, &used, arena);
 	explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
-	judge(&s, runs, &used, options);
+	judge(&s, runs, &used, options, arena);
 	if (options->attempt > 1)
 		s.memory_too_small = s.memory_expected_waste = NAN;
 	size_summary(&s, options, arena);

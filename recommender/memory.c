@@ -172,6 +172,39 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
+/*
+ * A limit kills, and whoever enforces it rarely starts the run again with more. So it has room for all that was seen, whatever
+ * the rule takes to be worth asking for, and for what the kernel charges a group for beside the memory of its processes: page
+ * tables, their stacks in the kernel, sockets, names of files.
+ */
+#define LIMIT_SHARE 1.05
+#define LIMIT_MORE  (16 * MIB)
+
+void limit_memory(struct sizing *s, const struct runs *used, double least)
+{
+	double seen = fmax(runs_summary(used, run_memory_peak).max, least);
+
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	if (seen > 0)
+		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
+			fmin(seen * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+}
+
+void explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	struct summary peaks = runs_summary(used, run_memory_peak);
+	char limit[WORDS_MAX], runs[WORDS_MAX], peak[WORDS_MAX];
+
+	if (peaks.n)
+		sizing_explain(s, arena,
+			"memory: where a target takes a limit beside the request, it is %s: no "
+			"less "
+			"than the largest peak of %s, %s, and 5 %% + 16 MiB for what the kernel "
+			"needs beside it",
+			words_bytes(limit, s->memory_bytes_limit), words_runs(runs, peaks.n),
+			words_bytes(peak, peaks.max));
+}
+
 #define ATTEMPTS_MAX 10
 
 /* What the rule asks for at a later attempt, had each of the earlier ones asked for what it said. */
@@ -209,10 +242,8 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		return;
 	}
 	s->resources.memory = round_up_memory(s->demand.memory_bytes);
-	s->memory_bytes_limit = s->demand.memory_bytes;
 	judge_memory(s, &f, !m->rule, runs, used, input);
-	if (!m->rule)
-		s->memory_bytes_limit = fmax(s->memory_bytes_limit, s->memory_at_risk[RISK_SAFE]);
+	limit_memory(s, used, fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
 	if (f.after_oom >= s->demand.memory_bytes)
 		explain_kill(s, &f, arena);
 	else if (f.learnt && options->attempt > 1)
@@ -227,5 +258,6 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 	explain_memory_source(s, used, arena);
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);
+	explain_limit(s, used, arena);
 	fed_done(&f);
 }

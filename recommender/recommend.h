@@ -54,7 +54,10 @@ struct sizing {
 	double first, last; /* started_at of the oldest and newest run used */
 	enum confidence confidence;
 
-	/* What may be used where a target has a limit beside the request; never below demand. NaN = no advice. */
+	/*
+	 * What may be used where a target has a limit beside the request; never below demand, nor, for memory, below any
+	 * peak of the runs used. NaN = no advice.
+	 */
 	double cpu_cores_limit, memory_bytes_limit;
 
 	/* CPU: cores that do not slow the job down, and the expected duration with some numbers of cores. */

@@ -145,6 +145,13 @@ void fed_done(struct fed *f);
 void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const struct runs *runs,
 	const struct runs *used, double input);
 
+/*
+ * The limit beside the demand that is there: room for every peak of these runs, for least (NaN = nothing), and for what
+ * the kernel needs beside; and a sentence of it.
+ */
+void limit_memory(struct sizing *s, const struct runs *used, double least);
+void explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);
+
 double input_of_next(const struct sizing_options *options); /* NaN = not announced */
 
 int baseline_size(const struct runs *runs, const struct sizing_options *options,

@@ -160,6 +160,56 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	assert_null(explained(&s, "was killed for memory"));
 }
 
+/* Who enforces a limit kills: it is above every peak that was seen, however rare, and above what the rule asks for. */
+static void a_limit_has_room_for_every_peak(void **state)
+{
+	static const size_t runs[] = {1, 2, 5, 10, 20, 50, 200};
+
+	(void)state;
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
+		for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+			static struct test_runs t;
+			AUTO(arena_done) struct arena arena = {0};
+			double largest = 1000 * MIB;
+
+			t = (struct test_runs){0};
+			for (size_t k = 0; k < runs[i]; k++)
+				test_run_succeeded(&t, 1, k == runs[i] / 2 ? largest : 100 * MIB);
+			struct sizing s = size_with(strategy->name, &t, &defaults, &arena);
+
+			/* It looks at five runs. */
+			if (strcmp(strategy->name, "baseline") == 0 && runs[i] / 2 >= SIZING_RUNS)
+				largest = 100 * MIB;
+			if (!(s.memory_bytes_limit >= largest * 1.05 + 16 * MIB &&
+				    s.memory_bytes_limit >= s.demand.memory_bytes))
+				fail_msg("%s, %zu runs: %g MiB", strategy->name, runs[i],
+					s.memory_bytes_limit / MIB);
+			assert_non_null(explained(&s, "takes a limit beside the request"));
+		}
+}
+
+static void a_limit_has_room_for_what_a_kill_tells(void **state)
+{
+	static const char *const names[] = {
+		"auto", "max", "percentile", "tovar", "krr", "vpa", "ponder"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (int k = 0; k < 20; k++)
+			test_run_succeeded(&t, 1, 100 * MIB);
+		t.run[10].outcome = OUTCOME_OOM_KILLED;
+		t.run[10].memory_limit_bytes = 1000 * MIB;
+		double limit = size_with(names[i], &t, &defaults, &arena).memory_bytes_limit;
+
+		if (!(limit > 1200 * MIB && limit < 1500 * MIB))
+			fail_msg("%s: %g MiB", names[i], limit / MIB);
+	}
+}
+
 static void add_run_with_disk_and_vram(struct test_runs *t)
 {
 	struct run *r = test_run_succeeded(t, 1, 50 * GIB);
@@ -397,6 +447,8 @@ int main(void)
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
 		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),
 		cmocka_unit_test(a_small_success_does_not_undo_a_kill),
+		cmocka_unit_test(a_limit_has_room_for_every_peak),
+		cmocka_unit_test(a_limit_has_room_for_what_a_kill_tells),
 		cmocka_unit_test(a_kill_for_memory_says_nothing_of_disk_vram_and_time),
 		cmocka_unit_test(auto_answers_when_there_were_only_kills),
 		cmocka_unit_test(auto_uses_an_announced_input),
