@@ -184,6 +184,11 @@ ROWS = {
         "test_faults_machine.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
     "metrics hide a question": (
         "exporter/option_shapes.c", " && !site_needs(text)", "", "unit:options"),
+    "files in tmpfs are nobody's memory": ("recommender/sizing.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
+    "what several map is mapped several times": (
+        "collectors/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
+        "unit:jobs_memory"),
+    "a limit is what is asked for": ("recommender/memory.c", "#define LIMIT_SHARE 1.05", "#define LIMIT_SHARE 0.05", "unit:strategies"),
 }
 INCLUDES = {"a decimal comma": "#include <locale.h>\n"}
 
