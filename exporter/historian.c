@@ -290,6 +290,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 
 	if (code == 0) {
 		h->health.bytes_on_disk = history_bytes(h->writer.history);
+		h->health.losses = h->writer.losses;
 		code = -pthread_create(&h->thread, NULL, historian_loop, h);
 		if (code)
 			err_system(e, code, "start the historian's thread");

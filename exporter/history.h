@@ -175,13 +175,27 @@ struct orphan_rule {
  */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
-/* 0 = no limit. */
+enum history_limit { /* bits */
+	LIMIT_RUNS_PER_JOB = 1,
+	LIMIT_RETENTION = 2,
+	LIMIT_MAX_BYTES = 4,
+	LIMIT_FULL_RATE = 8,
+};
+
+/*
+ * 0 = no limit. Of those who share a file each enforces limits, and runs that another one is to hand on must not go by
+ * them: whoever hands runs on, and whoever serves with his limits, is noted in the file, and believed for 30 days.
+ */
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job, oldest first */
 	double retention_seconds; /* ended runs, by their end */
 	uint64_t max_bytes;       /* of the file, whatever the names: below */
 	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
-	bool keep_unforwarded;    /* ended runs that wait to be handed on go for max_bytes only */
+	/* Ended runs that wait to be handed on go for max_bytes only; noted, and then so for all. */
+	bool keep_unforwarded;
+	/* enum history_limit: nobody chose these, and those of who serves hold instead. */
+	unsigned defaults;
+	bool serves; /* we do: these are noted */
 };
 
 /*
@@ -197,12 +211,12 @@ struct history_limits {
  */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
-/* What went for max_bytes since this handle was opened and is missed. */
+/* What ever went from the file for max_bytes and is missed, whoever removed it. */
 struct history_losses {
 	uint64_t jobs; /* forgotten, with their counts */
 	uint64_t runs; /* waited to be handed on, and were not */
 };
-struct history_losses history_losses(const struct history *h);
+int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
 /* ---- reading; results live in the caller's arena ---- */
 struct run_query {

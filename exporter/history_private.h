@@ -61,7 +61,9 @@ X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING forwarded_at IS NULL") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING ? AND forwarded_at IS NULL") \
+X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
+X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
 /* Numbers are believed up to a million: a damaged file may have any. */ \
@@ -118,6 +120,9 @@ X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
 X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
 X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
 X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1") \
+X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
+X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
+X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \
 X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
 X(DATA_VERSION, "PRAGMA data_version") \
 X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
@@ -134,7 +139,6 @@ struct history {
 	size_t n_columns;              /* of the file */
 	struct history_column *column;
 	struct arena names;
-	struct history_losses losses;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
 };
@@ -222,6 +226,13 @@ int history_last_sample_at(struct history *h, int64_t run, double *ret, struct e
 /* -ENOENT: no such run. outcome may be NULL. */
 int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
 	struct err *e);
+
+/* ---- history_agree.c ---- */
+/*
+ * Leaves in the file what l says for others, and takes from it what others left. On return *l is what holds, as
+ * struct history_limits says.
+ */
+int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- history_thin.c ---- */
 /* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */

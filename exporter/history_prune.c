@@ -22,14 +22,14 @@ struct doomed {
 	int64_t job[RUNS_AT_ONCE]; /* 0 = it stays */
 };
 
-static int run_with_id(struct history *h, enum history_statement id, int64_t run, struct err *e)
+static int run_with(struct history *h, enum history_statement id, int64_t number, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, id, e);
 
 	if (code)
 		return code;
-	sql_put_int(&q, run);
+	sql_put_int(&q, number);
 	return sql_run(&q, e);
 }
 
@@ -49,12 +49,13 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 	return code;
 }
 
-/* Of one step: bounds its time, and tells what it lost when it is on disk. */
+/* Of one step: bounds its time, and counts what it lost of what was to be handed on. */
 struct step {
 	int64_t samples_left;
-	struct history_losses lost;
+	bool forwards;
+	int64_t lost;
 };
-#define STEP ((struct step){.samples_left = SAMPLES_AT_ONCE})
+#define STEP(...) ((struct step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
 static int drop_row(struct history *h, int64_t run, struct step *step, struct err *e)
 {
@@ -64,8 +65,9 @@ static int drop_row(struct history *h, int64_t run, struct step *step, struct er
 	if (code)
 		return code;
 	sql_put_int(&q, run);
+	sql_put_int(&q, step->forwards);
 	while ((code = sql_row(&q, e)) > 0)
-		step->lost.runs += sql_int(&q) != 0;
+		step->lost += sql_int(&q) != 0;
 	return code;
 }
 
@@ -76,22 +78,20 @@ static int drop_run(struct history *h, int64_t run, struct step *step, struct er
 
 	if (code || step->samples_left <= 0)
 		return code;
-	code = run_with_id(h, STATEMENT_DROP_STATS, run, e);
+	code = run_with(h, STATEMENT_DROP_STATS, run, e);
 	return code ? code : drop_row(h, run, step, e);
 }
 
 static int finish_step(struct history *h, const struct step *step, int code, struct err *e)
 {
+	if (code == 0 && step->lost)
+		code = run_with(h, STATEMENT_LOSE_RUNS, step->lost, e);
 	if (code) {
 		history_rollback(h);
 		return code;
 	}
 	code = history_commit(h, e);
-	if (code)
-		return code;
-	h->losses.jobs += step->lost.jobs;
-	h->losses.runs += step->lost.runs;
-	return 1;
+	return code ? code : 1;
 }
 
 static int find_excess(struct history *h, const struct history_limits *l, double now,
@@ -113,23 +113,22 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 }
 
 /* A job without a run is counted one last time: history_activity does not fall. */
-static int forget_job(struct history *h, int64_t job, struct step *step, struct err *e)
+static int forget_job(struct history *h, int64_t job, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
-	int code = run_with_id(h, STATEMENT_FORGET_JOB, job, e);
+	int code = run_with(h, STATEMENT_FORGET_JOB, job, e);
 
 	if (code || sqlite3_changes64(h->db) == 0)
 		return code;
-	step->lost.jobs++;
 	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
-		code = run_with_id(h, drop[i], job, e);
+		code = run_with(h, drop[i], job, e);
 	return code;
 }
 
 /* In one transaction; a job that has no run left is forgotten when it is named. */
-static int drop_doomed(struct history *h, const struct doomed *doomed, struct err *e)
+static int drop_doomed(struct history *h, const struct doomed *doomed, bool forwards, struct err *e)
 {
-	struct step step = STEP;
+	struct step step = STEP(.forwards = forwards);
 	int code = history_transaction(h, e);
 
 	if (code)
@@ -137,7 +136,7 @@ static int drop_doomed(struct history *h, const struct doomed *doomed, struct er
 	for (size_t i = 0; i < doomed->n && step.samples_left > 0 && code == 0; i++) {
 		code = drop_run(h, doomed->run[i], &step, e);
 		if (code == 0 && step.samples_left > 0 && doomed->job[i])
-			code = forget_job(h, doomed->job[i], &step, e);
+			code = forget_job(h, doomed->job[i], e);
 	}
 	return finish_step(h, &step, code, e);
 }
@@ -147,7 +146,7 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 	struct doomed doomed = {0};
 	int code = find_excess(h, l, now, &doomed, e);
 
-	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, e);
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, l->keep_unforwarded, e);
 }
 
 /* ---- size ---- */
@@ -202,7 +201,7 @@ static int find_oldest(struct history *h, struct choice choice, int64_t *ret, st
 static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
 {
 	const struct choice choice = {.newest_too = newest_too, .with_samples = true};
-	struct step step = STEP;
+	struct step step = STEP();
 	int64_t run = 0;
 	int code = find_oldest(h, choice, &run, e);
 
@@ -212,9 +211,9 @@ static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e
 	return code ? code : finish_step(h, &step, drop_samples(h, run, &step.samples_left, e), e);
 }
 
-static int drop_oldest_run(struct history *h, bool forwarded, struct err *e)
+static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, struct err *e)
 {
-	struct step step = STEP;
+	struct step step = STEP(.forwards = forwards);
 	int64_t run = 0;
 	int code = find_oldest(h, (struct choice){.forwarded = forwarded}, &run, e);
 
@@ -240,17 +239,26 @@ static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *
 }
 
 /* Jobs whose names are never used again would fill any file with their newest runs. */
-static int drop_oldest_jobs(struct history *h, struct err *e)
+static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
 	struct doomed doomed = {0};
 	int code = find_oldest_ended(h, &doomed, e);
 
-	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, e);
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, forwards, e);
 }
 
-struct history_losses history_losses(const struct history *h)
+int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 {
-	return h->losses;
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LOSSES, e);
+
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->jobs = sql_count(&q);
+	ret->runs = sql_count(&q);
+	return 0;
 }
 
 /* What is missed least goes first. */
@@ -259,14 +267,14 @@ static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
 	int code = drop_oldest_samples(h, false, e);
 
 	if (code == 0)
-		code = drop_oldest_run(h, keep_unforwarded, e);
+		code = drop_oldest_run(h, keep_unforwarded, keep_unforwarded, e);
 	if (code == 0)
 		code = drop_oldest_samples(h, true, e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
 	if (code == 0 && keep_unforwarded)
-		code = drop_oldest_run(h, false, e);
-	return code ? code : drop_oldest_jobs(h, e);
+		code = drop_oldest_run(h, false, keep_unforwarded, e);
+	return code ? code : drop_oldest_jobs(h, keep_unforwarded, e);
 }
 
 /* Gives free pages at the end of the file back, by moving others there. */
@@ -303,13 +311,16 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 	return give_back(h, p.free < PAGES_AT_ONCE ? p.free : PAGES_AT_ONCE, e);
 }
 
-int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e)
+int history_prune(struct history *h, const struct history_limits *limits, double now, struct err *e)
 {
+	struct history_limits l = *limits;
 	int code = history_check_moved(h, e);
 
 	if (code == 0)
-		code = drop_excess(h, l, now, e);
+		code = history_agree(h, &l, now, e);
 	if (code == 0)
-		code = history_thin(h, l->full_rate_seconds, now, e);
-	return code ? code : shrink(h, l, e);
+		code = drop_excess(h, &l, now, e);
+	if (code == 0)
+		code = history_thin(h, l.full_rate_seconds, now, e);
+	return code ? code : shrink(h, &l, e);
 }

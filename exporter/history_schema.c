@@ -71,6 +71,12 @@ static const char *const migrations[] = {
 	/* Jobs of which nothing is left, not even their counts, because the file was full. */
 	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
 	 "INSERT INTO forgotten VALUES(0, 0);"),
+	/* Runs that were to be handed on and went; what those who share the file leave in it for each other. */
+	("ALTER TABLE forgotten ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;"
+	 "CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, "
+	 "retention_seconds REAL,"
+	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
+	 "INSERT INTO note DEFAULT VALUES;"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

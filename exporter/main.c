@@ -57,17 +57,37 @@ static void hold_standard_descriptors(void)
 			_exit(EXIT_FAILURE);
 }
 
+/* Of who serves all hold, whoever chose them; of a wrapper those that were given. */
+static struct history_limits limits_of(const struct options *o, bool serves)
+{
+	static const struct {
+		enum option_id option;
+		enum history_limit limit;
+	} rows[] = {{OPTION_history_runs_per_job, LIMIT_RUNS_PER_JOB},
+		{OPTION_history_retention, LIMIT_RETENTION},
+		{OPTION_history_max_size, LIMIT_MAX_BYTES},
+		{OPTION_history_full_rate, LIMIT_FULL_RATE}};
+	struct history_limits ret = {
+		.runs_per_job = o->history_runs_per_job,
+		.retention_seconds = o->history_retention,
+		.max_bytes = o->history_max_size,
+		.full_rate_seconds = o->history_full_rate,
+		.keep_unforwarded = o->forward_url != NULL,
+		.serves = serves,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows) && !serves; i++)
+		if (!o->given[rows[i].option])
+			ret.defaults |= rows[i].limit;
+	return ret;
+}
+
 static int start_historian(struct app *app, const struct identity *self, struct err *e)
 {
-	const struct options *o = app->options;
 	struct historian_config c = {
 		.path = app->history_path,
 		.columns = &app->columns,
-		.limits = {.runs_per_job = o->history_runs_per_job,
-			.retention_seconds = o->history_retention,
-			.max_bytes = o->history_max_size,
-			.full_rate_seconds = o->history_full_rate,
-			.keep_unforwarded = o->forward_url != NULL},
+		.limits = limits_of(app->options, app->self != NULL),
 		.here = self->here,
 		.alive = process_alive,
 		.upkeep_waits = app->self != NULL,

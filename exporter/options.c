@@ -204,6 +204,7 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 			t->n = 0;
 		t->from_flags = true;
 	}
+	o->given[row - rows] = true;
 	return set(o, row, value, e);
 }
 
@@ -242,6 +243,7 @@ static int set_defaults(struct options *o, enum command_bits command, struct err
 		const char *value = given ? given : rows[i].fallback;
 		int code = value ? set(o, &rows[i], value, e) : 0;
 
+		o->given[i] = given != NULL;
 		if (code)
 			return code;
 	}

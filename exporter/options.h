@@ -163,8 +163,13 @@ struct texts {
 #define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 
+#define OPTION_ID(kind, field, ...) OPTION_##field,
+
+enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
+
 struct options {
 	OPTIONS(OPTION_FIELD)
+	bool given[OPTION_COUNT]; /* by a flag or the environment; otherwise it is the default */
 	bool *collector_on; /* one per entry of all_collectors: --collector.X, --no-collector.X */
 	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
 	int n_rest;

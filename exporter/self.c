@@ -56,7 +56,7 @@ X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
   .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
   .type = METRIC_COUNTER) \
 X(JOBS_FORGOTTEN, .name = "rightsize_history_jobs_forgotten", \
-  .help = "Jobs that the history forgot since the start, because it was at --history.max-size with the newest run of each", \
+  .help = "Jobs that the history forgot, because it was at --history.max-size with the newest run of each", \
   .type = METRIC_COUNTER) \
 X(HISTORY_BYTES, .name = "rightsize_history_size_bytes", .unit = "bytes", \
   .help = "Size of the history's files", .type = METRIC_GAUGE) \

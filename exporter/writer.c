@@ -52,7 +52,7 @@ int writer_open(struct writer *w, struct err *e)
 
 	say_set_aside(&notice);
 	w->begin_again = true;
-	return code;
+	return code ? code : history_losses(w->history, &w->losses, e);
 }
 
 static void close_file(struct writer *w)
@@ -248,26 +248,22 @@ static int close_orphans(struct writer *w, double now, struct err *e)
 
 static int keep_within_limits(struct writer *w, double now, struct err *e)
 {
-	struct history_losses before = history_losses(w->history);
+	struct history_losses before = w->losses;
 	int code = history_prune(w->history, &w->config->limits, now, e);
-	struct history_losses after = history_losses(w->history);
-	bool jobs = after.jobs > before.jobs;
-	bool runs = w->config->limits.keep_unforwarded && after.runs > before.runs;
+	int failed = history_losses(w->history, &w->losses, code < 0 ? NULL : e);
 
-	w->losses.jobs += after.jobs - before.jobs;
-	w->losses.runs += after.runs - before.runs;
-	if (jobs && complaint_due(&w->forgetting))
+	if (w->losses.jobs > before.jobs && complaint_due(&w->forgetting))
 		log_line(LOG_LEVEL_WARN,
 			"history is full: the oldest jobs are forgotten; there are more names than "
 			"--history.max-size has room for",
 			NULL);
-	if (runs && complaint_due(&w->losing))
+	if (w->losses.runs > before.runs && complaint_due(&w->losing))
 		log_line(LOG_LEVEL_WARN,
 			"history is full: runs that wait to be handed on are lost; "
 			"--history.max-size "
 			"has no room for more",
 			NULL);
-	return code;
+	return code < 0 || !failed ? code : failed;
 }
 
 int writer_upkeep(struct writer *w, struct err *e)

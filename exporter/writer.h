@@ -20,7 +20,7 @@ struct writer {
 	enum upkeep upkeep; /* what is to be done next */
 	struct age_clock clock;
 	double set_aside_at, checked_at;
-	struct history_losses losses; /* since the start */
+	struct history_losses losses; /* of the file, when it was last looked at */
 	struct complaint complaint, refusals, forgetting, losing;
 };
 

@@ -147,6 +147,24 @@ class Forward(support.Case):
         self.assertEqual(central.ids(), self.ids())
         self.assertEqual(len(central.sent()), 3)
 
+    def test_wrappers_drop_no_run_that_the_server_is_to_hand_on(self):
+        central = self.central()
+        central.stop()
+        server = self.serve(f"--forward.url={central.url}", "--forward.timeout=0s")
+        for _ in range(4):
+            self.run_job(QUICK, flags=["--history.runs-per-job=2"])
+        self.assertEqual(len(self.ids()), 4)
+        wait_until(lambda: self.own_counts(server)["waiting"] == 4, "four runs that wait")
+        self.assertEqual(self.own_counts(server)["lost"], 0)
+        # Nor while it is away.
+        server.stop()
+        self.run_job(QUICK, flags=["--history.runs-per-job=2"])
+        waiting = self.ids()
+        self.assertEqual(len(waiting), 5)
+        central = self.central()
+        self.serve(f"--forward.url={central.url}")
+        wait_until(lambda: central.ids() == waiting, "five runs at the other exporter")
+
     def test_runs_wait_on_disk_until_the_other_exporter_is_there(self):
         port = free_port()
         # However few the history may keep.

@@ -208,6 +208,12 @@ class Shared(Case):
             self.run_job(["true"], flags=["--history.runs-per-job=3"])
         self.assertEqual(len(self.runs()), 3)
 
+    def test_of_a_server_and_wrappers_the_server_says_how_many(self):
+        self.serve("--history.runs-per-job=2")
+        for _ in range(4):
+            self.run_job(["true"])
+        self.assertEqual(len(self.runs()), 2)
+
     def test_in_memory_lives_as_long_as_the_server(self):
         self.history = ":memory:"
         server = self.serve()

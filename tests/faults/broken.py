@@ -168,6 +168,9 @@ ROWS = {
     "jobs are never forgotten": (
         "exporter/history_prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
         "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
+    "what another exporter is to hand on is dropped": (
+        "exporter/history_agree.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
+        "unit:history_prune"),
     "read once": ("exporter/site.c", "	if (code == -ESTALE) {", "	if (code == -ESTALE && !route) {", "unit:site"),
     "a run that fails holds up all": (
         "exporter/setbacks.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",

@@ -167,13 +167,16 @@ static void prune(struct history *h)
 							       .retention_seconds = 100,
 							       .max_bytes = 40000,
 							       .full_rate_seconds = 1},
-		{.max_bytes = 1, .keep_unforwarded = true}};
+		{.max_bytes = 1, .keep_unforwarded = true, .serves = true},
+		{.defaults = LIMIT_RUNS_PER_JOB | LIMIT_RETENTION | LIMIT_MAX_BYTES |
+			     LIMIT_FULL_RATE}};
+	struct history_losses losses;
 	struct err e = {0};
 
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
 		for (int k = 0; k < 20 && history_prune(h, &limits[i], 2e9 + 10, &e) > 0; k++)
 			;
-	history_losses(h);
+	check_code(history_losses(h, &losses, &e), &e);
 }
 
 /* One more run, and the end of the one that is open. */

@@ -11,5 +11,6 @@ CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'ru
 CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | 4294967295;
 CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;
-CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 7;
+CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL, runs INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, retention_seconds REAL, max_bytes INTEGER, full_rate_seconds REAL) STRICT;
+PRAGMA user_version = 8;

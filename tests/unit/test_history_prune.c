@@ -23,6 +23,14 @@ static const char *all_runs(struct test_place *f)
 	return ids;
 }
 
+static struct history_losses losses(struct test_place *f)
+{
+	struct history_losses ret = {0};
+
+	assert_int_equal(history_losses(f->h, &ret, NULL), 0);
+	return ret;
+}
+
 static void limits_decide_which_runs_stay(void **state)
 {
 	struct test_place *f = *state;
@@ -111,12 +119,122 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 		assert_int_equal(history_run_forwarded(f->h, "b", 600, NULL), 0);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edca");
-		assert_int_equal(history_losses(f->h).runs, 0);
+		assert_int_equal(losses(f).runs, 0);
 
 		history_close(f->h);
 		assert_int_equal(unlink(f->folder.file), 0);
 		f->h = test_history(f->folder.file);
 	}
+}
+
+#define DAY 86400.0
+
+/* A wrapper beside a server, or a server beside wrappers: only one of them is told where runs are handed on to. */
+static void runs_that_another_is_to_hand_on_stay(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits forwarder = {.keep_unforwarded = true},
+				    other = {.runs_per_job = 1, .retention_seconds = 10};
+
+	test_prune(f->h, &forwarder, 1e6);
+	for (char c = 'a'; c <= 'e'; c++)
+		test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
+			OUTCOME_SUCCEEDED);
+	assert_int_equal(history_run_forwarded(f->h, "c", 600, NULL), 0);
+	test_prune(f->h, &other, 1e6);
+	assert_string_equal(all_runs(f), "edba");
+
+	/* Who hands them on may be away for a while; a clock that stepped back is no reason to drop them, either. */
+	test_prune(f->h, &other, 1e6 + 29 * DAY);
+	test_prune(f->h, &other, 1e6 - 29 * DAY);
+	assert_string_equal(all_runs(f), "edba");
+	assert_int_equal(losses(f).runs, 0);
+	test_prune(f->h, &forwarder, 1e6 + 29 * DAY);
+	test_prune(f->h, &other, 1e6 + 50 * DAY);
+	assert_string_equal(all_runs(f), "edba");
+
+	/* He never came again. */
+	test_prune(f->h, &other, 1e6 + 60 * DAY);
+	assert_string_equal(all_runs(f), "e");
+}
+
+/* What another one loses is as lost. */
+static void losses_are_those_of_all(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits forwarder = {.keep_unforwarded = true},
+				    other = {.max_bytes = 50000};
+	struct history *h = test_history(f->folder.file);
+
+	test_prune(f->h, &forwarder, 1e6);
+	for (int i = 0; i < 250; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "r%d", i);
+		test_write_run(f->h, id, "job", i * 100, 10, OUTCOME_SUCCEEDED);
+	}
+	test_prune(h, &other, 1e6);
+	history_close(h);
+	assert_int_equal(losses(f).runs, 250 - test_count_rows(&f->folder, "run"));
+	assert_true(losses(f).runs > 0);
+}
+
+static void defaults_yield_to_the_limits_of_who_serves(void **state)
+{
+	struct test_place *f = *state;
+	const unsigned all =
+		LIMIT_RUNS_PER_JOB | LIMIT_RETENTION | LIMIT_MAX_BYTES | LIMIT_FULL_RATE;
+	const struct {
+		const char *what;
+		struct history_limits serves, wrapper;
+		double later;
+		const char *stay;
+	} table[] = {
+		{"more runs", {.runs_per_job = 4}, {.runs_per_job = 2, .defaults = all}, 0, "edcb"},
+		{"fewer runs", {.runs_per_job = 1}, {.runs_per_job = 2, .defaults = all}, 0, "e"},
+		{"older runs", {.retention_seconds = 1000 - 205},
+			{.retention_seconds = 1, .defaults = all}, 0, "edc"},
+		{"what was chosen holds", {.runs_per_job = 4},
+			{.runs_per_job = 2, .defaults = LIMIT_RETENTION | LIMIT_MAX_BYTES}, 0,
+			"ed"},
+		{"nobody has served for long", {.runs_per_job = 4},
+			{.runs_per_job = 2, .defaults = all}, 31 * DAY, "ed"},
+		{"away for a repair", {.runs_per_job = 4}, {.runs_per_job = 2, .defaults = all},
+			29 * DAY, "edcb"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct history_limits serves = table[i].serves;
+
+		print_message("%s\n", table[i].what);
+		serves.serves = true;
+		/* Others were told to it before. */
+		test_prune(f->h, &(struct history_limits){.runs_per_job = 3, .serves = true}, 1000);
+		test_prune(f->h, &serves, 1000);
+		for (char c = 'a'; c <= 'e'; c++)
+			test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
+				OUTCOME_SUCCEEDED);
+		test_prune(f->h, &table[i].wrapper, 1000 + table[i].later);
+		assert_string_equal(all_runs(f), table[i].stay);
+
+		history_close(f->h);
+		assert_int_equal(unlink(f->folder.file), 0);
+		f->h = test_history(f->folder.file);
+	}
+}
+
+static void samples_and_size_are_kept_as_who_serves_says(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits serves = {.full_rate_seconds = 1e9, .serves = true},
+				    wrapper = {.full_rate_seconds = 1,
+					    .max_bytes = 30000,
+					    .defaults = LIMIT_MAX_BYTES | LIMIT_FULL_RATE};
+
+	test_prune(f->h, &serves, 1000);
+	test_write_run(f->h, "a", "job", 0, 900, OUTCOME_SUCCEEDED);
+	test_prune(f->h, &wrapper, 1e6);
+	assert_int_equal(test_count_samples(f, "a"), 900);
 }
 
 static void one_step_is_bounded(void **state)
@@ -212,8 +330,8 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 	assert_int_equal(history_count_unforwarded(f->h, &waiting, NULL), 0);
 	assert_int_equal(waiting, left);
 	assert_in_range(left, 32, RUNS - HANDED_ON - 1);
-	assert_int_equal(history_losses(f->h).runs, RUNS - HANDED_ON - left);
-	assert_int_equal(history_losses(f->h).jobs, 0);
+	assert_int_equal(losses(f).runs, RUNS - HANDED_ON - left);
+	assert_int_equal(losses(f).jobs, 0);
 }
 
 static void an_open_run_is_never_dropped_for_size(void **state)
@@ -263,7 +381,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
 	assert_in_range(n, 32, JOBS - 50);
 	assert_int_equal(test_count_rows(&f->folder, "run"), n);
-	assert_int_equal(history_losses(f->h).jobs, JOBS - n);
+	assert_int_equal(losses(f).jobs, JOBS - n);
 	assert_int_equal(test_count_rows(&f->folder, "job_outcome"), n);
 	for (size_t i = 0; i + 1 < n; i++)
 		assert_string_equal(job[i].job_name, name[JOBS - 1 - i]);
@@ -296,6 +414,10 @@ int main(void)
 		TEST(pruned_runs_still_count),
 		TEST(runs_that_wait_to_be_handed_on_outlive_the_limits),
 		TEST(runs_that_wait_go_for_size_after_those_handed_on),
+		TEST(runs_that_another_is_to_hand_on_stay),
+		TEST(losses_are_those_of_all),
+		TEST(defaults_yield_to_the_limits_of_who_serves),
+		TEST(samples_and_size_are_kept_as_who_serves_says),
 		TEST(one_step_is_bounded),
 		TEST(a_file_that_is_too_long_shrinks_from_the_oldest_samples_on),
 		TEST(then_go_old_runs_and_last_the_samples_of_the_newest),

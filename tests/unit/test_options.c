@@ -159,7 +159,9 @@ static void flag_beats_environment_beats_default(void **state)
 	(void)state;
 	setenv("RIGHTSIZE_SAMPLE_INTERVAL", "5s", 1);
 	setenv("RIGHTSIZE_WEB_LISTEN_ADDRESS", "127.0.0.1:1", 1);
-	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
+	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--", "--history.retention=1d"), 0);
+	assert_true(o.given[OPTION_sample_interval]);
+	assert_false(o.given[OPTION_history_retention]);
 	assert_double_equal(o.sample_interval, 5, 0);
 	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:1");
 	options_done(&o);
@@ -167,6 +169,9 @@ static void flag_beats_environment_beats_default(void **state)
 				 "--web.listen-address=127.0.0.1:2"),
 		0);
 	assert_double_equal(o.sample_interval, 2, 0);
+	assert_true(o.given[OPTION_sample_interval]);
+	assert_true(o.given[OPTION_listen_addresses]);
+	assert_false(o.given[OPTION_history_retention]);
 	assert_int_equal(o.listen_addresses.n, 1);
 	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:2");
 	options_done(&o);
@@ -202,8 +207,7 @@ static void collectors_are_switched_by_the_environment_too(void **state)
 	options_done(&o);
 	setenv("RIGHTSIZE_COLLECTOR_CPU", "off", 1);
 	assert_int_equal(READ(&o, COMMAND_RUN, &e, "--"), -EINVAL);
-	assert_string_equal(e.text,
-		"environment: --collector.cpu=off: accepted is true or false");
+	assert_string_equal(e.text, "environment: --collector.cpu=off: accepted is true or false");
 	assert_int_equal(READ(&o, COMMAND_QUERY, NULL, "--"), 0); /* which has no collectors */
 	options_done(&o);
 	unsetenv("RIGHTSIZE_COLLECTOR_NETWORK");
