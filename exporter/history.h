@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
 #include "collectors/metric.h"
@@ -174,6 +175,13 @@ struct orphan_rule {
  * in a new transaction.
  */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
+
+/*
+ * What time it is where the age of what is in the file decides: age_clock.h, with what was agreed on kept in the file.
+ * The caller has no transaction.
+ */
+int history_clock(struct history *h, struct now now, const char *boot_id, double *ret,
+	struct err *e);
 
 enum history_limit { /* bits */
 	LIMIT_RUNS_PER_JOB = 1,

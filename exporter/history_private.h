@@ -123,6 +123,8 @@ X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1") \
 X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
 X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
 X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \
+X(AGE_CLOCK, "SELECT boot_id, agreed_wall, agreed_mono, doubted_wall, doubted_mono FROM age_clock") \
+X(SET_AGE_CLOCK, "UPDATE age_clock SET boot_id = ?, agreed_wall = ?, agreed_mono = ?, doubted_wall = ?, doubted_mono = ?") \
 X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
 X(DATA_VERSION, "PRAGMA data_version") \
 X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")

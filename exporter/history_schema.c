@@ -77,6 +77,11 @@ static const char *const migrations[] = {
 	 "retention_seconds REAL,"
 	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
 	 "INSERT INTO note DEFAULT VALUES;"),
+	/* See age_clock.h. Of a file that is older the clock was last right when its newest run was written. */
+	("CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall "
+	 "REAL, doubted_mono REAL)"
+	 " STRICT;"
+	 "INSERT INTO age_clock(agreed_wall) SELECT max(coalesce(ended_at, started_at)) FROM run;"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

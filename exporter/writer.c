@@ -268,9 +268,13 @@ static int keep_within_limits(struct writer *w, double now, struct err *e)
 
 int writer_upkeep(struct writer *w, struct err *e)
 {
-	double now = age_clock_read(&w->clock, now_read());
-	int code = 0;
+	double now = NAN;
+	int code = w->upkeep == UPKEEP_NONE ?
+			   0 :
+			   history_clock(w->history, now_read(), w->config->here.boot_id, &now, e);
 
+	if (code)
+		return code;
 	switch (w->upkeep) {
 	case UPKEEP_NONE:
 		return 0;

@@ -5,7 +5,6 @@
 #ifndef EXPORTER_WRITER_H
 #define EXPORTER_WRITER_H
 
-#include "exporter/age_clock.h"
 #include "exporter/historian.h"
 #include "exporter/log.h"
 #include "exporter/ring.h"
@@ -18,7 +17,6 @@ struct writer {
 	struct ring open;        /* begins of open runs: a fresh file gets them again */
 	bool begin_again;
 	enum upkeep upkeep; /* what is to be done next */
-	struct age_clock clock;
 	double set_aside_at, checked_at;
 	struct history_losses losses; /* of the file, when it was last looked at */
 	struct complaint complaint, refusals, forgetting, losing;

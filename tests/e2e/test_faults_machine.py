@@ -367,6 +367,18 @@ class Time(Machine):
         self.assertLess(run["duration_seconds"], lasted + 5)
         self.assertGreater(run["duration_seconds"], lasted * 0.5)
 
+    def test_clock_that_is_ahead_when_a_wrapper_starts_makes_nothing_old(self):
+        """By more than --history.retention."""
+        for _ in range(3):
+            self.run_job(["true"])
+        offset = self.folder / "offset"
+        offset.write_text(str(400 * 86400))
+        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], "STEPPING_CLOCK": str(offset)}
+        for _ in range(2):
+            self.run_job(["true"], job_name="other", env=environment)
+        self.assertGreater(self.runs("other")[0]["started_at"], self.runs()[0]["started_at"])
+        self.assertEqual(len(self.runs()), 3)
+
     def test_suspended_machine_is_one_long_tick_and_no_burst(self):
         """An hour asleep: the run lasted as long, nothing is made up for it, and samples go on."""
         def step(set_clock, written):

@@ -168,6 +168,8 @@ ROWS = {
     "jobs are never forgotten": (
         "exporter/history_prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
         "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
+    "each process believes its clock": (
+        "exporter/history_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
     "what another exporter is to hand on is dropped": (
         "exporter/history_agree.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
         "unit:history_prune"),

@@ -161,6 +161,15 @@ static void close_orphans(struct history *h)
 	check_code(code, &e);
 }
 
+static void read_clock(struct history *h)
+{
+	static const struct now now = {{NS_PER_S}, {2000000010 * NS_PER_S}};
+	double read = 0;
+	struct err e = {0};
+
+	check_code(history_clock(h, now, "boot-1", &read, &e), &e);
+}
+
 static void prune(struct history *h)
 {
 	static const struct history_limits limits[] = {{.runs_per_job = 1,
@@ -245,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close_orphans(h);
 		write_all(h);
 		read_all(h);
+		read_clock(h);
 		prune(h);
 		read_all(h);
 	}

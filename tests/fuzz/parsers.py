@@ -30,7 +30,8 @@ PARSERS = {
     "history": ("exporter/history_read.c", "exporter/history_series.c", "exporter/history_open.c: history_check "
                 "open_for_writing move_all set_aside", "exporter/aside.c: name_aside aside_move",
                 "exporter/history_overview.c", "exporter/history_schema.c", "exporter/history_sql.c",
-                "exporter/history_agree.c", "exporter/history_prune.c", "exporter/history_thin.c",
+                "exporter/history_agree.c", "exporter/history_clock.c", "exporter/history_prune.c",
+                "exporter/history_thin.c",
                 "exporter/history_write.c: next_sample find_run read_recorder find_orphans",
                 "exporter/run_json.c: put_words"),
     "job_rules": ("exporter/job_rules.c: add_condition each_pair read_variable read_environment read_label "

@@ -13,4 +13,5 @@ CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) 
 CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;
 CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL, runs INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, retention_seconds REAL, max_bytes INTEGER, full_rate_seconds REAL) STRICT;
-PRAGMA user_version = 8;
+CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall REAL, doubted_mono REAL) STRICT;
+PRAGMA user_version = 9;

@@ -2,8 +2,10 @@
 #include "tests/unit/test_main.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "exporter/age_clock.h"
+#include "tests/support/test_history.h"
 
 #define DAY 86400
 
@@ -18,6 +20,7 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 		const char *what;
 		struct {
 			int64_t mono, wall, expected;
+			const char *boot; /* NULL: the first */
 		} reading[6];
 	} table[] = {
 		{"a clock that works", {{10, 1000, 1000}, {70, 1060, 1060}, {7270, 8260, 8260}}},
@@ -28,31 +31,129 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 						      {130, 1120 + 365 * DAY, 1120},
 						      {190, 1180, 1180}, {250, 1240, 1240}}},
 		{"ahead for good", {{10, 1000, 1000}, {70, 1060 + 365 * DAY, 1060},
-					   {10 + DAY, 1000 + 366 * DAY, 1000 + DAY},
-					   {11 + DAY, 1001 + 366 * DAY, 1001 + 366 * DAY},
-					   {71 + DAY, 1061 + 366 * DAY, 1061 + 366 * DAY}}},
+					   {70 + DAY, 1060 + 366 * DAY, 1060 + DAY},
+					   {71 + DAY, 1061 + 366 * DAY, 1061 + 366 * DAY},
+					   {131 + DAY, 1121 + 366 * DAY, 1121 + 366 * DAY}}},
+		{"ahead after a long while in which nobody asked",
+			{{10, 1000, 1000}, {10 + 9 * DAY, 1000 + 99 * DAY, 1000 + 9 * DAY},
+				{70 + 9 * DAY, 1060 + 99 * DAY, 1060 + 9 * DAY}}},
+		{"ahead twice within a day, by different times",
+			{{10, 1000, 1000}, {70, 1060 + 9 * DAY, 1060},
+				{10 + DAY, 1000 + 99 * DAY, 1000 + DAY},
+				{80 + DAY, 1070 + 99 * DAY, 1070 + DAY},
+				{11 + 2 * DAY, 1001 + 100 * DAY, 1001 + 100 * DAY}}},
+		{"off for some hours",
+			{{9 * DAY, 1000, 1000}, {10, 90000 - 3600, 90000 - 3600, "b"},
+				{70, 90060 - 3600, 90060 - 3600, "b"}}},
+		{"ahead by a year after it was off, and back",
+			{{9 * DAY, 1000, 1000}, {10, 1000 + 365 * DAY, 1000, "b"},
+				{70, 1060 + 365 * DAY, 1060, "b"}, {130, 1120, 1120, "b"}}},
+		{"back by a year after it was off",
+			{{9 * DAY, 1000 + 365 * DAY, 1000 + 365 * DAY}, {10, 1000, 1000, "b"},
+				{70, 1060, 1060, "b"}}},
+		{"off for a week, then on",
+			{{9 * DAY, 1000, 1000}, {10, 1000 + 7 * DAY, 1000, "b"},
+				{10 + DAY, 1000 + 8 * DAY, 1000 + DAY, "b"},
+				{11 + DAY, 1001 + 8 * DAY, 1001 + 8 * DAY, "b"}}},
+		{"off for a week, then on every morning",
+			{{9 * DAY, 1000, 1000}, {10, 1000 + 7 * DAY, 1000, "b"},
+				{10, 1000 + 8 * DAY, 1000, "c"},
+				{10, 1001 + 9 * DAY, 1001 + 9 * DAY, "d"}}},
+		{"ahead by a year at every boot, until it is set",
+			{{9 * DAY, 1000, 1000}, {10, 1000 + 365 * DAY, 1000, "b"},
+				{70, 1060, 1060, "b"}, {10, 5000 + 366 * DAY, 1060, "c"}}},
+		{"nobody knows which boot it is",
+			{{10, 1000, 1000, ""}, {70, 1060, 1060, ""},
+				{70, 1060 + 365 * DAY, 1060, ""}, {170, 1160, 1160, ""}}},
 		{"back by a year", {{10, 1000 + 365 * DAY, 1000 + 365 * DAY}, {70, 1060, 1060},
 					   {130, 1120, 1120}}},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct age_clock c = {0};
+		struct age_clock c = AGE_CLOCK_INIT;
 
 		print_message("%s\n", table[i].what);
 		for (size_t k = 0; k < 6 && table[i].reading[k].mono; k++) {
+			const char *boot = table[i].reading[k].boot;
 			double read = age_clock_read(&c,
-				at(table[i].reading[k].mono, table[i].reading[k].wall));
+				at(table[i].reading[k].mono, table[i].reading[k].wall),
+				boot ? boot : "a");
 
-			assert_true(fabs(read - (double)table[i].reading[k].expected) < 1e-3);
+			assert_near(read, (double)table[i].reading[k].expected, 1e-3);
 		}
 	}
+}
+
+/* Each process that asks is a new one. */
+static void what_was_agreed_on_is_in_the_file(void **state)
+{
+	static const struct {
+		const char *what;
+		bool older; /* of a version that kept nothing */
+		double wall, expected;
+		const char *boot;
+	} table[] = {
+		{"it goes on", false, 1010 + DAY, 1010 + DAY, "a"},
+		{"ahead by a year", false, 1010 + 366 * DAY, 1010 + DAY, "a"},
+		{"ahead by a year after a boot", false, 1010 + 366 * DAY, 1000, "b"},
+		{"older file", true, 500 + DAY / 2, 500 + DAY / 2, "a"},
+		{"older file, ahead by a year", true, 500 + 366 * DAY, 500, "a"},
+	};
+	struct test_place *f = *state;
+	double read = 0;
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		print_message("%s\n", table[i].what);
+		test_write_run(f->h, "r1", "job", 490, 10, OUTCOME_SUCCEEDED);
+		if (!table[i].older)
+			assert_int_equal(history_clock(f->h, at(10, 1000), "a", &read, NULL), 0);
+		history_close(f->h);
+		if (table[i].older)
+			test_run_sql(f->folder.file,
+				"DROP TABLE age_clock; PRAGMA user_version = 8");
+		f->h = test_history(f->folder.file);
+		for (int k = 0; k < 2; k++) {
+			struct now now = at(20 + DAY, (int64_t)table[i].wall);
+
+			assert_int_equal(history_clock(f->h, now, table[i].boot, &read, NULL), 0);
+			assert_near(read, table[i].expected, 1e-3);
+		}
+
+		history_close(f->h);
+		assert_int_equal(unlink(f->folder.file), 0);
+		f->h = test_history(f->folder.file);
+	}
+}
+
+/* Readers wake when it changes. */
+static void a_clock_that_works_is_not_kept_each_time(void **state)
+{
+	struct test_place *f = *state;
+	struct history *other = test_history(f->folder.file);
+	double read;
+
+	assert_int_equal(history_clock(f->h, at(10, 1000), "a", &read, NULL), 0);
+	int64_t before = history_version(other);
+
+	for (int i = 0; i < 59; i++)
+		assert_int_equal(history_clock(f->h, at(10 + i * 60, 1000 + i * 60), "a", &read,
+					 NULL),
+			0);
+	assert_int_equal(history_version(other), before);
+	assert_int_equal(history_clock(f->h, at(3610, 4600), "a", &read, NULL), 0);
+	assert_int_not_equal(history_version(other), before);
+	history_close(other);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_jump_ahead_is_believed_after_a_day),
+		cmocka_unit_test_setup_teardown(what_was_agreed_on_is_in_the_file, test_place_make,
+			test_place_remove),
+		cmocka_unit_test_setup_teardown(a_clock_that_works_is_not_kept_each_time,
+			test_place_make, test_place_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
