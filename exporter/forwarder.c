@@ -118,6 +118,7 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 
 struct mark {
 	const char *run_id;
+	enum outcome outcome;
 	double at;
 };
 
@@ -125,12 +126,12 @@ static int mark(struct history *h, void *context, struct err *e)
 {
 	const struct mark *m = context;
 
-	return history_run_forwarded(h, m->run_id, m->at, e);
+	return history_run_forwarded(h, m->run_id, m->outcome, m->at, e);
 }
 
 static int note_handed_on(struct forwarder *f, const struct run *r, struct err *e)
 {
-	struct mark m = {r->run_id, wall_seconds(now_read().wall)};
+	struct mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
 
 	return historian_do(f->options.historian, mark, &m, e);
 }

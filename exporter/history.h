@@ -153,7 +153,9 @@ int history_run_add(struct history *h, const struct run *r, struct err *e);
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
 	size_t *ret_n, struct err *e);
 int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
-int history_run_forwarded(struct history *h, const char *run_id, double at, struct err *e);
+/* outcome: with which it was handed on; one that was corrected meanwhile goes on waiting. */
+int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
+	struct err *e);
 
 /* When the exporter that records an open run is taken for gone. */
 struct orphan_rule {

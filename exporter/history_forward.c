@@ -44,7 +44,8 @@ int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e)
 	return code < 0 ? code : 0;
 }
 
-int history_run_forwarded(struct history *h, const char *run_id, double at, struct err *e)
+int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
 	int code = sql_use(&q, h, STATEMENT_FORWARDED, e);
@@ -53,5 +54,6 @@ int history_run_forwarded(struct history *h, const char *run_id, double at, stru
 		return code;
 	sql_put_text(&q, run_id);
 	sql_put_double(&q, at);
+	sql_put_int(&q, outcome == OUTCOME_INTERRUPTED);
 	return sql_run(&q, e);
 }

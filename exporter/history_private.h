@@ -119,7 +119,7 @@ X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
 X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
 X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
 X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
-X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1") \
+X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1 AND (outcome = 'interrupted') = ?3") \
 X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
 X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
 X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \

@@ -18,8 +18,8 @@ class Central:
     """Takes POST /runs as the other exporter does: by id, so that what comes twice counts once.
 
     answers: what to do with the next ones, before all others are taken: a status, (a status, a body), "drop" (take it, but close the
-    connection without a word), "hold" (do not answer before release() is called, then close), "break" (close it
-    without taking the run).
+    connection without a word), "hold" (do not answer before release() is called, then close), "late" (likewise, but answer then),
+    "break" (close it without taking the run).
     always: for a job's name, what to do with each of its runs.
     """
 
@@ -42,11 +42,13 @@ class Central:
                     do = central.always.get(central.posts[-1][1]["job_name"]) or (
                         central.answers.pop(0) if central.answers else 200)
                     central.headers.append(self.headers)
-                    if do in (200, "drop", "hold"):
+                    if do in (200, "drop", "hold", "late"):
                         central.runs[central.posts[-1][1]["run_id"]] = central.posts[-1][1]
-                if do == "hold":
+                if do in ("hold", "late"):
                     central.held.set()
                     central.released.wait(support.DEADLINE)
+                if do == "late":
+                    do = 200
                 if do in ("drop", "hold", "break"):
                     self.close_connection = True
                     with contextlib.suppress(OSError):
@@ -248,6 +250,25 @@ class Forward(support.Case):
         central = self.central("drop")
         self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
         self.assertEqual(central.sent(), self.ids() * 2)
+
+    def test_a_run_that_is_corrected_while_it_is_handed_on_is_handed_on_again(self):
+        """That it was interrupted is on its way when it is known to have succeeded."""
+        elsewhere, history = self.central(), self.history
+        self.history = self.folder / "elsewhere.db"
+        self.run_job(QUICK, flags=[f"--forward.url={elsewhere.url}"])
+        self.history = history
+        central = self.central("late")
+        server = self.serve(f"--forward.url={central.url}", "--web.allow-changes")
+        (_, run), = elsewhere.posts
+        for outcome in ("interrupted", "succeeded"):
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port)) as connection:
+                connection.request("POST", "/runs", json.dumps({**run, "outcome": outcome}),
+                                   {"Content-Type": "application/json"})
+                self.assertIn(connection.getresponse().status, (200, 201))
+            self.assertTrue(central.held.wait(support.DEADLINE))
+        central.released.set()
+        wait_until(lambda: len(central.posts) == 2, "the run a second time")
+        self.assertEqual([told["outcome"] for _, told in central.posts], ["interrupted", "succeeded"])
 
     def test_kill_while_it_hands_on_loses_nothing(self):
         central = self.central("hold")

@@ -49,10 +49,10 @@ static int add(struct history *h, const struct run *r)
 	return code;
 }
 
-static void hand_on(struct history *h, const char *run_id)
+static void hand_on(struct history *h, const char *run_id, enum outcome outcome)
 {
 	assert_int_equal(history_transaction(h, NULL), 0);
-	assert_int_equal(history_run_forwarded(h, run_id, 9000, NULL), 0);
+	assert_int_equal(history_run_forwarded(h, run_id, outcome, 9000, NULL), 0);
 	assert_int_equal(history_commit(h, NULL), 0);
 }
 
@@ -130,7 +130,8 @@ static void a_run_that_seemed_interrupted_is_corrected(void **state)
 	struct run r = told("r1", 1000, OUTCOME_INTERRUPTED);
 
 	assert_int_equal(add(p->h, &r), 1);
-	hand_on(p->h, "r1");
+	hand_on(p->h, "r1", OUTCOME_INTERRUPTED);
+	assert_waiting(p, 10, "");
 	r.outcome = OUTCOME_SUCCEEDED;
 	r.ended_at = 1010;
 	assert_int_equal(add(p->h, &r), 1);
@@ -140,6 +141,21 @@ static void a_run_that_seemed_interrupted_is_corrected(void **state)
 	assert_int_equal(only_job(p).outcomes[OUTCOME_SUCCEEDED], 1);
 	assert_int_equal(only_job(p).outcomes[OUTCOME_INTERRUPTED], 0);
 	assert_waiting(p, 10, "r1");
+}
+
+/* While the other exporter was told that it was interrupted. */
+static void a_run_that_is_corrected_while_it_is_handed_on_waits_again(void **state)
+{
+	struct test_place *p = *state;
+	struct run r = told("r1", 1000, OUTCOME_INTERRUPTED);
+
+	assert_int_equal(add(p->h, &r), 1);
+	r.outcome = OUTCOME_SUCCEEDED;
+	assert_int_equal(add(p->h, &r), 1);
+	hand_on(p->h, "r1", OUTCOME_INTERRUPTED);
+	assert_waiting(p, 10, "r1");
+	hand_on(p->h, "r1", OUTCOME_SUCCEEDED);
+	assert_waiting(p, 10, "");
 }
 
 static void a_run_that_is_recorded_here_is_left_alone(void **state)
@@ -165,11 +181,11 @@ static void ended_runs_wait_until_they_are_handed_on(void **state)
 	assert_waiting(p, 1, "early");
 	assert_int_equal(history_count_unforwarded(p->h, &waiting, NULL), 0);
 	assert_int_equal(waiting, 2);
-	hand_on(p->h, "early");
+	hand_on(p->h, "early", OUTCOME_SUCCEEDED);
 	assert_waiting(p, 10, "late");
-	hand_on(p->h, "unknown");
+	hand_on(p->h, "unknown", OUTCOME_SUCCEEDED);
 	assert_waiting(p, 10, "late");
-	hand_on(p->h, "late");
+	hand_on(p->h, "late", OUTCOME_FAILED);
 	assert_waiting(p, 10, "");
 }
 
@@ -180,6 +196,7 @@ int main(void)
 		TEST(a_run_of_another_exporter_is_read_as_it_was_told),
 		TEST(a_run_that_is_told_twice_counts_once),
 		TEST(a_run_that_seemed_interrupted_is_corrected),
+		TEST(a_run_that_is_corrected_while_it_is_handed_on_waits_again),
 		TEST(a_run_that_is_recorded_here_is_left_alone),
 		TEST(ended_runs_wait_until_they_are_handed_on),
 	};

@@ -116,7 +116,7 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 				OUTCOME_SUCCEEDED);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edcba");
-		assert_int_equal(history_run_forwarded(f->h, "b", 600, NULL), 0);
+		assert_int_equal(history_run_forwarded(f->h, "b", OUTCOME_SUCCEEDED, 600, NULL), 0);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edca");
 		assert_int_equal(losses(f).runs, 0);
@@ -140,7 +140,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	for (char c = 'a'; c <= 'e'; c++)
 		test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
 			OUTCOME_SUCCEEDED);
-	assert_int_equal(history_run_forwarded(f->h, "c", 600, NULL), 0);
+	assert_int_equal(history_run_forwarded(f->h, "c", OUTCOME_SUCCEEDED, 600, NULL), 0);
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
@@ -318,7 +318,9 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 		snprintf(id, sizeof id, "r%d", i);
 		test_write_run(f->h, id, "job", i * 100, 10, OUTCOME_SUCCEEDED);
 		if (i >= RUNS - HANDED_ON - 1 && i < RUNS - 1)
-			assert_int_equal(history_run_forwarded(f->h, id, 1e6, NULL), 0);
+			assert_int_equal(history_run_forwarded(f->h, id, OUTCOME_SUCCEEDED, 1e6,
+						 NULL),
+				0);
 	}
 	test_prune(f->h, &l, 1e7);
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
