@@ -167,6 +167,11 @@ static bool path_within(const char *path, const char *directory)
 	return strncmp(path, directory, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
+bool mount_holds(const struct mount *m, const char *path)
+{
+	return path_within(path, m->point);
+}
+
 /* A mount on parent that a walk to path meets before it gets to child. */
 static bool covered(const struct mounts *all, const struct mount *parent, const struct mount *child,
 	const char *path)

@@ -51,6 +51,9 @@ enum mount_kind mount_kind_of(const struct mount *m);
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
 void mounts_done(struct mounts *m);
 
+/* Is path, as the table has it, the mount's point or below it, unless another mount hides that? */
+bool mount_holds(const struct mount *m, const char *path);
+
 /*
  * Walks from m up to the root of the table, and calls each for m and every mount on the way to it,
  * until it returns false. Returns true when all did and the path m->point does lead to m: no other

@@ -474,3 +474,14 @@ int process_list(const struct host *h, void (*each)(void *context, pid_t pid), v
 
 	return tree_list(h->proc, "", list_name, &c);
 }
+
+bool process_shares(const struct host *h, pid_t pid, const char *namespace)
+{
+	char path[64], theirs[64], ours[64];
+
+	snprintf(path, sizeof path, "%d/ns/%s", (int)pid, namespace);
+	if (tree_link(h->proc, path, theirs, sizeof theirs) < 0)
+		return false;
+	snprintf(path, sizeof path, "self/ns/%s", namespace);
+	return tree_link(h->proc, path, ours, sizeof ours) >= 0 && strcmp(theirs, ours) == 0;
+}

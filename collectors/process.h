@@ -80,6 +80,9 @@ int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct proc
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
+/* Is it in the same namespace as we are: "mnt", "user"? False when that cannot be told. */
+bool process_shares(const struct host *h, pid_t pid, const char *namespace);
+
 /*
  * Whose thread has this number: that of a process is its own. Threads have numbers of the same row, and files below /proc, but
  * are not listed there. 0 when it cannot be told.

@@ -9,6 +9,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/process.h"
+#include "collectors/process_file.h"
 
 /* Only the beginning of a file that names a job is read. */
 #define FILE_MAX 65536
@@ -216,14 +217,15 @@ void container_of_cgroup(struct slice cgroup, char out[CONTAINER_ID_MAX])
 	}
 }
 
+/* The real one: with the rights of a set-user-ID program nobody has files read that are not their own. */
 static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 {
-	char path[64];
+	char path[64], text[1024];
 	struct scan line;
 
 	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+	ssize_t n = tree_head(h->proc, path, text, sizeof text);
+	struct scan s = SCAN(text, n > 0 ? n : 0);
 
 	while (scan_line(&s, &line))
 		if (scan_literal(&line, "Uid:"))
@@ -253,11 +255,28 @@ static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
 		}
 }
 
+/* The first of them that can be read. */
+static void read_file(struct facts_reader *r, const struct host *h, struct process_facts *facts)
+{
+	char path[FILE_PATH_MAX];
+	uint64_t uid;
+
+	for (size_t i = 0; recognise_file(&facts->text, i, path, sizeof path); i++) {
+		ssize_t n = read_uid(h, facts->pid, &uid) ?
+				    process_file_head(h, facts->pid, uid, path, r->file, FILE_MAX) :
+				    -ENOENT;
+
+		if (n > 0) {
+			facts->text.file = (struct slice){r->file, (size_t)n};
+			return;
+		}
+	}
+}
+
 void facts_complete(struct facts_reader *r, const struct host *h, unsigned which,
 	struct process_facts *facts)
 {
 	pid_t pid = facts->pid;
-	char path[FILE_PATH_MAX];
 	struct slice text;
 
 	ssize_t n = read_text(h, pid, "environ", r->environment, HOST_SCRATCH_SIZE,
@@ -266,9 +285,7 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 	if (n == -EFBIG)
 		facts->text.environment = read_wanted(r, h, pid);
 	facts->refused = process_refused((int)n);
-	for (size_t i = 0; recognise_file(&facts->text, i, path, sizeof path); i++)
-		if (read_text(h, pid, path, r->file, FILE_MAX, &facts->text.file) > 0)
-			break;
+	read_file(r, h, facts);
 	if (which & FACT_EXECUTABLE)
 		facts->executable = read_link(h, pid, "exe", r->executable, sizeof r->executable);
 	if (which & FACT_WORKING_DIRECTORY)

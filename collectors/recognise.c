@@ -16,10 +16,7 @@
 #define NEXTFLOW_FILE ".command.run"
 #define NEXTFLOW_CALL ".command.sh"
 
-/*
- * Where Argo puts the template of a step into its container. /var/run is often a link to /run, and a link with a slash
- * in front leads away from the container's files, so that both are tried.
- */
+/* Where Argo puts the template of a step into its container. /var/run is often a link to /run, and none is followed. */
 static const char *const argo_files[] = {"root/var/run/argo/template", "root/run/argo/template"};
 
 /* ---- what they say ---- */

@@ -135,14 +135,6 @@ const char *elf_cpu_level(const unsigned char *head, size_t len)
 
 /* ---- reading ---- */
 
-static bool holds(const struct mount *m, const char *path)
-{
-	size_t len = strlen(m->point);
-
-	return strncmp(path, m->point, len) == 0 &&
-	       (path[len] == '/' || path[len] == '\0' || (len > 0 && path[len - 1] == '/'));
-}
-
 /*
  * Is it on a file system that may never answer? Not asked of itself: even statfs(2) would wait. A table that cannot be read
  * says nothing.
@@ -156,7 +148,7 @@ static bool may_hang(const struct host *h, pid_t pid, const char *path)
 	snprintf(table, sizeof table, "%d/mountinfo", (int)pid);
 	if (mounts_read(&all, h->proc, table, NULL) == 0)
 		for (size_t i = 0; i < all.n; i++)
-			if (holds(&all.mount[i], path) &&
+			if (mount_holds(&all.mount[i], path) &&
 				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
 				at = &all.mount[i];
 	bool ret = at && mount_kind_of(at) == MOUNT_REMOTE;

@@ -8,25 +8,13 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/mounts.h"
+#include "collectors/process.h"
 
 #define PATH_SIZE 4096
 
 static bool harmless(const struct mount *m)
 {
 	return mount_kind_of(m) != MOUNT_REMOTE;
-}
-
-/*
- * In our own mount namespace paths stay good when the process is gone; in another one they lead through it.
- */
-static bool shares_mounts(const struct host *h, pid_t pid)
-{
-	char path[64], theirs[64], ours[64];
-
-	snprintf(path, sizeof path, "%d/ns/mnt", (int)pid);
-	return tree_link(h->proc, path, theirs, sizeof theirs) >= 0 &&
-	       tree_link(h->proc, "self/ns/mnt", ours, sizeof ours) >= 0 &&
-	       strcmp(theirs, ours) == 0;
 }
 
 static bool read_used(struct tree *t, const char *path, struct tree_space *space, uint64_t *ret)
@@ -72,7 +60,8 @@ static void add_mount(struct run_disk *d, const struct host *h, pid_t pid, bool 
 static void find_filesystems(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	AUTO(mounts_done) struct mounts all = {0};
-	bool shared = shares_mounts(h, pid);
+	/* In our own mount namespace paths stay good when the process is gone; in another one they lead through it. */
+	bool shared = process_shares(h, pid, "mnt");
 	char path[64];
 
 	snprintf(path, sizeof path, "%d/mountinfo", (int)pid);

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "collectors/base/foreign.h"
 #include "collectors/base/mem.h"
 
 struct directory {
@@ -128,6 +129,11 @@ static ssize_t directory_part(struct tree *t, const char *path, uint64_t from, c
 	return fd >= 0 && n < 0 ? -errno : n;
 }
 
+static ssize_t directory_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
+{
+	return foreign_head(directory_fd(t), f, buf, size);
+}
+
 static int directory_list(struct tree *t, const char *path,
 	int (*each)(void *context, const char *name), void *context)
 {
@@ -237,6 +243,7 @@ static const struct tree_ops directory_ops = {
 	.size = directory_size,
 	.space = directory_space,
 	.keep = directory_keep,
+	.foreign = directory_foreign,
 	.free = directory_free,
 };
 
@@ -279,6 +286,11 @@ ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size)
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
 	return t->ops->part(t, path, from, buf, size);
+}
+
+ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
+{
+	return t->ops->foreign(t, f, buf, size);
 }
 
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

@@ -5,7 +5,7 @@
  *
  * A tree may be used by one thread at a time. Paths are relative, without a leading slash; "" is the
  * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)", also of a file below a process's
- * root ("PID/root/...") that is not of a control group: that process may have put anything there.
+ * root ("PID/root/...") that is not of a control group: that process may have put anything there, and tree_foreign reads it.
  */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
@@ -23,6 +23,17 @@ struct tree_space { /* of the file system that holds a path; bytes and inodes */
 	bool read_only;
 };
 
+/* A file that a process names, where that process may have put anything: a link to a secret, a device, a dead file system. */
+struct foreign {
+	/* Where it begins: "7/cwd", "7/root". May block as tree_space does: ask first. */
+	const char *folder;
+	const char *path; /* below that; no link in it is followed, and ".." is not there */
+	uint64_t uid;     /* whose process it is */
+	/* May files on this mount be asked for? Its number in mountinfo; asked before anything of it is looked at. */
+	bool (*allows)(void *context, uint64_t mount);
+	void *context;
+};
+
 struct tree_ops {
 	/* Each has the contract of the function of the same name below. */
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
@@ -36,6 +47,7 @@ struct tree_ops {
 	int64_t (*size)(struct tree *, const char *path);
 	int (*space)(struct tree *, const char *path, struct tree_space *ret);
 	int (*keep)(struct tree *, const char *path);
+	ssize_t (*foreign)(struct tree *, const struct foreign *f, char *buf, size_t size);
 	void (*free)(struct tree *);
 };
 
@@ -67,6 +79,12 @@ ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
 
 /* The same from a place in it on; 0: it ends there. A file of /proc may have become another between two such parts. */
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
+
+/*
+ * As tree_head, of a regular file that is the process's own, or that it may read as anybody may. What is not, and what is
+ * on a mount that is not allowed, is -ENOENT. Neither is a group asked for its rights, nor an access control list.
+ */
+ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
 /* Names in a directory, without "." and "..", in no order; stops when each returns non-zero, and returns it. */
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),

@@ -194,6 +194,16 @@ ROWS = {
         "collectors/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
         "unit:jobs_memory"),
     "a limit is what is asked for": ("recommender/memory.c", "#define LIMIT_SHARE 1.05", "#define LIMIT_SHARE 0.05", "unit:strategies"),
+    "links of a process are followed": (
+        "collectors/base/foreign.c", "O_PATH | O_NOFOLLOW | O_CLOEXEC", "O_PATH | O_CLOEXEC", "unit:foreign"),
+    "another's file is read for a process": (
+        "collectors/base/foreign.c", "!S_ISREG(w.st.st_mode) || !is_known_to_process(&w)",
+        "!S_ISREG(w.st.st_mode) || (!is_known_to_process(&w) && !w.st.st_mode)",
+        "test_faults_files.py:Files.test_a_link_leads_to_no_secret"),
+    "a file server that never answers is asked": (
+        "collectors/mounts.c", "	if (strncmp(m->type, \"fuse\", 4) == 0)\n		return MOUNT_REMOTE;",
+        "	if (strncmp(m->type, \"fuse\", 4) == 0)\n		return MOUNT_LOCAL;",
+        "test_faults_files.py:Files.test_a_folder_that_never_answers_is_not_asked"),
 }
 INCLUDES = {"a decimal comma": "#include <locale.h>\n"}
 

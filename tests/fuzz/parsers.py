@@ -38,7 +38,7 @@ PARSERS = {
                   "read_labels has_group add_groups check_template check_rule read_rule read_rules job_rules_parse",
                   "exporter/job_rules_match.c"),
     "jobs": ("collectors/process.c", "collectors/process_facts.c", "collectors/process_book.c",
-             "collectors/process_fds.c", "collectors/cgroup_files.c", "collectors/cgroup_own.c", "collectors/quota.c",
+             "collectors/process_fds.c", "collectors/process_file.c", "collectors/cgroup_files.c", "collectors/cgroup_own.c", "collectors/quota.c",
              "collectors/run_network.c", "collectors/run_disk.c", "collectors/gpu_drm.c", "collectors/gpu_users.c",
              "collectors/gpu_pid.c"),
     "keeper": ("exporter/keeper.c", "exporter/keeper_call.c", "exporter/answer.c"),

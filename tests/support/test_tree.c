@@ -2,6 +2,7 @@
 #include "tests/support/test_tree.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -209,6 +210,16 @@ static int memory_keep(struct tree *t, const char *path)
 	return -EMFILE;
 }
 
+static ssize_t memory_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
+{
+	char path[8192];
+	int n = snprintf(path, sizeof path, "%s/%s", f->folder, f->path);
+
+	if (n < 0 || (size_t)n >= sizeof path || !f->allows(f->context, MEMORY_TREE_MOUNT))
+		return -ENOENT;
+	return memory_part(t, path, 0, buf, size);
+}
+
 static void entry_done(struct entry *f)
 {
 	free(f->path);
@@ -235,6 +246,7 @@ static const struct tree_ops memory_ops = {
 	.size = memory_size,
 	.space = memory_space,
 	.keep = memory_keep,
+	.foreign = memory_foreign,
 	.free = memory_free,
 };
 
@@ -400,6 +412,13 @@ static int failing_keep(struct tree *t, const char *path)
 	return code ? code : failing_of(t)->inner->ops->keep(failing_of(t)->inner, path);
 }
 
+static ssize_t failing_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
+{
+	int code = fails_now(t);
+
+	return code ? code : tree_foreign(failing_of(t)->inner, f, buf, size);
+}
+
 static void failing_free(struct tree *t)
 {
 	free(t);
@@ -414,6 +433,7 @@ static const struct tree_ops failing_ops = {
 	.size = failing_size,
 	.space = failing_space,
 	.keep = failing_keep,
+	.foreign = failing_foreign,
 	.free = failing_free,
 };
 

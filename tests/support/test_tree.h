@@ -6,6 +6,9 @@
 
 #include "collectors/base/tree.h"
 
+/* In a tree in memory everything is on the mount of this number, and anybody's to read. */
+#define MEMORY_TREE_MOUNT 1
+
 /*
  * An empty tree in memory. Directories exist as soon as a file below them does. No descriptor can be kept.
  */

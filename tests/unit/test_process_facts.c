@@ -1,6 +1,7 @@
 /* collectors/process_facts: what is read of a process, and where the name of its job may lie. */
 #include "tests/unit/test_main.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,46 @@
 
 #define OWN  "SITE=north\0RIGHTSIZE_JOB_NAME=etl/load"
 #define STEP "ARGO_NODE_ID=etl-x7k2p-1\0ARGO_WORKFLOW_NAME=etl-x7k2p"
+
+#define LOCAL  "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+#define STATUS "Name:\tload\nUid:\t5\t0\t0\t0\n"
+
+/* What recognise says of process 7 in this tree; NULL: nothing. */
+static const char *name_in(struct tree *proc)
+{
+	static struct recognised r;
+	struct host host = {.proc = proc};
+	struct facts_reader *reader = facts_reader_new();
+	struct process_facts facts;
+
+	assert_true(facts_begin(reader, &host, 7, &facts));
+	facts_complete(reader, &host, 0, &facts);
+	bool found = recognise(&facts.text, &r);
+
+	facts_reader_free(reader);
+	return found ? r.job_name : NULL;
+}
+
+static void assert_name(struct tree *proc, const char *expected)
+{
+	const char *name = name_in(proc);
+
+	assert_int_equal(name != NULL, expected != NULL);
+	if (expected)
+		assert_string_equal(name, expected);
+}
+
+static struct tree *step_of_argo(const char *mounts)
+{
+	struct tree *proc = memory_tree();
+
+	memory_tree_text(proc, "7/cmdline", "load.sh");
+	memory_tree_file(proc, "7/environ", STEP, sizeof STEP);
+	memory_tree_text(proc, "7/status", STATUS);
+	memory_tree_text(proc, "7/mountinfo", mounts);
+	memory_tree_link(proc, "7/root", "/");
+	return proc;
+}
 
 static void the_first_file_that_can_be_read_names_the_job(void **state)
 {
@@ -23,21 +64,113 @@ static void the_first_file_that_can_be_read_names_the_job(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct tree *proc = memory_tree();
-		struct host host = {.proc = proc};
-		struct facts_reader *reader = facts_reader_new();
-		struct process_facts facts;
-		struct recognised r = {0};
+		struct tree *proc = step_of_argo(LOCAL);
 
-		memory_tree_text(proc, "7/cmdline", "load.sh");
-		memory_tree_file(proc, "7/environ", STEP, sizeof STEP);
 		memory_tree_text(proc, table[i].path, "{\"name\":\"load\"}");
-		assert_true(facts_begin(reader, &host, 7, &facts));
-		facts_complete(reader, &host, 0, &facts);
-		assert_int_equal(recognise(&facts.text, &r), table[i].job_name != NULL);
-		if (table[i].job_name)
-			assert_string_equal(r.job_name, table[i].job_name);
-		facts_reader_free(reader);
+		assert_name(proc, table[i].job_name);
+		tree_free(proc);
+	}
+}
+
+/* Mounts of process 7, and of us when both are in one mount namespace. */
+static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **state)
+{
+	static const char overlay[] = "1 0 0:40 / / rw - overlay overlay rw\n";
+	static const char dead[] = LOCAL "9 1 0:41 / /var/run rw - nfs4 server:/ rw\n";
+	static const struct {
+		const char *theirs, *ours, *root, *mnt, *user;
+		bool read;
+	} table[] = {
+		{LOCAL, NULL, "/", NULL, NULL, true},
+		{LOCAL "9 1 0:41 / /srv rw - nfs4 server:/ rw\n", NULL, "/", NULL, NULL, true},
+		{LOCAL "9 1 0:41 / /var/ru rw - nfs4 server:/ rw\n", NULL, "/", NULL, NULL, true},
+		{dead, NULL, "/", NULL, NULL, false},
+		/* What hides it may itself be hidden: who is below knows. */
+		{"9 1 0:41 / /var/run rw - nfs4 server:/ rw\n"
+		 "1 9 0:42 / /var/run rw - tmpfs tmpfs rw\n",
+			NULL, "/", NULL, NULL, false},
+		{"1 0 0:41 / / rw - fuse.sshfs x rw\n", NULL, "/", NULL, NULL, false},
+		{"2 0 8:1 / / rw - ext4 /dev/sda1 rw\n", NULL, "/", NULL, NULL, false},
+		{NULL, NULL, "/", NULL, NULL, false},
+		{overlay, NULL, "/", NULL, "user:[1]", true},
+		{overlay, NULL, "/", NULL, "user:[2]", false},
+		{overlay, NULL, "/", NULL, NULL, false},
+		{LOCAL, NULL, "/jail", "mnt:[2]", NULL, false},
+		{LOCAL, dead, "/", "mnt:[2]", NULL, true},
+		{LOCAL, dead, "/", "mnt:[1]", NULL, false},
+		{dead, LOCAL, "/jail", "mnt:[1]", NULL, true},
+		{LOCAL, LOCAL "9 1 0:41 / /jail/var rw - nfs4 server:/ rw\n", "/jail", "mnt:[1]",
+			NULL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct tree *proc = step_of_argo(table[i].theirs ? table[i].theirs : "");
+
+		memory_tree_text(proc, "7/root/var/run/argo/template", "{\"name\":\"load\"}");
+		memory_tree_link(proc, "7/root", table[i].root);
+		memory_tree_link(proc, "self/ns/mnt", "mnt:[1]");
+		memory_tree_link(proc, "self/ns/user", "user:[1]");
+		if (table[i].ours)
+			memory_tree_text(proc, "self/mountinfo", table[i].ours);
+		if (table[i].mnt)
+			memory_tree_link(proc, "7/ns/mnt", table[i].mnt);
+		if (table[i].user)
+			memory_tree_link(proc, "7/ns/user", table[i].user);
+		assert_name(proc, table[i].read ? "etl/load" : NULL);
+		tree_free(proc);
+	}
+}
+
+/* Nothing is asked of a mount on the way, however the process writes it. */
+static void a_dead_server_is_found_behind_any_spelling(void **state)
+{
+	static const struct {
+		const char *command_line, *cwd, *path, *job_name;
+	} table[] = {
+		{"sh\0"
+		 ".command.run",
+			"/work", "7/cwd/.command.run", "ALIGN"},
+		{"sh\0"
+		 ".command.run",
+			"/dead", "7/cwd/.command.run", NULL},
+		{"sh\0"
+		 ".command.run",
+			"/dead/a", "7/cwd/.command.run", NULL},
+		{"sh\0"
+		 "x/.command.run",
+			"/", "7/cwd/x/.command.run", "ALIGN"},
+		{"sh\0"
+		 "dead/.command.run",
+			"/", "7/cwd/dead/.command.run", NULL},
+		{"sh\0"
+		 ".//dead/.command.run",
+			"/", "7/cwd/.//dead/.command.run", NULL},
+		{"sh\0"
+		 "/a/.command.run",
+			"/", "7/root/a/.command.run", "ALIGN"},
+		{"sh\0"
+		 "//dead/.command.run",
+			"/", "7/root//dead/.command.run", NULL},
+		{"sh\0"
+		 "/./dead/./.command.run",
+			"/", "7/root/./dead/./.command.run", NULL},
+		{"sh\0"
+		 "/dead/.command.run",
+			"/", "7/root/dead/.command.run", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct tree *proc = step_of_argo(LOCAL "9 1 0:41 / /dead rw - nfs4 server:/ rw\n");
+		char line[64] = "sh";
+
+		snprintf(line + 3, sizeof line - 3, "%s", table[i].command_line + 3);
+		memory_tree_file(proc, "7/cmdline", line, 3 + strlen(line + 3) + 1);
+		memory_tree_text(proc, "7/environ", "");
+		memory_tree_link(proc, "7/cwd", table[i].cwd);
+		memory_tree_text(proc, table[i].path, "### name: 'ALIGN (s 1)'\n");
+		assert_name(proc, table[i].job_name);
 		tree_free(proc);
 	}
 }
@@ -165,6 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_file_that_can_be_read_names_the_job),
+		cmocka_unit_test(a_file_is_read_only_where_every_mount_on_the_way_answers),
+		cmocka_unit_test(a_dead_server_is_found_behind_any_spelling),
 		cmocka_unit_test(a_variable_is_found_wherever_it_stands),
 		cmocka_unit_test(variables_without_end_are_left_out),
 		cmocka_unit_test(of_a_long_command_line_the_beginning_tells),

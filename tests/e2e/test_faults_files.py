@@ -1,0 +1,128 @@
+"""Processes that name a file which a server should not touch: links to secrets, folders that never answer."""
+import os
+import subprocess
+import unittest
+import uuid
+
+from support import PYTHON, Case, main, wait_until
+
+AS_ROOT = os.geteuid() == 0
+SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
+NAMED = ["sh", "-c", "read end", ".command.run"]
+TASK = "#!/bin/bash\n### ---\n### name: '{} (s 1)'\n### ...\n"
+
+# A process in a folder of a FUSE that answers no lookup: of its requests (linux/fuse.h) only INIT (26), ACCESS (34) and
+# GETATTR (3) have an answer, so that one can go into it. What hides it then is its argument. It ends with its input.
+NEVER_ANSWERS = """
+import ctypes, os, struct, sys
+kernel = ctypes.CDLL(None, use_errno=True)
+folder, hidden = sys.argv[1:3]
+def mount(kind, options):
+    if kernel.mount(b"none", folder.encode(), kind.encode(), 0, options.encode()):
+        sys.exit("mount: " + os.strerror(ctypes.get_errno()))
+device = os.open("/dev/fuse", os.O_RDWR)
+mount("fuse", f"fd={device},rootmode=40755,user_id=0,group_id=0,allow_other")
+end, held = os.pipe()
+if os.fork() == 0:
+    import select
+    os.close(held)
+    while end not in select.select([device, end], [], [])[0]:
+        size, what, unique = struct.unpack("<IIQ", os.read(device, 1 << 18)[:16])
+        if what == 26:
+            os.write(device, struct.pack("<IiQIIIIHHIIHHI7I", 80, 0, unique, 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7))
+        elif what == 3:
+            attributes = [1, 0, 0, 0, 0, 0], [0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0]
+            os.write(device, struct.pack("<IiQQII6Q10I", 120, 0, unique, 0, 0, 0, *attributes[0], *attributes[1]))
+        elif what == 34:
+            os.write(device, struct.pack("<IiQ", 16, -38, unique))
+    os._exit(0)
+os.close(device)
+os.set_inheritable(held, True)
+os.chdir(folder)
+if hidden == "covered":
+    mount("tmpfs", "")
+elif hidden == "detached":
+    kernel.umount2(folder.encode(), 2)
+os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "print(flush=True); open(0).read()", ".command.run"])
+"""
+
+
+class Files(Case):
+    def setUp(self):
+        super().setUp()
+        self.mark = "t" + uuid.uuid4().hex[:12].translate(str.maketrans("0123456789", "ghijklmnop"))
+
+    def begin(self, command, environment=None, **options):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE,
+                                   env={"PATH": os.environ["PATH"], **(environment or {})}, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.stdin.close()
+        if process.stdout:
+            process.stdout.close()
+        process.wait()
+
+    def found(self, server, job_name):
+        wait_until(lambda: server.job_value("rightsize_job_active_runs", job_name) == 1, f"a run of {job_name}")
+
+    def looked(self, server):
+        """What was begun before this was looked at."""
+        name = f"{self.mark}/" + uuid.uuid4().hex
+        self.begin(["sh", "-c", "read end"], {"RIGHTSIZE_JOB_NAME": name})
+        self.found(server, name)
+
+    def begin_in_namespace(self, *command):
+        """A job in mounts of its own, which says when it is there."""
+        job = self.begin(["unshare", "--mount", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if not job.stdout.readline():
+            job.wait()
+            with job.stderr:
+                self.skipTest(f"nothing may be mounted here: {job.stderr.read().decode()}")
+        self.addCleanup(job.stderr.close)
+        return job
+
+    def work(self, name, owner=None):
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / ".command.run").write_text(TASK.format(f"{self.mark}{name}"))
+        if owner:
+            os.chown(folder, owner, owner)
+            os.chown(folder / ".command.run", owner, owner)
+        return folder
+
+    @unittest.skipUnless(AS_ROOT, "only root may become somebody else")
+    def test_a_link_leads_to_no_secret(self):
+        secret = self.folder / "secret"
+        secret.write_text(TASK.format(f"{self.mark}SECRET"))
+        secret.chmod(0o600)
+        self.folder.chmod(0o755)
+        server = self.serve("--jobs.recognise")
+        theirs = {"user": SOMEBODY, "group": SOMEBODY, "extra_groups": []}
+        for name, fill in (("SOFT", lambda to: to.symlink_to(secret)), ("HARD", lambda to: to.hardlink_to(secret))):
+            folder = self.work(name, SOMEBODY)
+            (folder / ".command.run").unlink()
+            fill(folder / ".command.run")
+            self.begin(NAMED, cwd=folder, **theirs)
+            self.begin([*NAMED[:-1], f"{folder}/.command.run"], **theirs)
+        self.begin(NAMED, cwd=self.work("OWN", SOMEBODY), **theirs)
+        self.found(server, f"{self.mark}OWN")
+        self.looked(server)
+        self.assertEqual([line for line in [*server.get("/metrics").text.splitlines(), *server.log] if "SECRET" in line], [])
+
+    @unittest.skipUnless(AS_ROOT and os.path.exists("/dev/fuse"), "only root may mount a FUSE for all")
+    def test_a_folder_that_never_answers_is_not_asked(self):
+        server = self.serve("--jobs.recognise")
+        folder = self.folder / "dead"
+        folder.mkdir()
+        for hidden in ("", "covered", "detached"):
+            self.begin_in_namespace(PYTHON, "-S", "-E", "-c", NEVER_ANSWERS, str(folder), hidden)
+            self.looked(server)
+        self.assertEqual(server.stop(), 0)
+
+
+if __name__ == "__main__":
+    main()
