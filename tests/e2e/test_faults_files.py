@@ -1,5 +1,7 @@
-"""Processes that name a file which a server should not touch: links to secrets, folders that never answer."""
+"""Processes that name a file which a server should not touch: links to secrets, folders that never answer. And those whose
+file it is there to read, in a container's files or below the root."""
 import os
+import shutil
 import subprocess
 import unittest
 import uuid
@@ -44,6 +46,26 @@ if hidden == "covered":
 elif hidden == "detached":
     kernel.umount2(folder.encode(), 2)
 os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "print(flush=True); open(0).read()", ".command.run"])
+"""
+# A root of its own as a container has, with Argo's template on a mount of its own in it. $1 is a folder for that, $2 what
+# the root is made of.
+CONTAINER = """
+set -e
+mount -t tmpfs none "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+if [ "$2" = overlay ]; then
+    mount -t overlay none -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+else
+    mount --bind / "$1/root"
+fi
+cd "$1/root"
+mount -t tmpfs none run
+mkdir run/argo run/old
+echo '{"name":"load","inputs":{}}' >run/argo/template
+chmod 444 run/argo/template
+pivot_root . run/old
+export ARGO_NODE_ID="$3-x7k2p-1234567890"
+exec sh -c 'echo; read end'
 """
 
 
@@ -94,6 +116,13 @@ class Files(Case):
             os.chown(folder / ".command.run", owner, owner)
         return folder
 
+    def test_a_file_is_found_below_the_folder_and_below_the_root(self):
+        server = self.serve("--jobs.recognise")
+        self.begin(NAMED, cwd=self.work("FIRST"))
+        self.begin(["sh", "-c", "read end", f"{self.work('SECOND')}/.command.sh"])
+        for name in ("FIRST", "SECOND"):
+            self.found(server, self.mark + name)
+
     @unittest.skipUnless(AS_ROOT, "only root may become somebody else")
     def test_a_link_leads_to_no_secret(self):
         secret = self.folder / "secret"
@@ -122,6 +151,16 @@ class Files(Case):
             self.begin_in_namespace(PYTHON, "-S", "-E", "-c", NEVER_ANSWERS, str(folder), hidden)
             self.looked(server)
         self.assertEqual(server.stop(), 0)
+
+    @unittest.skipUnless(AS_ROOT and shutil.which("pivot_root"), "only root may give a process a root of its own")
+    def test_a_template_is_found_in_the_files_of_its_container(self):
+        server = self.serve("--jobs.recognise")
+        folder = self.folder / "container"
+        folder.mkdir()
+        for kind in ("bind", "overlay"):
+            with self.subTest(kind=kind):
+                self.begin_in_namespace("sh", "-c", CONTAINER, "sh", str(folder), kind, self.mark + kind)
+                self.found(server, f"{self.mark}{kind}/load")
 
 
 if __name__ == "__main__":
