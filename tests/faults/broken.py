@@ -145,7 +145,7 @@ ROWS = {
         "exporter/exposition.c", "		buf_addc(out, '\\\\');\n		buf_addc(out, *s == '\\n' ? 'n' : *s);",
         "		buf_addc(out, *s);", "unit:exposition"),
     "every line waits for who reads the log": (
-        "exporter/log.c", "before ? 0 : LOG_PATIENCE_MS", "LOG_PATIENCE_MS", "unit:log"),
+        "exporter/log.c", "atomic_load(&dropped) ? 0 : LOG_PATIENCE_MS", "LOG_PATIENCE_MS", "unit:log"),
     "another program's socket is removed": (
         "exporter/listen.c", "		try_unix(&at) == -ECONNREFUSED)", "		try_unix(&at) <= 0)", "unit:listen"),
     "another database is a cache": (
