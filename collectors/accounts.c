@@ -151,7 +151,7 @@ static void find_own(struct account *a, const struct host *h, struct process_tre
 	a->own = a->group;
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, family);
 	if (a->has_own)
-		run_group_open(&a->own_group, &a->own);
+		run_group_open(&a->own_group, &a->own, h);
 	if (!counts_cpu(&a->own)) {
 		find_rest(a, h, tree, family, rest);
 		return;
@@ -251,6 +251,11 @@ void account_close(struct account *a)
 	run_group_close(&a->own_group);
 	cgroup_rest_close(a->rest);
 	free(a);
+}
+
+void account_let_go(struct account *a)
+{
+	run_group_close(&a->own_group);
 }
 
 /* ---- who belongs to it ---- */

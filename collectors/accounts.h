@@ -56,6 +56,8 @@ struct account_spec {
 struct account *account_open(struct accounts *a, const struct host *h,
 	const struct account_spec *spec, struct process_tree *tree);
 void account_close(struct account *a); /* NULL does nothing */
+/* The run has ended, and is looked at no more: closes what is kept open for that. account_note goes on telling. */
+void account_let_go(struct account *a);
 
 /*
  * Brings processes into the tree that are of the run although no parent link says so: those in its group, and

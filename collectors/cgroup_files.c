@@ -97,6 +97,12 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uin
 	}
 }
 
+void cgroup_files_by_path(struct cgroup_files *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		source_by_path(&f->file[i].source);
+}
+
 void cgroup_files_close(struct cgroup_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)

@@ -51,6 +51,8 @@ struct cgroup_files {
  * files stay readable after the processes are gone.
  */
 void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted);
+/* Right after that: none stays open, each is opened for each reading. */
+void cgroup_files_by_path(struct cgroup_files *f);
 void cgroup_files_close(struct cgroup_files *f); /* zeroed: nothing */
 
 /* NaN: not known here, because the controller is not enabled, the kernel too old, or the file not readable. */

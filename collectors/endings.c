@@ -23,7 +23,8 @@ void ending_begin(struct ending *ret, const struct endings *e, const struct host
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct process_stat stat;
-	int fd = host->own_pid_namespace && e->epoll >= 0 ? exit_status_open(pid) : -1;
+	bool may = host->own_pid_namespace && e->epoll >= 0 && descriptors_take(host->root_ends, 1);
+	int fd = may ? exit_status_open(pid) : -1;
 
 	*ret = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	/* The number may have changed hands before the descriptor was there. */
@@ -31,11 +32,14 @@ void ending_begin(struct ending *ret, const struct endings *e, const struct host
 		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
 			epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &event) < 0)) {
 		close(fd);
+		fd = -1;
+	}
+	if (fd < 0) {
+		descriptors_give(host->root_ends, may);
 		return;
 	}
-	if (fd < 0)
-		return;
 	ret->pidfd = fd;
+	ret->kept = host->root_ends;
 	ret->known = EXIT_STATUS_LATER;
 }
 
@@ -61,6 +65,9 @@ void ending_look(struct ending *x, const struct endings *e)
 
 void ending_done(struct ending *x)
 {
+	if (x->pidfd < 0)
+		return;
 	closep(&x->pidfd);
 	x->pidfd = -1;
+	descriptors_give(x->kept, 1);
 }

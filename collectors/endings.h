@@ -22,10 +22,11 @@ struct ending {
 	int pidfd;              /* -1: not watched */
 	bool ended, waited_for; /* seen so far; never true when it is not watched */
 	enum exit_status known;
-	int status; /* as wait(2) gives it, when known */
+	int status;               /* as wait(2) gives it, when known */
+	struct descriptors *kept; /* that pidfd is taken of; borrowed until ending_done */
 };
 
-/* Watches a process, if it is still the one that started then and can be watched at all. */
+/* Watches a process, if it is still the one that started then and can be watched at all, as many as host->root_ends allows. */
 void ending_begin(struct ending *ret, const struct endings *e, const struct host *host, pid_t pid,
 	uint64_t start_ticks);
 

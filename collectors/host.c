@@ -11,9 +11,16 @@
 #include "collectors/delays.h"
 #include "collectors/source.h"
 
-#define PROCESSES_KEPT_MAX 64
-/* So many times as many descriptors must be allowed. */
-#define DESCRIPTORS_SHARE 8
+/*
+ * Connections take half of the descriptors that we may have (exporter/http.c). Of every sixteen all that is kept open of
+ * runs takes six at most, so that the history, files that are read and sockets of ours always find some: three are for
+ * processes, which keep three each, one for files of control groups, and two for what tells of the ends of roots, which
+ * nothing can be told by when it is missing.
+ */
+#define DESCRIPTORS_SHARES   16
+#define SHARES_OF_ROOT_ENDS  2
+#define PROCESSES_KEPT_MAX   64
+#define GROUP_FILES_KEPT_MAX 512
 
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
 bool status_is_of(struct scan status, pid_t pid)
@@ -38,14 +45,18 @@ static bool shows_own_namespace(const struct host *h)
 	return status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
 }
 
-/* A small part of the descriptors that we may have: connections want them more. */
-static unsigned may_keep(void)
+/* Too few for all processes that may be kept open are none: the rest would not be worth it. */
+static void share_descriptors(struct host *h)
 {
 	struct rlimit l;
+	size_t share = getrlimit(RLIMIT_NOFILE, &l) < 0 ? 0 : l.rlim_cur / DESCRIPTORS_SHARES;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur / DESCRIPTORS_SHARE < PROCESSES_KEPT_MAX)
-		return 0;
-	return PROCESSES_KEPT_MAX;
+	h->processes_kept = xcalloc(1, sizeof *h->processes_kept);
+	h->processes_kept_max = share < PROCESSES_KEPT_MAX ? 0 : PROCESSES_KEPT_MAX;
+	h->group_files = xcalloc(1, sizeof *h->group_files);
+	h->group_files->most = share < GROUP_FILES_KEPT_MAX ? share : GROUP_FILES_KEPT_MAX;
+	h->root_ends = xcalloc(1, sizeof *h->root_ends);
+	h->root_ends->most = share * SHARES_OF_ROOT_ENDS;
 }
 
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
@@ -64,8 +75,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	}
 	h.scratch = xmalloc(h.scratch_size);
 	h.text = xcalloc(1, sizeof *h.text);
-	h.processes_kept = xcalloc(1, sizeof *h.processes_kept);
-	h.processes_kept_max = may_keep();
+	share_descriptors(&h);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
 	h.affinity_cpus =
@@ -87,5 +97,7 @@ void host_close(struct host *h)
 	free(h->scratch);
 	host_text_free(h->text);
 	free(h->processes_kept);
+	free(h->group_files);
+	free(h->root_ends);
 	*h = (struct host){0};
 }

@@ -18,6 +18,27 @@ struct delay_reader; /* collectors/delays.h */
 struct host_text;    /* collectors/source.h */
 struct jobs;         /* collectors/jobs.h */
 
+/* Descriptors of one kind that runs keep open, all of them together, and the most that they may. */
+struct descriptors {
+	size_t kept, most;
+};
+
+/* False: so many more are too many, and none are taken. NULL has no bound. */
+static inline bool descriptors_take(struct descriptors *d, size_t n)
+{
+	if (d && n > d->most - d->kept)
+		return false;
+	if (d)
+		d->kept += n;
+	return true;
+}
+
+static inline void descriptors_give(struct descriptors *d, size_t n)
+{
+	if (d)
+		d->kept -= n;
+}
+
 /* Which cloud server this is, as far as is known; empty texts are unknown. */
 struct host_cloud {
 	char vendor[32], instance_type[64], region[64], zone[64], allocation[16];
@@ -44,6 +65,8 @@ struct host {
 	 * descriptors, and the kernel a page for each. NULL = none are.
 	 */
 	unsigned *processes_kept, processes_kept_max;
+	/* Files of control groups: those beyond are opened for each reading. And what tells of ends of roots (pidfd). */
+	struct descriptors *group_files, *root_ends;
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 	struct host_text *text; /* of a file that several read in a tick; NULL = each reads it */

@@ -300,6 +300,15 @@ static void walk_all(struct jobs *j, const struct host *h)
 			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
+/* Nothing of it is read any more. A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
+static void let_go(struct tracked *t)
+{
+	ending_done(&t->ending);
+	account_let_go(t->account);
+	for (size_t i = 0; i < t->tree.n; i++)
+		member_done(&t->tree.member[i]);
+}
+
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 {
 	if (t->ended)
@@ -322,8 +331,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 		/* What somebody else found out about its peak is exact, and theirs to say. */
 		if (!t->concluded || t->final_kind != FINAL_EXACT)
 			account_end(t->account, h, &t->tree, t->value);
-		/* A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
-		ending_done(&t->ending);
+		let_go(t);
 		t->job->last_end = wall_seconds(h->now.wall);
 		for (size_t i = 0; i < RUN_N_METRICS; i++)
 			if (run_metrics[i].fold == FOLD_PEAK)

@@ -28,19 +28,25 @@ static const struct {
 	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
 };
 
-void run_group_open(struct run_group *ret, const struct cgroup *own)
+void run_group_open(struct run_group *ret, const struct cgroup *own, const struct host *h)
 {
 	uint32_t wanted = CGROUP_WANT(CGROUP_CPU_SECONDS) | CGROUP_WANT(CGROUP_CPU_SYSTEM_SECONDS);
 
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)
 		wanted |= CGROUP_WANT(group_rows[i].from);
-	*ret = (struct run_group){0};
+	*ret = (struct run_group){.kept = h->group_files};
 	cgroup_files_open(&ret->files, own, wanted);
+	if (descriptors_take(ret->kept, ret->files.n))
+		ret->n_kept = ret->files.n;
+	else
+		cgroup_files_by_path(&ret->files);
 }
 
 void run_group_close(struct run_group *g)
 {
 	cgroup_files_close(&g->files);
+	descriptors_give(g->kept, g->n_kept);
+	g->n_kept = 0;
 }
 
 bool run_group_due(struct run_group *g, uint64_t births)

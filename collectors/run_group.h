@@ -1,6 +1,7 @@
 /*
- * The control group that a run has of its own: what the kernel counts for it, kept open, and how often its list of
- * processes is worth reading.
+ * The control group that a run has of its own: what the kernel counts for it, and how often its list of processes is
+ * worth reading. Its files are kept open as long as host->group_files allows it; else the last numbers of a group that
+ * is seen through the root of a process (cgroup_path.h) are those of the look before that process ended.
  */
 #ifndef COLLECTORS_RUN_GROUP_H
 #define COLLECTORS_RUN_GROUP_H
@@ -10,13 +11,15 @@
 
 struct run_group {
 	struct cgroup_files files;
+	struct descriptors *kept; /* n_kept are taken of them; borrowed until run_group_close */
+	size_t n_kept;
 	unsigned looks, all_looks; /* since somebody was born, and in all */
 	uint64_t births;           /* of the machine */
 	/* Of the counts, what is none of the run's; NaN = nobody knows, so that it is not told. */
 	double before[CGROUP_VALUES];
 };
 
-void run_group_open(struct run_group *ret, const struct cgroup *own);
+void run_group_open(struct run_group *ret, const struct cgroup *own, const struct host *h);
 void run_group_close(struct run_group *g); /* zeroed: nothing */
 
 /*

@@ -19,6 +19,11 @@ void source_close(struct source *s)
 	*s = (struct source){.kept = KEPT_NONE};
 }
 
+void source_by_path(struct source *s)
+{
+	s->tried = true;
+}
+
 static const char *tree_name(const struct host *host, const struct tree *t)
 {
 	return t == host->proc ? "proc/" : t == host->sys ? "sys/" : "/";

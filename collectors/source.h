@@ -24,6 +24,8 @@ struct source {
 
 void source_open(struct source *s, struct tree *tree, const char *path);
 void source_close(struct source *s); /* zeroed memory: nothing */
+/* Right after source_open: no descriptor stays open, it is opened for each reading. */
+void source_by_path(struct source *s);
 
 /*
  * The whole file in host->scratch, valid until the next read. A descriptor that fails is opened

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -37,6 +38,8 @@
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
+/* More than all that a server keeps open. */
+#define DESCRIPTORS_ENOUGH 65536
 
 static int usage_error(const char *command, const struct err *e)
 {
@@ -155,6 +158,20 @@ static void stop_http(struct http *h, struct app *app, int exit_code)
 
 /* ---- serve ---- */
 
+/*
+ * The usual 1024 are for the sake of programs that use select(2). Only where no job is ever started, which would inherit
+ * them.
+ */
+static void allow_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= DESCRIPTORS_ENOUGH)
+		return;
+	l.rlim_cur = l.rlim_max < DESCRIPTORS_ENOUGH ? l.rlim_max : DESCRIPTORS_ENOUGH;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static void only_look(struct finder *f, const struct host *host, void *context)
 {
 	(void)f;
@@ -266,6 +283,7 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that is as large as a limit allows is a full disk: the write says so. */
 	signal(SIGXFSZ, SIG_IGN);
+	allow_descriptors();
 	identity_read(&self);
 	app.options = &o;
 	app.self = &self;

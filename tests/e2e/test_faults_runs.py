@@ -1,0 +1,60 @@
+"""More runs at once than there is room for."""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
+import groups  # noqa: E402
+from support import Case, main, wait_until  # noqa: E402
+
+
+class OpenFiles(Case):
+    def serve_with(self, soft, hard, *flags):
+        server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}", "--no-jobs.recognise",
+                            "--sample.interval=100ms", *flags,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
+        server.wait_address()
+        return server
+
+    def sleeper_in_a_group(self, number):
+        group = groups.make(f"open-{number}")
+        if isinstance(group, str):
+            self.skipTest(group)
+        self.addCleanup(group.remove)
+        sleeper = subprocess.Popen(["sleep", "600"], preexec_fn=group.enter)
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        return sleeper
+
+    def test_runs_in_groups_of_their_own_leave_some_to_others(self):
+        """What is kept open of them is bounded, and nothing is of those that ended."""
+        server = self.serve_with(256, 256, "--web.allow-changes", "--web.max-connections=8")
+        before = {name for name, _ in server.metrics()}
+        sleepers = [self.sleeper_in_a_group(number) for number in range(100)]
+        for sleeper in sleepers:
+            body = json.dumps({"job_name": "sleepers", "pid": sleeper.pid})
+            self.assertEqual(server.get("/jobs", "POST", body, Content_Type="application/json").status, 201)
+        server.look_at_jobs()
+        metrics = server.metrics()
+        self.assertEqual(before - {name for name, _ in metrics}, set())
+        self.assertEqual(metrics["rightsize_job_active_runs", frozenset({("job_name", "sleepers")})], len(sleepers))
+        kept = metrics["process_open_fds", frozenset()]
+        self.assertLess(kept, 192)
+        for sleeper in sleepers:
+            sleeper.kill()
+            sleeper.wait()
+        # No scrape takes them away: it is enough that they ended.
+        wait_until(lambda: len(os.listdir(f"/proc/{server.pid}/fd")) < kept - 30, "descriptors of ended runs to be closed")
+        self.assertEqual(server.get("/overview").status, 200)
+
+    def test_a_server_allows_itself_as_many_as_it_may_have(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        server = self.serve_with(min(hard, 200), hard)
+        self.assertEqual(resource.prlimit(server.pid, resource.RLIMIT_NOFILE), (min(hard, 65536), hard))
+
+
+if __name__ == "__main__":
+    main()
