@@ -9,6 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/delays.h"
+#include "collectors/mounts.h"
 #include "collectors/source.h"
 
 /*
@@ -76,6 +77,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.scratch = xmalloc(h.scratch_size);
 	h.text = xcalloc(1, sizeof *h.text);
 	share_descriptors(&h);
+	h.mounts = mount_watch_new(h.proc);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
 	h.affinity_cpus =
@@ -91,6 +93,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 void host_close(struct host *h)
 {
 	delay_reader_free(h->delays);
+	mount_watch_free(h->mounts);
 	tree_free(h->proc);
 	tree_free(h->sys);
 	tree_free(h->root);

@@ -222,3 +222,28 @@ enum mount_kind mount_kind_of(const struct mount *m)
 		return MOUNT_REMOTE;
 	return major(m->device) ? MOUNT_LOCAL : MOUNT_REMOTE;
 }
+
+struct mount_watch *mount_watch_new(struct tree *proc)
+{
+	struct mount_watch *w = xcalloc(1, sizeof *w);
+
+	*w = (struct mount_watch){tree_keep(proc, "self/mountinfo"), 1};
+	return w;
+}
+
+void mount_watch_free(struct mount_watch *w)
+{
+	if (w)
+		kept_done(&w->table);
+	free(w);
+}
+
+uint64_t mount_watch_changes(struct mount_watch *w)
+{
+	int told = w ? kept_changed(&w->table) : -EOPNOTSUPP;
+
+	if (told < 0)
+		return 0;
+	w->changes += (uint64_t)told;
+	return w->changes;
+}

@@ -54,6 +54,18 @@ void mounts_done(struct mounts *m);
 /* Is path, as the table has it, the mount's point or below it, unless another mount hides that? */
 bool mount_holds(const struct mount *m, const char *path);
 
+/* Tells of changes of our own mount table. */
+struct mount_watch {
+	struct kept table;
+	uint64_t changes;
+};
+
+struct mount_watch *mount_watch_new(struct tree *proc);
+void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
+
+/* Another number than before: the table may have changed since. 0 = nobody can say; NULL: nobody can. */
+uint64_t mount_watch_changes(struct mount_watch *w);
+
 /*
  * Walks from m up to the root of the table, and calls each for m and every mount on the way to it,
  * until it returns false. Returns true when all did and the path m->point does lead to m: no other

@@ -1,4 +1,4 @@
-"""More runs at once than there is room for."""
+"""More runs at once than there is room for, and what they do to those who watch them."""
 import json
 import os
 import pathlib
@@ -8,7 +8,26 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
 import groups  # noqa: E402
-from support import Case, main, wait_until  # noqa: E402
+from support import EXPORTER, Case, main, python_job, wait_until  # noqa: E402
+
+# In a mount namespace of its own: a file system with numbers of its own at "disk", and then the rest. The connection of
+# a FUSE that never answers stays open as long as whoever has it.
+WITH_A_DISK = """
+set -e
+cd "$0"
+mkdir below disk
+mount -t tmpfs -o size=64m none below
+mkdir below/lower below/upper below/work
+mount -t overlay -o lowerdir=below/lower,upperdir=below/upper,workdir=below/work none disk
+exec 7<>/dev/fuse
+exec "$@"
+"""
+MOUNTS_OVER_IT = python_job("""
+import ctypes, os, sys, time
+with open("disk/file", "wb") as f: f.write(bytes(1 << 20))
+time.sleep(0.5)
+sys.exit(ctypes.CDLL(None).mount(b"slow", b"disk", b"fuse", 0, b"fd=7,rootmode=40000,user_id=0,group_id=0"))
+""")
 
 
 class OpenFiles(Case):
@@ -54,6 +73,23 @@ class OpenFiles(Case):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         server = self.serve_with(min(hard, 200), hard)
         self.assertEqual(resource.prlimit(server.pid, resource.RLIMIT_NOFILE), (min(hard, 65536), hard))
+
+
+class Mounts(Case):
+    def test_a_file_system_that_hangs_over_one_that_was_watched_holds_up_nobody(self):
+        try:
+            os.close(os.open("/dev/fuse", os.O_RDWR))
+        except OSError as e:
+            self.skipTest(f"no FUSE here: {e}")
+        if os.geteuid() or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+            self.skipTest("nothing may be mounted here")
+        place = self.folder / "place"
+        place.mkdir()
+        command = [EXPORTER, *self.wrapper_arguments(MOUNTS_OVER_IT, flags=["--sample.interval=100ms"])]
+        wrapper = self.start_program(["unshare", "--mount", "sh", "-c", WITH_A_DISK, place, *command])
+        self.addCleanup(wrapper.kill)  # which one that hangs cannot put off
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertGreaterEqual(self.only_run()["disk_grown_bytes"], 1 << 20)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #define TESTS_FUZZ_FUZZ_MACHINE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/scan.h"
@@ -42,7 +43,7 @@ static void fuzz_obey(struct fuzz_machine *m, struct scan line, struct scan body
 {
 	static const struct tree_space space = {
 		.size = 1000000, .free = 500000, .available = 400000, .files = 10, .files_free = 5};
-	char path[512], target[512];
+	char path[512], target[512 + sizeof "self/root/"];
 	struct slice word, second;
 
 	if (m->entries++ > FUZZ_ENTRIES_MAX || !scan_word(&line, &word))
@@ -60,6 +61,8 @@ static void fuzz_obey(struct fuzz_machine *m, struct scan line, struct scan body
 		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, path,
 			sizeof path);
 		memory_tree_space(m->t.root, path + strspn(path, " /"), space, 0x801 + m->entries);
+		snprintf(target, sizeof target, "self/root/%s", path + strspn(path, " /"));
+		memory_tree_space(m->t.proc, target, space, 0x801 + m->entries);
 	} else if (slice_is(word, "gone")) {
 		if (!scan_word(&line, &word))
 			return;

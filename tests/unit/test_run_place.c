@@ -156,7 +156,10 @@ static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
 
 static void put_space(struct world *w, const char *path, uint64_t used)
 {
-	memory_tree_space(w->root, path,
+	char below_root[64];
+
+	snprintf(below_root, sizeof below_root, "self/root/%s", path);
+	memory_tree_space(w->proc, below_root,
 		(struct tree_space){.size = 100 * GIB, .free = 100 * GIB - used}, 7);
 }
 
@@ -171,6 +174,12 @@ static void put_written(struct world *w, uint64_t bytes)
 	memory_tree_text(w->proc, "10/io", text);
 }
 
+#define MOUNTS                                                                                     \
+	"20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"                                                    \
+	"21 20 8:1 /home /home rw - ext4 /dev/sda1 rw\n"                                           \
+	"22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n"                                                  \
+	"23 20 0:31 / /net rw - nfs4 server:/ rw\n"
+
 static struct world *disk_world(void)
 {
 	struct world *w = world_new();
@@ -179,11 +188,7 @@ static struct world *disk_world(void)
 	memory_tree_text(w->proc, "10/fd/0", "");
 	memory_tree_link(w->proc, "self/ns/mnt", "mnt:[1]");
 	memory_tree_link(w->proc, "10/ns/mnt", "mnt:[1]");
-	memory_tree_text(w->proc, "10/mountinfo",
-		"20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-		"21 20 8:1 /home /home rw - ext4 /dev/sda1 rw\n"
-		"22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n"
-		"23 20 0:31 / /net rw - nfs4 server:/ rw\n");
+	memory_tree_text(w->proc, "self/mountinfo", MOUNTS);
 	put_space(w, "", 10 * GIB);
 	put_space(w, "home", 10 * GIB);
 	put_space(w, "tmp", 0);
@@ -255,6 +260,123 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 	world_free(w);
 }
 
+#define DISK    "30 20 8:2 / /data rw - ext4 /dev/sdb1 rw\n"
+#define SLOW    "31 30 0:50 / /data rw - fuse.slow slow rw\n"
+#define BELOW   "32 31 0:51 / /data/more rw - fuse.slow slow rw\n"
+#define ANOTHER "33 20 8:3 / /data rw - ext4 /dev/sdc1 rw\n"
+
+/* Whoever asked it would see 90 GiB in use, and in truth wait for ever. */
+static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
+{
+	struct world *w = disk_world();
+
+	(void)state;
+	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
+	put_space(w, "data", 20 * GIB);
+	follow(w, 10, 0);
+	look(w);
+	put_written(w, 80 * GIB);
+	put_space(w, "data", 21 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
+	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK SLOW BELOW);
+	put_space(w, "data", 90 * GIB);
+	put_space(w, "", 12 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 2.0 * GIB, 0); /* the others are */
+	/* It is gone again, and what happened meanwhile nobody knows; nor what was on another disk before. */
+	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
+	look(w);
+	put_space(w, "data", 91 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
+	memory_tree_text(w->proc, "self/mountinfo", MOUNTS ANOTHER);
+	put_space(w, "data", 99 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
+	world_free(w);
+}
+
+static void a_table_that_cannot_be_read_leads_nowhere(void **state)
+{
+	struct world *w = disk_world();
+
+	(void)state;
+	follow(w, 10, 0);
+	look(w);
+	put_written(w, 80 * GIB);
+	memory_tree_refuse(w->proc, "self/mountinfo", -EIO);
+	put_space(w, "", 90 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
+	memory_tree_refuse(w->proc, "self/mountinfo", 0);
+	put_space(w, "", 11 * GIB);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
+	world_free(w);
+}
+
+/* Its number may be somebody else's by then, who has other things mounted. */
+static void paths_through_a_process_end_with_it(void **state)
+{
+	struct world *w = disk_world();
+	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
+
+	(void)state;
+	children(w, 10, "11");
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6});
+	children(w, 11, "");
+	for (int pid = 10; pid <= 11; pid++) {
+		char path[64];
+
+		snprintf(path, sizeof path, "%d/ns/mnt", pid);
+		memory_tree_link(w->proc, path, "mnt:[2]");
+		snprintf(path, sizeof path, "%d/mountinfo", pid);
+		memory_tree_text(w->proc, path, "20 1 0:99 / / rw - overlay overlay rw\n");
+		snprintf(path, sizeof path, "%d/io", pid);
+		memory_tree_text(w->proc, path,
+			"rchar: 0\nwchar: 90000000000\nsyscr: 0\nsyscw: 0\nread_bytes: 0\n"
+			"write_bytes: 90000000000\ncancelled_write_bytes: 0\n");
+		snprintf(path, sizeof path, "%d/fd/0", pid);
+		memory_tree_text(w->proc, path, "");
+	}
+	memory_tree_space(w->proc, "10/root/", space, 9);
+	memory_tree_space(w->proc, "11/root/", space, 9);
+	follow(w, 10, 0);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
+	gone(w, 10);
+	space.free -= GIB;
+	memory_tree_space(w->proc, "11/root/", space, 9);
+	space.free = 0;
+	memory_tree_space(w->proc, "10/root/", space, 9);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
+	/* Nobody is left to lead there. */
+	gone(w, 11);
+	memory_tree_space(w->proc, "11/root/", space, 9);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
+	world_free(w);
+}
+
+/* For a look at each of many runs, a long table would be read as often. */
+static void a_long_table_is_not_read_at_each_look(void **state)
+{
+	struct world *w = disk_world();
+	size_t room = 3000 * 64, n = 0;
+	AUTO(freep) char *text = xmalloc(room);
+
+	(void)state;
+	n += (size_t)snprintf(text, room, MOUNTS);
+	for (int i = 0; i < 3000; i++)
+		n += (size_t)snprintf(text + n, room - n, "%d 20 0:30 / /tmp/%d rw - tmpfs t rw\n",
+			100 + i, i);
+	memory_tree_link(w->proc, "10/ns/mnt",
+		"mnt:[2]"); /* who reads ours may do so for other reasons */
+	memory_tree_text(w->proc, "10/mountinfo", text);
+	follow(w, 10, 0);
+	look(w);
+	size_t once = memory_tree_reads(w->proc, "10/mountinfo");
+
+	assert_true(once > 0);
+	for (int i = 0; i < 30; i++)
+		look(w);
+	assert_in_range(memory_tree_reads(w->proc, "10/mountinfo"), 10 * once, 11 * once);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +390,10 @@ int main(void)
 		cmocka_unit_test(what_others_wrote_is_not_counted),
 		cmocka_unit_test(without_knowing_what_it_wrote_nothing_is_said),
 		cmocka_unit_test(another_mount_namespace_is_reached_through_the_process),
+		cmocka_unit_test(what_is_mounted_over_a_file_system_later_is_not_asked),
+		cmocka_unit_test(a_table_that_cannot_be_read_leads_nowhere),
+		cmocka_unit_test(paths_through_a_process_end_with_it),
+		cmocka_unit_test(a_long_table_is_not_read_at_each_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
