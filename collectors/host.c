@@ -23,6 +23,9 @@
 #define PROCESSES_KEPT_MAX   64
 #define GROUP_FILES_KEPT_MAX 512
 
+/* Most processes of all runs together: in a nest of runs all are in each, and a look at all takes long. */
+#define MEMBERS_MAX 100000
+
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
 bool status_is_of(struct scan status, pid_t pid)
 {
@@ -77,6 +80,8 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.scratch = xmalloc(h.scratch_size);
 	h.text = xcalloc(1, sizeof *h.text);
 	share_descriptors(&h);
+	h.members = xmalloc(sizeof *h.members);
+	*h.members = (struct run_members){.most = MEMBERS_MAX};
 	h.mounts = mount_watch_new(h.proc);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
@@ -100,6 +105,7 @@ void host_close(struct host *h)
 	free(h->scratch);
 	host_text_free(h->text);
 	free(h->processes_kept);
+	free(h->members);
 	free(h->group_files);
 	free(h->root_ends);
 	*h = (struct host){0};

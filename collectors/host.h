@@ -40,6 +40,11 @@ static inline void descriptors_give(struct descriptors *d, size_t n)
 		d->kept -= n;
 }
 
+/* Processes of all runs together; who is in several counts in each. */
+struct run_members {
+	size_t n, most;
+};
+
 /* Which cloud server this is, as far as is known; empty texts are unknown. */
 struct host_cloud {
 	char vendor[32], instance_type[64], region[64], zone[64], allocation[16];
@@ -68,7 +73,8 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	/* Files of control groups: those beyond are opened for each reading. And what tells of ends of roots (pidfd). */
 	struct descriptors *group_files, *root_ends;
-	struct mount_watch *mounts; /* NULL: what is mounted is read whenever it matters */
+	struct run_members *members; /* NULL = no bound */
+	struct mount_watch *mounts;  /* NULL: what is mounted is read whenever it matters */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 	struct host_text *text; /* of a file that several read in a tick; NULL = each reads it */

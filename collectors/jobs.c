@@ -10,7 +10,7 @@
 		.type = METRIC_##type_, .fold = FOLD_##fold_, .column = column_},
 #define JOB_COMBINE(id, combine, ...) [id] = COMBINE_##combine,
 
-enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_READ_AT, JOB_N_METRICS };
+enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_READ_AT, JOB_INCOMPLETE, JOB_N_METRICS };
 
 const struct metric run_metrics[] = {
 	RUN_METRICS(JOB_ROW)
@@ -23,6 +23,8 @@ const struct metric run_metrics[] = {
 	[JOB_READ_AT] = {.name = "rightsize_jobs_timestamp_seconds", .unit = "seconds",
 		.help = "When the runs of all jobs were looked at, since the Unix epoch: at most a second before the answer, "
 			"or ten times as long as a look takes"},
+	[JOB_INCOMPLETE] = {.name = "rightsize_jobs_incomplete_runs",
+		.help = "Runs that lack processes, as there are too many of all runs together: who is in several counts in each"},
 };
 /* clang-format on */
 
@@ -93,6 +95,15 @@ static void sort_by_job(struct jobs *j)
 	}
 }
 
+static size_t incomplete_runs(const struct jobs *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_runs; i++)
+		n += j->run[i]->tree.left_out;
+	return n;
+}
+
 static int jobs_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	(void)state;
@@ -102,8 +113,10 @@ static int jobs_collect(void *state, const struct host *host, struct block *out,
 	sort_by_job(host->jobs);
 	for (size_t i = 0; i < host->jobs->n_jobs; i++)
 		add_job(host->jobs->job[i], out);
-	if (host->jobs->read_at.ns)
+	if (host->jobs->read_at.ns) {
 		POINT(out, JOB_READ_AT, wall_seconds(host->jobs->read_at), NULL);
+		POINT(out, JOB_INCOMPLETE, (double)incomplete_runs(host->jobs), NULL);
+	}
 	return 0;
 }
 

@@ -19,9 +19,8 @@
 struct jobs;
 struct gpus; /* collectors/gpu.h */
 
-/* Most runs followed at the same time, and most processes of all runs together. */
-#define JOBS_RUNS_MAX      1000
-#define JOBS_PROCESSES_MAX 100000
+/* Most runs followed at the same time. The most processes of all of them together: host->members. */
+#define JOBS_RUNS_MAX 1000
 /* Most job names at /metrics; the one that was active the longest ago makes room. */
 #define JOBS_MAX 1000
 

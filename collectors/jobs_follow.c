@@ -305,8 +305,7 @@ static void let_go(struct tracked *t)
 {
 	ending_done(&t->ending);
 	account_let_go(t->account);
-	for (size_t i = 0; i < t->tree.n; i++)
-		member_done(&t->tree.member[i]);
+	process_tree_let_go(&t->tree);
 }
 
 static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/jobs.h"
 
 /* ---- finding a member by pid ---- */
 
@@ -48,10 +47,18 @@ void process_tree_reindex(struct process_tree *t)
 		index_add(t, i);
 }
 
+void process_tree_count(struct process_tree *t)
+{
+	if (t->all)
+		t->all->n += t->n - t->n_counted;
+	t->n_counted = t->n;
+}
+
 static size_t add(struct process_tree *t, const struct member *m)
 {
 	GROW(t->member, t->n, t->room);
 	t->member[t->n++] = *m;
+	process_tree_count(t);
 	t->generation++;
 	if (t->n_slots < t->n * 2)
 		process_tree_reindex(t);
@@ -80,8 +87,12 @@ static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 {
 	struct process_stat s;
 
-	if (t->n >= JOBS_PROCESSES_MAX || process_tree_find(t, pid) != PROCESS_TREE_NONE)
+	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)
 		return;
+	if (t->all && t->all->n >= t->all->most) {
+		t->left_out = true;
+		return;
+	}
 	if (process_read_stat(h, pid, &s) < 0 ||
 		(ppid && s.ppid != ppid && process_tree_find(t, s.ppid) == PROCESS_TREE_NONE))
 		return;
@@ -236,7 +247,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		return process_gone(code) ? -ESRCH : code;
 	if (start_ticks && s.start_ticks != start_ticks)
 		return -ESRCH;
-	*t = (struct process_tree){0};
+	*t = (struct process_tree){.all = h->members};
 
 	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
 	struct member reaper = {.pid = reaper_pid, .reaper = true};
@@ -314,11 +325,20 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
 	return now->processes;
 }
 
-void process_tree_done(struct process_tree *t)
+void process_tree_let_go(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		member_done(&t->member[i]);
 	free(t->member);
 	free(t->slot);
+	t->member = NULL;
+	t->slot = NULL;
+	t->n = t->room = t->n_slots = 0;
+	process_tree_count(t);
+}
+
+void process_tree_done(struct process_tree *t)
+{
+	process_tree_let_go(t);
 	*t = (struct process_tree){0};
 }

@@ -37,8 +37,11 @@ struct process_tree {
 	bool from_now;        /* see process_tree_from_now */
 	bool alone;           /* one live process: nobody to share memory with */
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
-	uint64_t vanished;     /* members that ever did */
-	uint64_t births;       /* of the machine, before the last look; 0 = unknown */
+	uint64_t vanished;       /* members that ever did */
+	uint64_t births;         /* of the machine, before the last look; 0 = unknown */
+	struct run_members *all; /* that n_counted of its members are counted in; NULL = none are */
+	size_t n_counted;
+	bool left_out;         /* some, ever: there were too many in all runs together */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 
@@ -68,7 +71,8 @@ void process_tree_from_now(struct process_tree *t);
 /*
  * Looks at every process of the tree, finds new ones, and brings total, peaks and now up to date. births: how many
  * processes and threads the machine has ever had, read before, 0 = unknown; when there were none since the last look
- * nobody is searched for. Returns the number of live processes: 0 = the run is over.
+ * nobody is searched for. Beyond what host->members allows nobody is taken in. Returns the number of live processes: 0 =
+ * the run is over.
  */
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now);
@@ -88,6 +92,8 @@ static inline pid_t process_tree_reaper(const struct process_tree *t)
 /* CPU time that is known at this moment; total has it as of the last look. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
+/* It will not be looked at again: forgets its members, and keeps what they made together. */
+void process_tree_let_go(struct process_tree *t);
 void process_tree_done(struct process_tree *t);
 
 /* ---- shared by the files of the tree ---- */
@@ -96,6 +102,8 @@ void process_tree_done(struct process_tree *t);
 /* Index of a member, PROCESS_TREE_NONE = none; and what keeps it so after members were removed. */
 size_t process_tree_find(const struct process_tree *t, pid_t pid);
 void process_tree_reindex(struct process_tree *t);
+/* After n changed. */
+void process_tree_count(struct process_tree *t);
 /*
  * Children of one that ended went to an ancestor, perhaps one that does not run for it: whichever adopts orphans
  * (prctl(2), PR_SET_CHILD_SUBREAPER). They are asked.

@@ -239,6 +239,7 @@ static void remove_vanished(struct process_tree *t)
 			t->member[n++] = t->member[i];
 	}
 	t->n = n;
+	process_tree_count(t);
 	t->generation++;
 	process_tree_reindex(t);
 }

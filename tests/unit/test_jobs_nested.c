@@ -1,0 +1,114 @@
+/* Runs within runs, whose processes are in each of them: how many there may be. */
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/jobs.h"
+#include "tests/support/jobs_world.h"
+
+#define ROOT     100
+#define CHILDREN 60
+/* collector_jobs has it after the rows of runs: rightsize_jobs_incomplete_runs. */
+#define INCOMPLETE_RUNS (RUN_N_METRICS + 4)
+
+static void follow_as(struct world *w, int pid, const char *run_id)
+{
+	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
+
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+}
+
+/* 100 with the children 101 to 160. */
+static struct world *family(struct run_members *members)
+{
+	struct world *w = world_new();
+	char list[CHILDREN * 4 + 1];
+	int n = 0;
+
+	w->host.members = members;
+	w->host.now.wall.ns = NS_PER_S;
+	put(w, &(struct fake){.pid = ROOT, .ppid = 1, .start = 5, .user = 1});
+	for (int pid = ROOT + 1; pid <= ROOT + CHILDREN; pid++) {
+		put(w, &(struct fake){.pid = pid, .ppid = ROOT, .start = 6, .user = 1});
+		children(w, pid, "");
+		n += snprintf(list + n, sizeof list - (size_t)n, "%d ", pid);
+	}
+	children(w, ROOT, list);
+	return w;
+}
+
+static double processes(const struct run_reading *r)
+{
+	return r->value[RUN_PROCESSES];
+}
+
+static double incomplete(struct world *w)
+{
+	static const struct collector *const only[] = {&collector_jobs, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(only);
+	struct snapshot *s = snapshot_take(pool);
+
+	assert_int_equal(collector_jobs.collect(NULL, &w->host, s->blocks, NULL), 0);
+	double ret = block_sum(s->blocks, INCOMPLETE_RUNS);
+
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return ret;
+}
+
+static void no_more_than_may_be_of_all_runs_together(void **state)
+{
+	struct run_members members = {.most = CHILDREN + 21};
+	struct world *w = family(&members);
+
+	(void)state;
+	follow_as(w, ROOT, "outer");
+	assert_double_equal(processes(look(w)), CHILDREN + 1, 0);
+	assert_double_equal(incomplete(w), 0, 0);
+	/* Another run of the same process, as of a job within a job. */
+	follow_as(w, ROOT, "inner");
+	const struct run_reading *runs = look(w);
+
+	assert_double_equal(processes(&runs[0]), CHILDREN + 1, 0);
+	assert_double_equal(processes(&runs[1]), 20, 0);
+	assert_int_equal(members.n, members.most);
+	assert_double_equal(incomplete(w), 1, 0);
+	/* Who is gone makes room, also when nobody has seen yet that the run ended. */
+	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
+		gone(w, pid);
+	look(w);
+	assert_int_equal(members.n, 0);
+	world_free(w);
+}
+
+static void a_run_that_ended_makes_room(void **state)
+{
+	struct run_members members = {.most = CHILDREN + 1};
+	struct world *w = family(&members);
+	double final[RUN_N_METRICS];
+
+	(void)state;
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = 1;
+	follow_as(w, ROOT, "outer");
+	look(w);
+	assert_int_equal(members.n, CHILDREN + 1);
+	jobs_conclude(w->host.jobs, "outer", final, FINAL_AT_LEAST);
+	assert_true(look(w)->ended); /* its processes are still there */
+	assert_int_equal(members.n, 0);
+	follow_as(w, ROOT, "again");
+	assert_double_equal(processes(&look(w)[1]), CHILDREN + 1, 0);
+	world_free(w);
+	assert_int_equal(members.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_more_than_may_be_of_all_runs_together),
+		cmocka_unit_test(a_run_that_ended_makes_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
