@@ -16,6 +16,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/historian.h"
 #include "exporter/inherited.h"
+#include "exporter/job_signals.h"
 #include "exporter/log.h"
 #include "exporter/privileges.h"
 #include "exporter/query.h"
@@ -28,47 +29,12 @@
 #define EXIT_SIGNAL         128
 #define FLUSH_SECONDS       10
 
-/* Signals that are about the program itself or cannot be caught. */
-static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP,
-	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
-
-static sigset_t original_mask;
 static struct inherited inherited;
-
-/*
- * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
- * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary, and the history or the log
- * may be as large as a limit allows, which a write says as well.
- */
-static struct disposition {
-	int number;
-	void (*ours)(int);
-	struct sigaction original;
-} dispositions[] = {
-	{.number = SIGCHLD, .ours = SIG_DFL},
-	{.number = SIGPIPE, .ours = SIG_IGN},
-	{.number = SIGXFSZ, .ours = SIG_IGN},
-};
-
-static void fill_set(sigset_t *set)
-{
-	sigfillset(set);
-	for (size_t i = 0; i < ARRAY_LEN(not_forwarded); i++)
-		sigdelset(set, not_forwarded[i]);
-}
 
 void wrapper_block_signals(void)
 {
-	sigset_t set;
-
 	inherited_read(&inherited);
-	fill_set(&set);
-	pthread_sigmask(SIG_BLOCK, &set, &original_mask);
-	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++) {
-		struct disposition *d = &dispositions[i];
-
-		sigaction(d->number, &(struct sigaction){.sa_handler = d->ours}, &d->original);
-	}
+	job_signals_block();
 }
 
 void wrapper_adopt_orphans(void)
@@ -120,9 +86,7 @@ static struct cpu_times cpu_times(const struct rusage *used)
  */
 static int become(char *const command[])
 {
-	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
-		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
+	job_signals_restore();
 	execvp(command[0], command);
 	return errno;
 }
@@ -195,6 +159,8 @@ static int start(struct job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
+	/* What comes while the process is made, the kernel gives to both of us. */
+	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
 	if (job->pid == 0)
@@ -326,29 +292,6 @@ static void on_child(struct app *app, struct job *job)
 		;
 }
 
-/*
- * A terminal tells all of its foreground group, and so the job too; but that it was hung up, it tells the leader of the
- * session alone (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
- */
-static bool reaches_job(const siginfo_t *info)
-{
-	bool hangup = info->si_signo == SIGHUP || info->si_signo == SIGCONT;
-
-	return info->si_code > 0 && !(hangup && getsid(0) == getpid());
-}
-
-/* As it would stop any other program: not where it is ignored, nor in a group that nobody would wake. */
-static void stop_as_asked(void)
-{
-	sigset_t stop;
-
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTSTP);
-	raise(SIGTSTP);
-	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
-	pthread_sigmask(SIG_BLOCK, &stop, NULL);
-}
-
 /* A job that does something else instead keeps the terminal, and us with it. */
 static void stop_with_job(struct job *job)
 {
@@ -358,12 +301,12 @@ static void stop_with_job(struct job *job)
 		info.si_pid != job->pid)
 		return;
 	job->is_to_stop = false;
-	stop_as_asked();
+	job_signals_stop();
 }
 
 static void forward(struct job *job, const siginfo_t *info)
 {
-	if (!reaches_job(info))
+	if (!job_signals_reach(info))
 		kill(job->pid, info->si_signo);
 	if (info->si_signo == SIGTSTP || info->si_signo == SIGCONT)
 		job->is_to_stop = info->si_signo == SIGTSTP;
@@ -374,7 +317,7 @@ static void wait_for_end(struct app *app, struct job *job)
 {
 	sigset_t set;
 
-	fill_set(&set);
+	job_signals_fill(&set);
 	/* What ended before the first look is found without its signal. */
 	on_child(app, job);
 	while (!job->ended) {

@@ -8,7 +8,8 @@
  * the job by themselves. One that a program sends to a whole process group or control group (timeout(1),
  * KillMode=control-group) reaches the job twice: it looks the same as one that was sent to us alone, the kernel tells
  * nobody what else it was sent to, and whether the job has caught it already cannot be seen, only whether it is still
- * pending. The run ends when the command does, whatever it left in the background.
+ * pending. What comes before the command has been started is the command's, too: where it ends it, it ended before it began.
+ * The run ends when the command does, whatever it left in the background.
  */
 #ifndef EXPORTER_WRAPPER_H
 #define EXPORTER_WRAPPER_H

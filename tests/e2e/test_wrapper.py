@@ -1,9 +1,12 @@
 """run: the job does not notice that it is watched, and what it did is recorded."""
 import contextlib
 import os
+import pathlib
 import pty
+import re
 import resource
 import signal
+import sqlite3
 import subprocess
 
 from support import DEADLINE, EXPORTER, Case, children_of, clean_environment, main, python_job, wait_until
@@ -217,6 +220,60 @@ for line in sys.stdin:
         os.write(terminal, b"end\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
 
+
+    def test_what_comes_before_the_job_was_started_is_not_lost(self):
+        """While somebody holds the history the start takes a while: whoever interrupts it does not want the job."""
+        for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT), (b"", signal.SIGTERM)):
+            for ignored in (False, True):
+                with self.subTest(number=number, ignored=ignored):
+                    code, output = self.signal_before_the_start(key, number, ignored)
+                    self.assertEqual(code, 0 if ignored else 128 + number)
+                    self.assertEqual(b"it runs" in output, ignored)
+        self.assertEqual([r["exit_signal"] for r in self.runs() if r["exit_signal"]],
+                         [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT])
+
+    def signal_before_the_start(self, key, number, ignored):
+        """Exit code and output of a wrapper that is held up until the signal is there, by the key of its terminal or else sent."""
+        with self.held_history():
+            pid, terminal = pty.fork()
+            if pid == 0:
+                signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
+                os.execve(EXPORTER, [EXPORTER, *self.wrapper_arguments(["echo", "it runs"], flags=["--quiet"])], self.environment)
+            self.addCleanup(os.close, terminal)
+            wait_until(lambda: self.has_signal(pid, "SigBlk", number), "signals that are blocked")
+            if key:
+                os.write(terminal, key)
+            else:
+                os.kill(pid, number)
+            wait_until(lambda: self.has_signal(pid, "ShdPnd", number), "a signal that waits")
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        output = b""
+        with contextlib.suppress(OSError):
+            while part := os.read(terminal, 1000):
+                output += part
+        return code, output
+
+    def test_a_stop_before_the_job_was_started_stops_the_wrapper(self):
+        with self.held_history():
+            wrapper = self.start_run(["true"], process_group=0)
+            wait_until(lambda: self.has_signal(wrapper.process.pid, "SigBlk", signal.SIGTSTP), "signals that are blocked")
+            wrapper.send(signal.SIGTSTP)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(wrapper.process.pid, os.WUNTRACED)[1]))
+        self.assertEqual(children_of(wrapper.process.pid), [])
+        wrapper.send(signal.SIGCONT)
+        self.assertEqual(wrapper.wait(), 0)
+
+    @contextlib.contextmanager
+    def held_history(self):
+        """Whoever opens the history waits."""
+        with contextlib.closing(sqlite3.connect(self.history)) as holder:
+            holder.executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+            yield
+
+    @staticmethod
+    def has_signal(pid, field, number):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return int(re.search(rf"^{field}:\s*(\w+)$", status, re.M)[1], 16) >> (number - 1) & 1
 
     def wrapper_in_a_terminal(self, command):
         """Its pid, and the terminal of which it leads the session; when the job said that it is ready."""

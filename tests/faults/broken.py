@@ -39,7 +39,7 @@ ROWS = {
         "exporter/historian.c", "	ring_put_back(&h->ring, &work->batch);", "	ring_done(&work->batch);",
         "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),
     "a signal at the largest file": (
-        "exporter/wrapper.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
+        "exporter/job_signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
         "test_faults_history.py:LargestFile"),
     "room for eight samples": (
         "exporter/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
