@@ -19,6 +19,7 @@
 #include "exporter/historian.h"
 #include "exporter/http.h"
 #include "exporter/identity.h"
+#include "exporter/leave.h"
 #include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/manual.h"
@@ -137,7 +138,6 @@ static void stop_history(struct forwarder *f, struct app *app, int exit_code)
 {
 	int stuck = stop_forwarder(f, app);
 
-	outlooks_stop(app->outlooks);
 	if (!stuck)
 		stuck = historian_stop(app->historian);
 	if (stuck) {
@@ -154,6 +154,13 @@ static void stop_http(struct http *h, struct app *app, int exit_code)
 	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
 	fflush(stdout);
 	_exit(exit_code);
+}
+
+static void stop_watching(struct http *h, struct app *app, int exit_code)
+{
+	stop_http(h, app, exit_code);
+	sampler_stop(app->sampler);
+	outlooks_stop(app->outlooks);
 }
 
 /* ---- serve ---- */
@@ -222,13 +229,16 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		service_notify("STOPPING=1");
 		ending_linger(app, set);
 	}
+	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
+	struct leave *leave = leave_begin(app, exit_code);
+
 	service_stop(service);
 	costs_stop(costs);
 	follower_stop(follower);
-	stop_http(http, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
-	sampler_stop(app->sampler);
+	stop_watching(http, app, exit_code);
+	leave_reached(leave);
 	ending_close_runs(app, self);
-	stop_history(forwarder, app, code ? EXIT_FAILURE : EXIT_SUCCESS);
+	stop_history(forwarder, app, exit_code);
 	machine_stop(app->machine);
 	return code;
 }
@@ -356,8 +366,10 @@ static int run_job(struct app *app, char **command)
 	if (start_forwarder(&forwarder, app, &e))
 		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
-	stop_http(http, app, code);
-	sampler_stop(app->sampler);
+	struct leave *leave = leave_begin(app, code);
+
+	stop_watching(http, app, code);
+	leave_reached(leave);
 	stop_history(forwarder, app, code);
 	machine_stop(app->machine);
 	columns_done(&app->columns);

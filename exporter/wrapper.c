@@ -17,6 +17,7 @@
 #include "exporter/historian.h"
 #include "exporter/inherited.h"
 #include "exporter/job_signals.h"
+#include "exporter/leave.h"
 #include "exporter/log.h"
 #include "exporter/privileges.h"
 #include "exporter/query.h"
@@ -377,6 +378,12 @@ static void write_report(struct app *app, const struct job *job)
 	query_main(app, query_route("report"), 3, (char *[]){run, output, file});
 }
 
+static int exit_code_of_job(const struct job *job)
+{
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
+					EXIT_SIGNAL + WTERMSIG(job->status);
+}
+
 static void conclude(struct app *app, const struct job *job)
 {
 	double final[RUN_N_METRICS];
@@ -404,10 +411,14 @@ static void conclude(struct app *app, const struct job *job)
 			job->run_id, NULL);
 		return;
 	}
+	/* Both read the history. */
+	struct leave *leave = leave_begin(app, exit_code_of_job(job));
+
 	if (!app->options->quiet)
 		summary_print(app, job->run_id);
 	if (app->options->run_report)
 		write_report(app, job);
+	leave_reached(leave);
 }
 
 static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
@@ -422,8 +433,7 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 	wait_for_end(app, job);
 	if (job->followed)
 		conclude(app, job);
-	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
-					EXIT_SIGNAL + WTERMSIG(job->status);
+	return exit_code_of_job(job);
 }
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])

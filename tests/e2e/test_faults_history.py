@@ -233,6 +233,28 @@ class Stalled(Job):
         self.assert_history_intact()
 
 
+    def test_what_reads_holds_up_no_end(self):
+        """A server, whose threads look into the history whenever somebody wrote, and a wrapper that tells what its run was."""
+        stall = self.folder / "stall"
+        theirs = dict(self.environment)
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
+        self.run_job(["true"], env=theirs)
+        server = self.serve()
+        wrapper = self.start_run(["sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
+        wait_until(lambda: len(server.get("/runs?job_name=job").json["runs"]) == 2, "a run that is recorded")
+        stall.touch()
+        self.run_job(["true"], env=theirs)
+        wait_until((self.folder / "stall.waits").exists, "a read that waits")
+        server.send(signal.SIGTERM)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(server.wait(), 0)
+        server.says("level=error.*disk does not answer")
+        self.assertEqual(wrapper.wait(), 3)
+        stall.unlink()
+        self.assert_history_intact()
+
+
 class Replaced(Job):
     def test_deleted_while_a_run_goes_on(self):
         wrapper = self.begin()

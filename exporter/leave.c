@@ -1,0 +1,64 @@
+/* The thread that ends the program when others do not. */
+#include "exporter/leave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/thread.h"
+#include "exporter/historian.h"
+#include "exporter/log.h"
+#include "exporter/pause.h"
+
+#define STACK_SIZE (64 * 1024)
+
+struct leave {
+	struct app *app;
+	int exit_code;
+	pthread_t thread;
+	struct pause pause;
+};
+
+static void *watch(void *context)
+{
+	struct leave *l = context;
+
+	if (!pause_wait(&l->pause, LEAVE_SECONDS))
+		return NULL;
+	log_line(LOG_LEVEL_ERROR,
+		"what reads the history could not be ended: its disk does not answer", NULL);
+	historian_flush(l->app->historian, HISTORIAN_STOP_SECONDS);
+	fflush(stdout);
+	_exit(l->exit_code);
+}
+
+static void leave_free(struct leave *l)
+{
+	pause_done(&l->pause);
+	free(l);
+}
+
+struct leave *leave_begin(struct app *app, int exit_code)
+{
+	struct leave *l = app->historian ? xcalloc(1, sizeof *l) : NULL;
+
+	if (!l)
+		return NULL;
+	l->app = app;
+	l->exit_code = exit_code;
+	pause_init(&l->pause);
+	if (thread_start(&l->thread, "leave", STACK_SIZE, watch, l, NULL) == 0)
+		return l;
+	leave_free(l);
+	return NULL;
+}
+
+void leave_reached(struct leave *l)
+{
+	if (!l)
+		return;
+	pause_stop(&l->pause);
+	pthread_join(l->thread, NULL);
+	leave_free(l);
+}
