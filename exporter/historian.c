@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/thread.h"
 #include "exporter/writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
@@ -52,13 +53,13 @@ struct historian {
 	uint64_t handed;        /* events */
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
-	bool stop, hurry, suspect, ended;
+	bool stop, hurry, gave_up, suspect, ended;
 	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
 	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
+	double pause;                   /* after the last failure, in seconds */
 	struct historian_health health;
 
 	struct writer writer; /* of the thread alone */
-	double pause;         /* likewise */
 	unsigned commits;     /* likewise */
 };
 
@@ -336,21 +337,41 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_of_finish(f));
 }
 
-bool historian_flush(struct historian *h, double timeout_seconds)
+/* hurry NULL: nothing ends it but the time. */
+static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
-	double deadline = writer_clock() + timeout_seconds;
-
 	pthread_mutex_lock(&h->lock);
+	double deadline = writer_clock() + (h->gave_up ? 0 : timeout_seconds);
 	uint64_t target = h->handed;
 
 	h->hurry = true;
 	pthread_cond_signal(&h->wake);
-	while (h->settled < target && writer_clock() < deadline)
-		wait_until(&h->progress, &h->lock, deadline);
+	while (h->settled < target && writer_clock() < deadline && !(hurry && thread_hurry(hurry)))
+		wait_until(&h->progress, &h->lock,
+			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
 	bool done = h->settled >= target;
 
 	pthread_mutex_unlock(&h->lock);
 	return done;
+}
+
+bool historian_flush(struct historian *h, double timeout_seconds)
+{
+	return flush(h, timeout_seconds, NULL);
+}
+
+bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry)
+{
+	while (thread_hurry(hurry))
+		;
+	return flush(h, timeout_seconds, hurry);
+}
+
+void historian_give_up(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->gave_up = true;
+	pthread_mutex_unlock(&h->lock);
 }
 
 int historian_do(struct historian *h,
@@ -422,12 +443,16 @@ int historian_stop(struct historian *h)
 {
 	if (!h)
 		return 0;
-	double leave_at =
-		writer_clock() + seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS);
-
 	pthread_mutex_lock(&h->lock);
+	double stop = seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
+	double leave_at =
+		writer_clock() +
+		(h->gave_up ? stop : seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
+
 	h->stop = true;
-	h->stop_at = writer_clock() + seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
+	h->stop_at = writer_clock() + (h->gave_up ? 0 : stop);
+	/* The one attempt is still to come. */
+	h->pause = 0;
 	h->upkeep_until =
 		writer_clock() + seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
 	h->paused_until = h->upkeep_at = 0;

@@ -10,6 +10,7 @@
 #ifndef EXPORTER_HISTORIAN_H
 #define EXPORTER_HISTORIAN_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "exporter/history.h"
@@ -68,6 +69,15 @@ int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
+/* As historian_flush, but waits no longer when one of these signals comes, as thread_join does. */
+bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry);
+
+/*
+ * What was waited for in vain is not waited for again: from now on no flush waits, and historian_stop tries once to write
+ * what is left.
+ */
+void historian_give_up(struct historian *h);
+
 /*
  * The runs that were left open and go on were handed over: those of which that is not true may be closed. Without it a
  * run that ends while a server starts would be taken for interrupted until the server has written how it ended.
@@ -87,8 +97,9 @@ struct historian_health historian_health(struct historian *h);
 
 /*
  * Drains, commits, enforces the limits for half a second at most, closes; logs what was lost. NULL does nothing. After
- * HISTORIAN_STOP_SECONDS it gives up as soon as an attempt fails. -ETIMEDOUT after HISTORIAN_LEAVE_SECONDS: the thread is
- * still in the disk, and nothing was freed; leave by _exit(2), or call it again.
+ * HISTORIAN_STOP_SECONDS it gives up as soon as an attempt fails. -ETIMEDOUT after HISTORIAN_LEAVE_SECONDS, or after
+ * historian_give_up HISTORIAN_STOP_SECONDS: the thread is still in the disk, and nothing was freed; leave by _exit(2), or
+ * call it again.
  */
 int historian_stop(struct historian *h);
 

@@ -97,6 +97,8 @@ static int cannot_create(const struct history *h, struct err *e)
 
 	if (access(h->path, F_OK) == 0 || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
 		return 0;
+	if (errno == ENOENT)
+		return err_set(e, -ENOENT, "history %s: there is no folder %s", h->path, folder);
 	return err_system(e, -errno, "history %s: user %u may not write into %s", h->path,
 		(unsigned)geteuid(), folder);
 }

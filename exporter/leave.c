@@ -54,6 +54,15 @@ struct leave *leave_begin(struct app *app, int exit_code)
 	return NULL;
 }
 
+void leave_hurry(sigset_t *ret)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		sigaddset(ret, ends[i]);
+}
+
 void leave_reached(struct leave *l)
 {
 	if (!l)

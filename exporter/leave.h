@@ -5,6 +5,8 @@
 #ifndef EXPORTER_LEAVE_H
 #define EXPORTER_LEAVE_H
 
+#include <signal.h>
+
 #include "exporter/app.h"
 
 /* A little more than http_stop takes for itself. */
@@ -19,5 +21,8 @@ struct leave;
  */
 struct leave *leave_begin(struct app *app, int exit_code);
 void leave_reached(struct leave *l); /* NULL does nothing */
+
+/* The signals by which whoever waits for our end says, once more, that it is to come now. */
+void leave_hurry(sigset_t *ret);
 
 #endif

@@ -96,11 +96,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.alive = process_alive,
 		.upkeep_waits = app->self != NULL,
 	};
-	int code = make_folder_of(app->history_path, e);
 
-	if (code == 0)
-		give_to_folders_owner(app->history_path);
-	return code ? code : historian_start(&app->historian, &c, e);
+	return historian_start(&app->historian, &c, e);
 }
 
 /* Without --forward.url there is none. */
@@ -121,15 +118,13 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 /* What ended at the end is on disk before the forwarder looks for the last time. */
 static int stop_forwarder(struct forwarder *f, struct app *app)
 {
-	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
 	sigset_t hurry;
 
 	if (!f)
 		return 0;
-	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	sigemptyset(&hurry);
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		sigaddset(&hurry, ends[i]);
+	leave_hurry(&hurry);
+	if (!historian_flush_unless(app->historian, HISTORIAN_STOP_SECONDS, &hurry))
+		historian_give_up(app->historian);
 	return forwarder_stop(f, app->options->forward_timeout, &hurry);
 }
 

@@ -388,6 +388,7 @@ static void conclude(struct app *app, const struct job *job)
 {
 	double final[RUN_N_METRICS];
 	struct now ended = now_read();
+	sigset_t hurry;
 	bool exited = WIFEXITED(job->status);
 	struct run_finish finish = {
 		.run_id = job->run_id,
@@ -406,7 +407,9 @@ static void conclude(struct app *app, const struct job *job)
 	final_of(job, final);
 	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
 	sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish);
-	if (!historian_flush(app->historian, FLUSH_SECONDS)) {
+	leave_hurry(&hurry);
+	if (!historian_flush_unless(app->historian, FLUSH_SECONDS, &hurry)) {
+		historian_give_up(app->historian);
 		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
 			job->run_id, NULL);
 		return;

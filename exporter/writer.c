@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter/paths.h"
+
 /* A disk that damages each fresh file at once must not be filled with files set aside. */
 #define SET_ASIDE_SECONDS 60
 
@@ -47,7 +49,13 @@ int writer_open(struct writer *w, struct err *e)
 
 	if (w->history)
 		return 0;
-	int code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
+	/* Each time: the folder may have been deleted with the file. */
+	int code = make_folder_of(w->config->path, e);
+
+	if (code)
+		return code;
+	give_to_folders_owner(w->config->path);
+	code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
 		&notice, e);
 
 	say_set_aside(&notice);

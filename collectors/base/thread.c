@@ -6,9 +6,6 @@
 
 #include "collectors/base/clock.h"
 
-/* So late at most is a signal seen. */
-#define HURRY_SECONDS 0.1
-
 int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*function)(void *),
 	void *context, struct err *e)
 {
@@ -25,7 +22,7 @@ int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*functio
 	return 0;
 }
 
-static bool has_come(const sigset_t *signals)
+bool thread_hurry(const sigset_t *signals)
 {
 	return sigtimedwait(signals, NULL, &(struct timespec){0}) > 0;
 }
@@ -35,7 +32,7 @@ bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
 	struct mono begin = now_read().mono;
 	double left = seconds;
 
-	while (has_come(hurry))
+	while (thread_hurry(hurry))
 		;
 	do {
 		struct timespec until = monotonic_after(fmin(left, HURRY_SECONDS));
@@ -43,6 +40,6 @@ bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
 		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
 			return true;
 		left = seconds - mono_seconds_between(begin, now_read().mono);
-	} while (left > 0 && !has_come(hurry));
+	} while (left > 0 && !thread_hurry(hurry));
 	return false;
 }

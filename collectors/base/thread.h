@@ -21,4 +21,8 @@ int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*functio
  */
 bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry);
 
+/* Takes one of these signals, which all threads block; false: none waits. Who waits for more than that looks so often. */
+bool thread_hurry(const sigset_t *signals);
+#define HURRY_SECONDS 0.1
+
 #endif

@@ -233,28 +233,6 @@ class Stalled(Job):
         self.assert_history_intact()
 
 
-    def test_what_reads_holds_up_no_end(self):
-        """A server, whose threads look into the history whenever somebody wrote, and a wrapper that tells what its run was."""
-        stall = self.folder / "stall"
-        theirs = dict(self.environment)
-        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
-        self.run_job(["true"], env=theirs)
-        server = self.serve()
-        wrapper = self.start_run(["sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
-        wait_until(lambda: len(server.get("/runs?job_name=job").json["runs"]) == 2, "a run that is recorded")
-        stall.touch()
-        self.run_job(["true"], env=theirs)
-        wait_until((self.folder / "stall.waits").exists, "a read that waits")
-        server.send(signal.SIGTERM)
-        wrapper.process.stdin.close()
-        wrapper.process.stdin = None
-        self.assertEqual(server.wait(), 0)
-        server.says("level=error.*disk does not answer")
-        self.assertEqual(wrapper.wait(), 3)
-        stall.unlink()
-        self.assert_history_intact()
-
-
 class Replaced(Job):
     def test_deleted_while_a_run_goes_on(self):
         wrapper = self.begin()
@@ -262,6 +240,18 @@ class Replaced(Job):
         for file in self.folder.glob("history.db*"):
             file.unlink()
         wait_until(pathlib.Path(self.history).exists, "a new file")
+        self.wait_for(wrapper, "samples_written_total", 10)
+        self.end(wrapper)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertGreater(self.only_run()["samples"], 0)
+        self.assert_history_intact()
+
+    def test_deleted_with_its_folder_while_a_run_goes_on(self):
+        folder = self.folder / "of-its-own"
+        self.history = str(folder / "history.db")
+        wrapper = self.begin()
+        self.wait_for(wrapper, "samples_written_total", 2)
+        folder.rename(self.folder / "away")
         self.wait_for(wrapper, "samples_written_total", 10)
         self.end(wrapper)
         self.assertEqual(self.only_run()["outcome"], "succeeded")

@@ -178,7 +178,7 @@ ROWS = {
         "exporter/setbacks.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",
         "test_forward.py:Forward.test_a_run_that_always_fails_holds_up_no_other"),
     "a second signal waits, too": (
-        "collectors/base/thread.c", "	} while (left > 0 && !has_come(hurry));", "	} while (left > 0);",
+        "collectors/base/thread.c", "	} while (left > 0 && !thread_hurry(hurry));", "	} while (left > 0);",
         "test_forward.py:Forward.test_a_second_signal_ends_the_waiting"),
     "any certificate is somebody's": (
         "exporter/web_tls.c", "	if (c->n_sans > 0 && !any_san_allowed(c, &certificates[0]))",

@@ -66,13 +66,17 @@ static void a_bad_path_is_an_error_at_the_start(void **state)
 {
 	struct fixture *f = *state;
 	struct historian_config c = config_of(f);
+	char below[sizeof f->folder.file + 16];
 	struct err e = {0};
 
 	c.path = f->folder.path;
 	assert_int_equal(historian_start(&f->h, &c, &e), -EISDIR);
 	assert_non_null(strstr(e.text, f->folder.path));
-	c.path = "/nonexistent/history.db";
-	assert_int_equal(historian_start(&f->h, &c, &e), -ENOENT);
+	/* A folder is made, but not where a file is. */
+	test_write_file(f->folder.file, "x", 1);
+	snprintf(below, sizeof below, "%s/history.db", f->folder.file);
+	c.path = below;
+	assert_int_equal(historian_start(&f->h, &c, &e), -ENOTDIR);
 	assert_null(f->h);
 }
 
@@ -154,6 +158,23 @@ static void a_deleted_file_is_made_anew(void **state)
 
 	assert_int_equal(history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
 	assert_int_equal(test_count_runs(h, NULL), 1);
+}
+
+static void a_deleted_folder_is_made_anew_with_its_file(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	begin(f, "r1");
+	add_samples(f, "r1", 0, 3);
+	assert_true(historian_flush(f->h, LONG));
+	test_folder_remove(&f->folder);
+	add_samples(f, "r1", 3, 4);
+	assert_true(historian_flush(f->h, LONG));
+	assert_int_equal(read_run(f, "r1").samples, 4);
+	finish(f, "r1");
+	assert_true(historian_flush(f->h, LONG));
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
 }
 
 static sqlite3 *lock_file(const char *path)
@@ -383,6 +404,7 @@ int main(void)
 		TEST(damage_in_use_loses_no_queued_row),
 		TEST(suspicion_without_cause_changes_nothing),
 		TEST(a_deleted_file_is_made_anew),
+		TEST(a_deleted_folder_is_made_anew_with_its_file),
 		TEST(while_another_holds_the_lock_rows_wait),
 		TEST(past_the_bound_the_oldest_samples_go_but_no_run),
 		TEST(a_full_disk_makes_rows_wait),

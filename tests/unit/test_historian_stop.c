@@ -4,7 +4,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <time.h>
 
+#include <sqlite3.h>
+
+#include "collectors/base/thread.h"
 #include "exporter/writer.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/historian_world.h"
@@ -82,6 +87,74 @@ static void a_slow_disk_loses_no_end_that_can_be_written(void **state)
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
 }
 
+static void what_was_waited_for_in_vain_is_not_waited_for_again(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+
+	/* Whatever waited for these would not end in time. */
+	c.stop_seconds = c.leave_seconds = 1000 * LONG;
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
+	begin(f, "r1");
+	assert_false(historian_flush(f->h, 0.02));
+	historian_give_up(f->h);
+	assert_false(historian_flush(f->h, 1000 * LONG));
+	assert_int_equal(historian_stop(f->h), 0);
+	f->h = NULL;
+	failing_vfs_heal();
+}
+
+static void after_giving_up_what_can_be_written_is(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
+	begin(f, "r1");
+	while (historian_health(f->h).errors < 3)
+		assert_false(historian_flush(f->h, 0.02));
+	historian_give_up(f->h);
+	failing_vfs_heal();
+	finish(f, "r1");
+	assert_int_equal(historian_stop(f->h), 0);
+	f->h = NULL;
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+}
+
+static void a_signal_ends_the_waiting(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+	sigset_t hurry;
+
+	sigemptyset(&hurry);
+	sigaddset(&hurry, SIGUSR1);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &hurry, NULL), 0);
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	failing_vfs_hang(VFS_WRITE);
+	begin(f, "r1");
+	failing_vfs_wait_hanging();
+	/* One from before does not count. */
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_false(historian_flush_unless(f->h, 0.02, &hurry));
+	assert_false(thread_hurry(&hurry));
+
+	timer_t timer;
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	const struct itimerspec soon = {.it_value = {.tv_nsec = 20000000}};
+
+	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+	assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
+	assert_false(historian_flush_unless(f->h, 1000 * LONG, &hurry));
+	assert_int_equal(timer_delete(timer), 0);
+	failing_vfs_heal();
+	assert_true(historian_flush_unless(f->h, LONG, &hurry));
+	historian_stop(f->h);
+	f->h = NULL;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -89,6 +162,9 @@ int main(void)
 		TEST(stopping_writes_what_is_left),
 		TEST(a_disk_that_hangs_does_not_hold_the_end),
 		TEST(a_slow_disk_loses_no_end_that_can_be_written),
+		TEST(what_was_waited_for_in_vain_is_not_waited_for_again),
+		TEST(after_giving_up_what_can_be_written_is),
+		TEST(a_signal_ends_the_waiting),
 	};
 
 	failing_vfs_register();

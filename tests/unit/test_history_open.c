@@ -317,6 +317,19 @@ static void a_folder_in_which_none_can_be_made_is_named(void **state)
 	assert_non_null(strstr(e.text, "Permission denied"));
 }
 
+static void a_folder_that_is_not_there_is_told(void **state)
+{
+	const struct test_folder *f = *state;
+	char path[sizeof f->path + 16];
+	struct history *h;
+	struct err e = {0};
+
+	snprintf(path, sizeof path, "%s/none/h.db", f->path);
+	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "there is no folder"));
+	assert_non_null(strstr(e.text, "/none"));
+}
+
 static void a_folder_that_may_not_be_written_is_told_but_read(void **state)
 {
 	struct test_folder *f = *state;
@@ -455,6 +468,7 @@ int main(void)
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),
 		TEST(a_folder_in_which_none_can_be_made_is_named),
+		TEST(a_folder_that_is_not_there_is_told),
 		TEST(a_folder_that_may_not_be_written_is_told_but_read),
 		TEST(a_file_deleted_while_open_is_noticed),
 		TEST(memory_is_shared_by_the_handles_of_the_process),

@@ -1,0 +1,57 @@
+"""The end of servers and wrappers while the history can be neither read nor written."""
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+from support import children_of, main, wait_until
+from test_faults_history import Job
+
+
+class Ending(Job):
+    def test_a_disk_that_hangs_at_reading_does_not_hold_it_up(self):
+        """A server, whose threads look into the history whenever somebody wrote, and a wrapper that tells what its run was."""
+        stall = self.folder / "stall"
+        theirs = dict(self.environment)
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
+        self.run_job(["true"], env=theirs)
+        server = self.serve()
+        wrapper = self.start_run(["sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
+        wait_until(lambda: len(server.get("/runs?job_name=job").json["runs"]) == 2, "a run that is recorded")
+        stall.touch()
+        self.run_job(["true"], env=theirs)
+        wait_until((self.folder / "stall.waits").exists, "a read that waits")
+        server.send(signal.SIGTERM)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(server.wait(), 0)
+        server.says("level=error.*disk does not answer")
+        self.assertEqual(wrapper.wait(), 3)
+        stall.unlink()
+        self.assert_history_intact()
+
+    def test_an_interrupt_ends_the_waiting_for_another_writer(self):
+        """By itself a wrapper waits ten seconds for the end of its run to be written."""
+        wrapper = self.begin()
+        self.wait_for(wrapper, "samples_written_total", 3)
+        with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            wrapper.process.stdin.close()
+            wrapper.process.stdin = None
+            wait_until(lambda: not children_of(wrapper.pid), "the end of the job")
+            begun = time.monotonic()
+
+            def interrupted():
+                wrapper.send(signal.SIGINT)
+                return wrapper.process.poll() is not None
+            wait_until(interrupted, "the end")
+            # An attempt to write takes two seconds, and one more is made.
+            self.assertLess(time.monotonic() - begun, 9)
+            wrapper.says("the end of the run is not on disk yet")
+            self.assertEqual(wrapper.wait(), 0)
+
+
+if __name__ == "__main__":
+    main()
