@@ -59,8 +59,10 @@ struct historian {
 	double pause;                   /* after the last failure, in seconds */
 	struct historian_health health;
 
-	struct writer writer; /* of the thread alone */
-	unsigned commits;     /* likewise */
+	struct writer writer;             /* of the thread alone */
+	unsigned commits;                 /* likewise */
+	uint64_t said_dropped, said_lost; /* likewise: as of the last look */
+	struct complaint joining, losing; /* likewise */
 };
 
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
@@ -79,6 +81,7 @@ struct work {
 	bool suspect, upkeep; /* to be done */
 	bool last;            /* the upkeep after all that was handed over */
 	struct written written;
+	uint64_t dropped, lost; /* of the ring's samples, since the start */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;
@@ -146,7 +149,12 @@ static void take_work(struct historian *h, struct work *work)
 {
 	double now = writer_clock();
 
-	*work = (struct work){.suspect = h->suspect, .written.seconds = NAN};
+	*work = (struct work){
+		.suspect = h->suspect,
+		.written.seconds = NAN,
+		.dropped = h->ring.samples_dropped,
+		.lost = h->ring.samples_lost,
+	};
 	h->suspect = h->hurry = false;
 	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
 	h->samples_at_hand = work->batch.samples;
@@ -213,6 +221,21 @@ static void run_calls(struct historian *h)
 	}
 }
 
+static void say_dropped(struct historian *h, const struct work *work)
+{
+	bool dropped = work->dropped > h->said_dropped, lost = work->lost > h->said_lost;
+
+	h->said_dropped = work->dropped;
+	h->said_lost = work->lost;
+	if (dropped && complaint_due(&h->joining))
+		log_line(LOG_LEVEL_WARN,
+			"too many samples wait for the history: the oldest of each run become one",
+			NULL);
+	if (lost && complaint_due(&h->losing))
+		log_line(LOG_LEVEL_ERROR,
+			"too many runs wait for the history: what some of them used is lost", NULL);
+}
+
 static void *historian_loop(void *context)
 {
 	struct historian *h = context;
@@ -232,6 +255,7 @@ static void *historian_loop(void *context)
 			break;
 		take_work(h, &work);
 		pthread_mutex_unlock(&h->lock);
+		say_dropped(h, &work);
 		failed = do_work(h, &work, &e) < 0;
 		if (failed)
 			at_once = writer_recover(&h->writer, &e);
@@ -260,6 +284,7 @@ static void init(struct historian *h, const struct historian_config *c)
 	h->config.path = h->path = xstrdup(c->path);
 	h->ring.max_samples = HISTORIAN_RING_SAMPLES;
 	h->ring.max_runs = HISTORIAN_RING_RUNS;
+	h->ring.columns = c->columns;
 	h->health.last_commit_seconds = NAN;
 	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
 	writer_init(&h->writer, &h->config);

@@ -1,7 +1,7 @@
 /*
  * The thread that writes the history. Others hand it events through a bounded ring and never wait
  * for the disk; while the disk is slow, full or locked, events queue and are tried again, and past
- * the bound the oldest samples are dropped and counted. Begins and finishes of runs stay, up to a
+ * the bound the oldest samples of a run become one, which is counted and logged. Begins and finishes of runs stay, up to a
  * bound of their own that only a disk that is gone for days reaches.
  *
  * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file

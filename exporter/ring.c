@@ -1,8 +1,12 @@
 /* A bounded queue of events. */
 #include "exporter/ring.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* So many events are looked at to find what can be joined: half a millisecond. */
+#define STEPS_MAX 65536
 
 /* ---- events: one allocation each, texts behind the struct ---- */
 
@@ -130,6 +134,67 @@ static struct event *take_behind(struct ring *r, struct event *previous)
 	return e;
 }
 
+static bool is_finish_of(const struct event *e, const char *run_id)
+{
+	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
+}
+
+/* The next sample of the same run; NULL: there is none. */
+static struct event *next_of_run(const struct event *e, size_t *steps)
+{
+	const char *run_id = e->sample.run_id;
+
+	for (struct event *v = e->next; v && *steps && !is_finish_of(v, run_id); v = v->next) {
+		if (v->kind == EVENT_SAMPLE && strcmp(v->sample.run_id, run_id) == 0)
+			return v;
+		--*steps;
+	}
+	return NULL;
+}
+
+/* What is unknown of one interval is all in the other, or unknown of both. */
+static double joined(enum metric_fold how, double earlier, double later)
+{
+	switch (how) {
+	case FOLD_DELTA:
+		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
+	case FOLD_PEAK:
+		return fmax(earlier, later);
+	case FOLD_VALUE:
+	case FOLD_NONE:
+		return later;
+	}
+	return later;
+}
+
+static void join(const struct columns *columns, const struct sample *earlier, struct sample *later)
+{
+	later->duration += earlier->duration;
+	for (size_t i = 0; i < columns->n; i++)
+		later->value[i] =
+			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
+}
+
+/* The oldest sample that has a next one. */
+static bool join_oldest(struct ring *r)
+{
+	struct event *previous = NULL;
+	size_t steps = STEPS_MAX;
+
+	for (struct event *e = r->first; e && steps; e = e->next) {
+		struct event *next = e->kind == EVENT_SAMPLE ? next_of_run(e, &steps) : NULL;
+
+		if (next) {
+			join(r->columns, &e->sample, &next->sample);
+			free(take_behind(r, previous));
+			return true;
+		}
+		previous = e;
+		steps -= steps > 0;
+	}
+	return false;
+}
+
 static void drop_oldest(struct ring *r, bool sample)
 {
 	struct event *previous = NULL, *e = r->first;
@@ -145,7 +210,10 @@ static void drop_oldest(struct ring *r, bool sample)
 static void keep_bounds(struct ring *r)
 {
 	for (; r->max_samples && r->samples > r->max_samples; r->samples_dropped++)
-		drop_oldest(r, true);
+		if (!join_oldest(r)) {
+			drop_oldest(r, true);
+			r->samples_lost++;
+		}
 	for (; r->max_runs && r->n - r->samples > r->max_runs; r->runs_dropped++)
 		drop_oldest(r, false);
 }

@@ -1,6 +1,7 @@
 /*
  * Events on their way to the historian, in order and bounded: past a bound the oldest samples (or,
- * for begins and finishes, the oldest of those) make room. No locking of its own.
+ * for begins and finishes, the oldest of those) make room. A sample that does is joined with the next of its run, which
+ * then tells the growth of both intervals, so that the run's totals stay right. No locking of its own.
  */
 #ifndef EXPORTER_RING_H
 #define EXPORTER_RING_H
@@ -27,9 +28,11 @@ struct event *event_of_finish(const struct run_finish *f);
 
 struct ring {
 	struct event *first, *last;
-	size_t n, samples;            /* n - samples are begins and finishes */
-	size_t max_samples, max_runs; /* 0 = no bound */
+	size_t n, samples;             /* n - samples are begins and finishes */
+	size_t max_samples, max_runs;  /* 0 = no bound */
+	const struct columns *columns; /* of samples; with max_samples */
 	uint64_t samples_dropped, runs_dropped;
+	uint64_t samples_lost; /* of samples_dropped: there was no next one to join them with */
 };
 
 void ring_push(struct ring *r, struct event *take);

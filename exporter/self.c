@@ -48,7 +48,8 @@ X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
 X(SAMPLES_WRITTEN, .name = "rightsize_history_samples_written", \
   .help = "Samples of runs that this exporter wrote to the history", .type = METRIC_COUNTER) \
 X(SAMPLES_DROPPED, .name = "rightsize_history_samples_dropped", \
-  .help = "Samples of runs that were lost: the history refused them, or could not be written for too long", \
+  .help = "Samples of runs that were lost: the history refused them, or could not be written for too long; the next " \
+	  "then tells what they grew by", \
   .type = METRIC_COUNTER) \
 X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
   .help = "Samples of runs that wait to be written to the history", .type = METRIC_GAUGE) \

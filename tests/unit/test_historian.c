@@ -239,6 +239,9 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+	/* What the others grew by is told by one that is left. */
+	assert_near(run_total(&r, "cpu_seconds"), 0.5 * (double)(HISTORIAN_RING_SAMPLES + more),
+		1e-6);
 	/* The newest is there. */
 	assert_near(run_peak(&r, "memory_bytes"), (double)(HISTORIAN_RING_SAMPLES + more - 1), 0);
 	assert_int_equal(health.runs_dropped, 0);

@@ -1,10 +1,15 @@
 /* The ring: order, bounds, and what is dropped first. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/scan.h"
 #include "exporter/ring.h"
+#include "tests/support/test_history.h"
+
+static const struct columns no_columns;
 
 /* A word of events: b = begin, s = sample, f = finish; a digit before it is its number. */
 static struct event *event_of(char kind, size_t number)
@@ -77,6 +82,7 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct ring r = {
+			.columns = &no_columns,
 			.max_samples = table[i].max_samples,
 			.max_runs = table[i].max_runs,
 		};
@@ -91,7 +97,7 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 
 static void what_is_put_back_comes_first_and_keeps_the_bound(void **state)
 {
-	struct ring r = {.max_samples = 4}, batch = {0};
+	struct ring r = {.columns = &no_columns, .max_samples = 4}, batch = {0};
 
 	(void)state;
 	push_all(&r, "bsss");
@@ -148,6 +154,71 @@ static void events_own_what_they_hold(void **state)
 	free(f);
 }
 
+static struct event *sample_of(const char *run_id, double duration, double cpu, double memory)
+{
+	double value[TEST_COLUMNS] = {
+		[TEST_CPU_SECONDS] = cpu,
+		[TEST_MEMORY_BYTES] = memory,
+		[TEST_MEMORY_PEAK_BYTES] = memory,
+		[TEST_DISK_READ_BYTES] = NAN,
+	};
+	struct sample s = {.at = duration, .duration = duration, .value = value};
+
+	text_copy(run_id, s.run_id, sizeof s.run_id);
+	return event_of_sample(&s, TEST_COLUMNS);
+}
+
+static void assert_sample(struct ring *r, const char *run_id, double at, double duration,
+	double cpu, double memory, double peak)
+{
+	AUTO(freep) struct event *v = ring_pop(r);
+
+	assert_non_null(v);
+	assert_int_equal(v->kind, EVENT_SAMPLE);
+	assert_string_equal(v->sample.run_id, run_id);
+	assert_near(v->sample.at, at, 0);
+	assert_near(v->sample.duration, duration, 0);
+	assert_near(v->sample.value[TEST_CPU_SECONDS], cpu, 0);
+	assert_near(v->sample.value[TEST_MEMORY_BYTES], memory, 0);
+	assert_near(v->sample.value[TEST_MEMORY_PEAK_BYTES], peak, 0);
+	assert_near(v->sample.value[TEST_DISK_READ_BYTES], NAN, 0);
+}
+
+static void what_makes_room_is_told_by_the_next_of_its_run(void **state)
+{
+	struct ring r = {.columns = &test_columns, .max_samples = 3};
+
+	(void)state;
+	ring_push(&r, sample_of("a", 1, 0.5, 7));
+	ring_push(&r, sample_of("b", 2, 9, 3));
+	ring_push(&r, sample_of("a", 4, 0.25, 5));
+	ring_push(&r, sample_of("a", 8, NAN, 6));
+	ring_push(&r, sample_of("a", 16, 0.125, 4));
+	/* The only one of b stays: there is none that could tell of it. */
+	assert_sample(&r, "b", 2, 2, 9, 3, 3);
+	assert_sample(&r, "a", 8, 13, 0.75, 6, 7);
+	assert_sample(&r, "a", 16, 16, 0.125, 4, 4);
+	assert_null(ring_pop(&r));
+	assert_int_equal(r.samples_dropped, 2);
+	assert_int_equal(r.samples_lost, 0);
+}
+
+static void the_oldest_is_lost_where_none_can_tell_of_it(void **state)
+{
+	struct ring r = {.columns = &test_columns, .max_samples = 2};
+
+	(void)state;
+	ring_push(&r, sample_of("a", 1, 1, 1));
+	ring_push(&r, event_of_finish(&(struct run_finish){.run_id = "a"}));
+	ring_push(&r, sample_of("b", 2, 2, 2));
+	ring_push(&r, sample_of("c", 4, 4, 4));
+	assert_int_equal(r.samples_dropped, 1);
+	assert_int_equal(r.samples_lost, 1);
+	free(ring_pop(&r));
+	assert_sample(&r, "b", 2, 2, 2, 2, 2);
+	assert_sample(&r, "c", 4, 4, 4, 4, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +226,8 @@ int main(void)
 		cmocka_unit_test(what_is_put_back_comes_first_and_keeps_the_bound),
 		cmocka_unit_test(moving_more_than_there_is_moves_all),
 		cmocka_unit_test(events_own_what_they_hold),
+		cmocka_unit_test(what_makes_room_is_told_by_the_next_of_its_run),
+		cmocka_unit_test(the_oldest_is_lost_where_none_can_tell_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
