@@ -32,8 +32,11 @@ struct columns {
 void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
 void columns_done(struct columns *c);
 
-/* At the start of the program, before anything of SQLite is used: it takes memory in few sizes from then on. */
-void history_memory_setup(void);
+/*
+ * At the start of the program, before anything of SQLite is used: from then on it takes memory in few sizes, and tells
+ * whether a file was not closed properly.
+ */
+void history_setup(void);
 
 enum history_mode {
 	/* Changes nothing; -ENOENT when there is no file, or nothing in it yet, -ENOTSUP when its schema is older. */
@@ -47,7 +50,7 @@ enum history_mode {
  *
  * Opening for writing, a file that is not a database, or is found to be corrupt, is renamed to
  * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), told in *notice, and a fresh one is
- * started. A file of up to 32 MiB that was not closed properly is checked whole (some 50 ms);
+ * started. A file of up to 32 MiB that was not closed properly, and that nobody else uses, is checked whole (some 50 ms);
  * damage in a larger one shows when it is used, as -EBADMSG: see history_set_aside. A schema newer
  * than this program, or a database of another program, is -ENOTSUP and left alone. notice may be
  * NULL; columns may be NULL for reading.

@@ -1,4 +1,4 @@
-/* Sizes of SQLite's memory. */
+/* How SQLite is set up, which is the sizes of its memory. */
 #include "exporter/history_private.h"
 
 /*
@@ -20,10 +20,11 @@ static int round_up(int n)
 	return class;
 }
 
-void history_memory_setup(void)
+void history_setup(void)
 {
 	sqlite3_mem_methods m;
 
+	history_recovery_hear();
 	/* Without it nothing is different but the memory that is used. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;

@@ -293,7 +293,8 @@ static int open_writable(struct history *h, struct err *e)
 	/* Before anything is written: it may be somebody else's. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	if (code == 0 && unclean)
+	/* Whose -wal that is was found out with the first look at the file. */
+	if (code == 0 && unclean && history_recovery_done())
 		code = history_check(h, e);
 	if (code == 0)
 		code = history_run_sql(h, writer_setup, "set up", e);
@@ -304,6 +305,8 @@ static int open_writable(struct history *h, struct err *e)
 static int open_patiently(struct history *h, struct err *e)
 {
 	struct mono start = now_read().mono;
+
+	history_recovery_begin();
 	int code = open_writable(h, e);
 
 	while (code == -EBUSY && mono_seconds_between(start, now_read().mono) < OPEN_SECONDS) {

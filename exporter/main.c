@@ -466,7 +466,7 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */
 	mallopt(M_ARENA_MAX, 1);
-	history_memory_setup();
+	history_setup();
 	if (manual_wanted(argc, argv))
 		return manual_main(argc, argv);
 	if (route)

@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_soak CHURN-PROGRAM FOLDER TICKS\n");
 		return EXIT_FAILURE;
 	}
-	history_memory_setup();
+	history_setup();
 	signal(SIGPIPE, SIG_IGN);
 	s.program = argv[1];
 	s.folder = argv[2];

@@ -247,29 +247,84 @@ static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
 	history_close(fresh);
 }
 
+/* A file in use, with a -wal, and damage among its samples, which opening does not look at. */
+static struct history *make_damaged_in_use(const struct test_folder *f)
+{
+	struct history *h;
+	struct stat st;
+	char wal[320], damage[4096];
+
+	test_make_history(f->file);
+	h = test_history(f->file);
+	test_write_run(h, "long", "job", 1, 2000, OUTCOME_RUNNING);
+	history_close(h);
+	assert_int_equal(stat(f->file, &st), 0);
+	h = test_history(f->file);
+	test_write_run(h, "r", "job", 1, 1, OUTCOME_RUNNING);
+	snprintf(wal, sizeof wal, "%s-wal", f->file);
+
+	int fd = open(f->file, O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	memset(damage, 0xff, sizeof damage);
+	assert_int_equal(pwrite(fd, damage, sizeof damage, st.st_size / 8192 * 4096),
+		sizeof damage);
+	close(fd);
+	assert_int_equal(stat(wal, &st), 0);
+	assert_true(st.st_size > 0);
+	return h;
+}
+
+/* The file and its -wal as whoever is killed leaves them. */
+static void copy_as_after_a_kill(const struct test_folder *f, char *path, size_t size)
+{
+	static const char *const suffixes[] = {"", "-wal"};
+	static char data[1 << 20];
+
+	snprintf(path, size, "%s.killed", f->file);
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		char from[320], to[340];
+
+		snprintf(from, sizeof from, "%s%s", f->file, suffixes[i]);
+		snprintf(to, sizeof to, "%s%s", path, suffixes[i]);
+		size_t n = test_read_file(from, data, sizeof data);
+
+		assert_in_range(n, 1, sizeof data - 1);
+		test_write_file(to, data, n);
+	}
+}
+
 static void an_unclean_end_is_checked_at_the_next_start(void **state)
 {
 	struct test_folder *f = *state;
 	struct err notice = {0};
-	struct history *h, *again = NULL;
-	struct stat st;
-	char wal[320];
+	struct history *h = make_damaged_in_use(f), *again = NULL;
+	char killed[320];
 
-	test_make_history(f->file);
-	h = test_history(f->file);
-	test_write_run(h, "r", "job", 1, 1, OUTCOME_RUNNING);
-	snprintf(wal, sizeof wal, "%s-wal", f->file);
-	assert_int_equal(stat(wal, &st), 0);
-	assert_true(st.st_size > 0);
-	/* As after a kill: a -wal with the pages that opening needs; others are damaged. */
-	test_damage(f->file);
-	assert_int_equal(history_open(&again, f->file, HISTORY_WRITE, &test_columns, &notice, NULL),
+	copy_as_after_a_kill(f, killed, sizeof killed);
+	assert_int_equal(history_open(&again, killed, HISTORY_WRITE, &test_columns, &notice, NULL),
 		0);
 	assert_int_equal(notice.code, -EBADMSG);
 	assert_int_equal(test_count_runs(again, NULL), 0);
 	history_close(again);
 	history_close(h);
-	assert_opens_empty(f->file);
+	assert_opens_empty(killed);
+}
+
+/* It would take each job's start some 100 ms; what is damaged there shows when it is used. */
+static void a_file_that_another_uses_is_not_checked(void **state)
+{
+	struct test_folder *f = *state;
+	struct err notice = {0};
+	struct history *h = make_damaged_in_use(f), *other = NULL;
+
+	assert_int_equal(history_open(&other, f->file, HISTORY_WRITE, &test_columns, &notice, NULL),
+		0);
+	assert_string_equal(notice.text, "");
+	assert_int_equal(test_folder_aside(f, NULL, 0), 0);
+	assert_int_equal(history_check(other, NULL), -EBADMSG);
+	history_close(other);
+	history_close(h);
 }
 
 int main(void)
@@ -284,7 +339,9 @@ int main(void)
 		TEST(damage_found_in_use_sets_the_file_aside),
 		TEST(the_second_who_finds_the_damage_leaves_the_fresh_file),
 		TEST(an_unclean_end_is_checked_at_the_next_start),
+		TEST(a_file_that_another_uses_is_not_checked),
 	};
 
+	history_setup();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void small_pieces_have_few_sizes(void **state)
 	size_t n = 0;
 
 	(void)state;
-	history_memory_setup();
+	history_setup();
 	for (int wanted = 1; wanted <= 1024; wanted++) {
 		void *p = sqlite3_malloc(wanted);
 		sqlite3_uint64 got = sqlite3_msize(p);
