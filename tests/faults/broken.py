@@ -41,6 +41,15 @@ ROWS = {
     "a signal at the largest file": (
         "exporter/job_signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
         "test_faults_history.py:LargestFile"),
+    "what comes before the job is nobody's": (
+        "exporter/job_signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
+        "test_wrapper.py:Signals.test_what_comes_before_the_job_was_started_is_not_lost"),
+    "a disk is waited for however long it takes to read": (
+        "exporter/leave.c", "pause_wait(&l->pause, LEAVE_SECONDS)", "pause_wait(&l->pause, 3600)",
+        "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
+    "nobody makes a folder that was deleted": (
+        "exporter/writer.c", "	int code = make_folder_of(w->config->path, e);", "	int code = 0;", "unit:historian"),
+    "what makes room is forgotten": ("exporter/ring.c", ": earlier + later;", ": later;", "unit:ring"),
     "room for eight samples": (
         "exporter/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
