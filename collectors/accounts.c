@@ -165,6 +165,7 @@ static void find_own(struct account *a, const struct host *h, struct process_tre
 static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
 	const struct quota *earlier, struct cgroup_rest **rest)
 {
+	static const struct cgroup_place none = {0};
 	struct family family = {h, tree};
 	struct memory_members members = {is_member, &family};
 
@@ -176,7 +177,7 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
 	quota_count_from(&a->quota, earlier,
-		a->older_seconds > 0 ? &(struct cgroup_place){0} : &a->own.place[CGROUP_CPU]);
+		a->older_seconds > 0 ? &none : &a->own.place[CGROUP_CPU]);
 	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
 	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
 		h);
