@@ -20,7 +20,8 @@ PARSERS = {
                 "exporter/token.c", "exporter/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),
     "cloud": ("exporter/cloud.c", "exporter/http_answer.c"),
     "collectors": ("collectors/cpu.c", "collectors/disk.c", "collectors/energy.c", "collectors/load.c",
-                   "collectors/memory.c", "collectors/mounts.c", "collectors/network.c", "collectors/interfaces.c",
+                   "collectors/memory.c", "collectors/mounts.c: read_text octal unescape word parse_line mounts_read "
+                   "path_within covered by_id mounts_reach mount_kind_of", "collectors/network.c", "collectors/interfaces.c",
                    "collectors/pressure.c", "collectors/server.c", "collectors/cgroup.c", "collectors/cgroup_path.c",
                    "collectors/filesystem.c"),
     "drm_fdinfo": ("collectors/drm_fdinfo.c",),

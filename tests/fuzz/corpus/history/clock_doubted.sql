@@ -1,0 +1,1 @@
+UPDATE age_clock SET boot_id = 'boot-1', agreed_wall = 1e9, agreed_mono = 1, doubted_wall = 2000000010, doubted_mono = 1;

@@ -1,0 +1,1 @@
+DROP TABLE age_clock; CREATE TABLE age_clock(boot_id TEXT CHECK(boot_id IS NOT 'boot-1'), agreed_wall REAL, agreed_mono REAL, doubted_wall REAL, doubted_mono REAL) STRICT; INSERT INTO age_clock(boot_id, agreed_wall, agreed_mono) VALUES('x', 1e9, 5);

@@ -1,0 +1,1 @@
+DELETE FROM age_clock; DELETE FROM note;
