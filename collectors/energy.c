@@ -87,6 +87,9 @@ static int add_zone(void *context, const char *folder)
 	if (strncmp(folder, PREFIX, strlen(PREFIX)) != 0 || strlen(folder) >= sizeof z->folder ||
 		f->energy->n == ZONES_MAX)
 		return 0;
+	/* Other names are not the kernel's, and two of them could be the same once they are labels. */
+	if (folder[strspn(folder + strlen(PREFIX), "0123456789:") + strlen(PREFIX)] != '\0')
+		return 0;
 	*z = (struct zone){.range = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN};
 	text_copy(folder, z->folder, sizeof z->folder);
 	f->readable = f->readable || read_number(f->host, z, "energy_uj") != NUMBER_UNKNOWN;

@@ -9,9 +9,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 
-#define EXACT_INTEGERS 9007199254740992.0 /* 2^53: a double holds every whole number up to here */
-#define YEAR_10000     253402300800.0     /* the first second that RFC 3339 cannot write */
-#define INDENT         2
+#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: a double holds every whole number up to here */
+#define WALL_SECONDS_MOST 9.2e9              /* what struct wall has room for: the year 2261 */
+#define INDENT            2
 
 /* jansson answers NULL when memory is gone, and then we end as base/mem.h does. */
 static json_t *checked(json_t *v)
@@ -48,7 +48,7 @@ json_t *json_time(double unix_seconds)
 {
 	char text[WALL_TEXT_MAX];
 
-	if (!(fabs(unix_seconds) < YEAR_10000))
+	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
 		return checked(json_null());
 	/* To the millisecond before it is cut there: a double just below .123 still means .123. */
 	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});

@@ -32,6 +32,7 @@ static void put_machine(struct test_host *t)
 	put_zone(t, "intel-rapl:1", "package-1\n", "262143000000\n");
 	put_zone(t, "intel-rapl:2", "psys\n", "5\n");
 	put_zone(t, "intel-rapl-mmio:0", "package-0\n", "1000000\n");
+	put_zone(t, "intel-rapl:0:\xff", "core\n", "1\n");
 	test_host_file(t, "/sys/class/powercap/dtpm/name", "not a zone of this kind\n");
 }
 

@@ -62,6 +62,8 @@ static void times_are_rfc3339(void **state)
 	assert_json(json_time(NAN), "null\n");
 	assert_json(json_time(INFINITY), "null\n");
 	assert_json(json_time(1e300), "null\n");
+	assert_json(json_time(-9.1e9), "\"1681-08-18T22:13:20.000Z\"\n");
+	assert_json(json_time(-8.1e10), "null\n"); /* more than its nanoseconds have room for */
 }
 
 static void what_fits_stands_on_a_line(void **state)

@@ -1,0 +1,1 @@
+UPDATE run SET started_at = 0e999; UPDATE run SET ended_at = -9e9*9; UPDATE run SET labels = '{'; UPDATE run SET run_id = run_id || char(10); UPDATE run SET outcome = 'x' WHERE id = 1;
