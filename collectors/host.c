@@ -10,6 +10,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/delays.h"
 #include "collectors/mounts.h"
+#include "collectors/run_members.h"
 #include "collectors/source.h"
 
 /*
@@ -105,6 +106,8 @@ void host_close(struct host *h)
 	free(h->scratch);
 	host_text_free(h->text);
 	free(h->processes_kept);
+	if (h->members)
+		run_members_done(h->members);
 	free(h->members);
 	free(h->group_files);
 	free(h->root_ends);

@@ -18,6 +18,7 @@ struct delay_reader; /* collectors/delays.h */
 struct host_text;    /* collectors/source.h */
 struct jobs;         /* collectors/jobs.h */
 struct mount_watch;  /* collectors/mounts.h */
+struct run_members;  /* collectors/run_members.h */
 
 /* Descriptors of one kind that runs keep open, all of them together, and the most that they may. */
 struct descriptors {
@@ -39,11 +40,6 @@ static inline void descriptors_give(struct descriptors *d, size_t n)
 	if (d)
 		d->kept -= n;
 }
-
-/* Processes of all runs together; who is in several counts in each. */
-struct run_members {
-	size_t n, most;
-};
 
 /* Which cloud server this is, as far as is known; empty texts are unknown. */
 struct host_cloud {
@@ -73,7 +69,7 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	/* Files of control groups: those beyond are opened for each reading. And what tells of ends of roots (pidfd). */
 	struct descriptors *group_files, *root_ends;
-	struct run_members *members; /* NULL = no bound */
+	struct run_members *members; /* of all runs (collectors/run_members.h); NULL = no bound */
 	struct mount_watch *mounts;  /* NULL: what is mounted is read whenever it matters */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;

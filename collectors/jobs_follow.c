@@ -199,6 +199,11 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 
 	if (code < 0) {
 		free(t);
+		if (code == -EDQUOT)
+			return err_set(e, code,
+				"process %d is in %d other runs, the most there may be, or all runs "
+				"together have the most processes that are followed",
+				(int)spec->pid, RUN_MEMBERS_NESTED_MAX);
 		return err_system(e, code, "follow process %d", (int)spec->pid);
 	}
 	text_copy(spec->run_id, t->run_id, sizeof t->run_id);

@@ -47,18 +47,31 @@ void process_tree_reindex(struct process_tree *t)
 		index_add(t, i);
 }
 
-void process_tree_count(struct process_tree *t)
+/* Counted with the members of all runs; the reaper is not. */
+static bool enter(struct process_tree *t, pid_t pid)
+{
+	return !t->all || run_members_enter(t->all, pid);
+}
+
+static void leave(struct process_tree *t, pid_t pid)
 {
 	if (t->all)
-		t->all->n += t->n - t->n_counted;
-	t->n_counted = t->n;
+		run_members_leave(t->all, pid);
+}
+
+void process_tree_drop(struct process_tree *t, size_t i)
+{
+	struct member *m = &t->member[i];
+
+	if (!m->reaper)
+		leave(t, m->pid);
+	member_done(m);
 }
 
 static size_t add(struct process_tree *t, const struct member *m)
 {
 	GROW(t->member, t->n, t->room);
 	t->member[t->n++] = *m;
-	process_tree_count(t);
 	t->generation++;
 	if (t->n_slots < t->n * 2)
 		process_tree_reindex(t);
@@ -82,32 +95,39 @@ static void found_add(void *context, pid_t pid)
 	f->pid[f->n++] = pid;
 }
 
-/* Adds pid, a child of ppid and so of a member (0: whoever's), unless it is known or gone. */
-static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+/* Adds pid, a child of ppid and so of a member (0: whoever's), unless it is gone. */
+static bool take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
 
-	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)
-		return;
-	if (t->all && t->all->n >= t->all->most) {
-		t->left_out = true;
-		return;
-	}
 	if (process_read_stat(h, pid, &s) < 0 ||
 		(ppid && s.ppid != ppid && process_tree_find(t, s.ppid) == PROCESS_TREE_NONE))
-		return;
+		return false;
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
 	/* A child that the reaper had before. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
-		return;
+		return false;
 	if (parent != PROCESS_TREE_NONE && s.stack_start &&
 		t->member[parent].stack_start == s.stack_start)
 		m.inherited_bytes = t->member[parent].rss_bytes;
-	if (member_begin(&m, h))
-		add(t, &m);
+	if (!member_begin(&m, h))
+		return false;
+	add(t, &m);
+	return true;
+}
+
+/* The same, unless it is known, or may not be in one more run: then nothing of it is read. */
+static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+{
+	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)
+		return;
+	if (!enter(t, pid))
+		t->left_out = true;
+	else if (!take_in(t, h, pid, ppid))
+		leave(t, pid);
 }
 
 /* Children of one member; the loop of the caller goes on over those that are added. */
@@ -252,8 +272,12 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
 	struct member reaper = {.pid = reaper_pid, .reaper = true};
 
-	if (!member_begin(&root, h))
+	if (!enter(t, pid))
+		return -EDQUOT;
+	if (!member_begin(&root, h)) {
+		leave(t, pid);
 		return -ESRCH;
+	}
 	t->start_ticks = root.start_ticks;
 	t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
 	t->no_children_file = process_children(h, pid, 1, NULL, ignore_child, NULL) == -ENOENT;
@@ -328,13 +352,12 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
 void process_tree_let_go(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		member_done(&t->member[i]);
+		process_tree_drop(t, i);
 	free(t->member);
 	free(t->slot);
 	t->member = NULL;
 	t->slot = NULL;
 	t->n = t->room = t->n_slots = 0;
-	process_tree_count(t);
 }
 
 void process_tree_done(struct process_tree *t)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "collectors/process_member.h"
+#include "collectors/run_members.h"
 
 struct process_tree {
 	size_t n, room;
@@ -39,9 +40,8 @@ struct process_tree {
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
 	uint64_t vanished;       /* members that ever did */
 	uint64_t births;         /* of the machine, before the last look; 0 = unknown */
-	struct run_members *all; /* that n_counted of its members are counted in; NULL = none are */
-	size_t n_counted;
-	bool left_out;         /* some, ever: there were too many in all runs together */
+	struct run_members *all; /* that its members are counted in, but for the reaper; NULL = none are */
+	bool left_out;         /* some, ever: they are in too many runs, or all runs have too many */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
 };
 
@@ -59,7 +59,7 @@ struct tree_now {
 };
 
 /*
- * A tree of one process, which must exist (-ESRCH). start_ticks 0 takes whoever has the pid. reaper_pid: see
+ * A tree of one process, which must exist (-ESRCH), and be let in by host->members (-EDQUOT). start_ticks 0 takes whoever has the pid. reaper_pid: see
  * struct run_spec in collectors/jobs.h.
  */
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
@@ -102,8 +102,8 @@ void process_tree_done(struct process_tree *t);
 /* Index of a member, PROCESS_TREE_NONE = none; and what keeps it so after members were removed. */
 size_t process_tree_find(const struct process_tree *t, pid_t pid);
 void process_tree_reindex(struct process_tree *t);
-/* After n changed. */
-void process_tree_count(struct process_tree *t);
+/* It goes out: what it holds is given back. The caller takes it from the list. */
+void process_tree_drop(struct process_tree *t, size_t i);
 /*
  * Children of one that ended went to an ancestor, perhaps one that does not run for it: whichever adopts orphans
  * (prctl(2), PR_SET_CHILD_SUBREAPER). They are asked.

@@ -234,12 +234,11 @@ static void remove_vanished(struct process_tree *t)
 			process_tree_expect_orphans(t, i);
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->member[i].vanished)
-			member_done(&t->member[i]);
+			process_tree_drop(t, i);
 		else
 			t->member[n++] = t->member[i];
 	}
 	t->n = n;
-	process_tree_count(t);
 	t->generation++;
 	process_tree_reindex(t);
 }

@@ -2,7 +2,6 @@
 #include "exporter/http.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/crowd.h"
 #include "exporter/http_desks.h"
@@ -62,7 +60,6 @@ struct http {
 	struct web *web;
 	struct http_desks desks; /* for what takes long */
 	struct crowd crowd;      /* of all servers: they share open files and memory */
-	struct errand ending;
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
@@ -416,55 +413,23 @@ static void server_stop(struct server *s)
 	closep(&given);
 }
 
-/* All that waits for threads which may be in an answer, or look into the history for streams. */
-static void end_all(struct errand *ending, bool wanted)
-{
-	struct http *h = (struct http *)((char *)ending - offsetof(struct http, ending));
-
-	(void)wanted;
-	for (size_t i = 0; i < h->n; i++)
-		server_stop(&h->server[i]);
-	site_free(h->site);
-}
-
-static int end_within(struct http *h, double seconds)
-{
-	struct desk *d;
-
-	h->ending.run = end_all;
-	/* Where no thread can be started any more, it takes as long as it takes. */
-	if (desk_open(&d, 1, 1, NULL)) {
-		end_all(&h->ending, true);
-		return 0;
-	}
-	(void)desk_take(d, &h->ending); /* it is the first */
-	if (desk_stop(d, seconds))
-		return -ETIMEDOUT;
-	desk_free(d);
-	return 0;
-}
-
 int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
-	struct mono begin = now_read().mono;
-
 	/* libmicrohttpd does not stop while connections are put aside. */
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	int code = http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS);
-
-	if (code == 0)
-		code = end_within(h,
-			fmax(HTTP_LEAVE_SECONDS - mono_seconds_between(begin, now_read().mono), 1));
-	if (code) {
+	if (http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS)) {
 		log_line(LOG_LEVEL_ERROR,
 			"an answer could not be finished before the end: the disk does not answer",
 			NULL);
 		return -ETIMEDOUT;
 	}
+	for (size_t i = 0; i < h->n; i++)
+		server_stop(&h->server[i]);
+	site_free(h->site);
 	if (h->unix_socket)
 		listen_drop_unix(h->unix_socket);
 	web_close(h->web);

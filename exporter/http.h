@@ -21,7 +21,7 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 /* The i-th address that is served on, with its real port; NULL past the last. */
 const char *http_address(const struct http *h, size_t i);
 
-/* An answer that takes longer, as from a disk that hangs, does not hold up the end. */
+/* An answer from the history that takes longer, as from a disk that hangs, does not hold up the end. */
 #define HTTP_LEAVE_SECONDS 5
 
 /*

@@ -12,7 +12,7 @@
 #include "exporter/route.h"
 #include "tests/support/http_world.h"
 
-/* An answer that never comes, on a thread that serves; tells that it was asked for. */
+/* An answer that never comes, as from a disk that hangs; tells that it was asked for. */
 static int asked[2];
 
 static int hang(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
@@ -28,7 +28,8 @@ static int hang(struct app *app, const struct arguments *a, struct reply *r, str
 }
 
 static const struct parameter no_parameters[] = {{0}};
-static const struct route route_hang = {"/hang", NULL, "Hangs", no_parameters, hang};
+static const struct route route_hang = {
+	"/hang", NULL, "Hangs", no_parameters, hang, .takes_long = true};
 const struct route *const all_routes[] = {&route_hang, NULL};
 const struct route *const all_changes[] = {NULL};
 

@@ -1,10 +1,13 @@
 /* Runs within runs, whose processes are in each of them: how many there may be. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/jobs.h"
+#include "collectors/run_members.h"
 #include "tests/support/jobs_world.h"
 
 #define ROOT     100
@@ -80,6 +83,7 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	look(w);
 	assert_int_equal(members.n, 0);
 	world_free(w);
+	run_members_done(&members);
 }
 
 static void a_run_that_ended_makes_room(void **state)
@@ -101,6 +105,50 @@ static void a_run_that_ended_makes_room(void **state)
 	assert_double_equal(processes(&look(w)[1]), CHILDREN + 1, 0);
 	world_free(w);
 	assert_int_equal(members.n, 0);
+	run_members_done(&members);
+}
+
+/* From the outside in: the ninth is refused, and nothing of it stays. */
+static void nobody_is_in_more_runs_than_may_be(void **state)
+{
+	struct run_members members = {.most = 100 * CHILDREN};
+	struct world *w = family(&members);
+	struct run_spec ninth = {.run_id = "ninth", .job_name = "etl", .pid = ROOT};
+	struct err e = {0};
+	char name[] = "0";
+
+	(void)state;
+	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
+		follow_as(w, ROOT, name);
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &ninth, &e), -EDQUOT);
+	assert_non_null(strstr(e.text, "is in 8 other runs"));
+	const struct run_reading *runs = look(w);
+
+	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX - 1]), CHILDREN + 1, 0);
+	assert_double_equal(incomplete(w), 0, 0);
+	world_free(w);
+	assert_int_equal(members.n, 0);
+	run_members_done(&members);
+}
+
+/* From the inside out: the ninth has its root, and lacks what is in eight. */
+static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
+{
+	struct run_members members = {.most = 100 * CHILDREN};
+	struct world *w = family(&members);
+	char name[] = "0";
+
+	(void)state;
+	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
+		follow_as(w, ROOT + 1, name);
+	follow_as(w, ROOT, "around");
+	const struct run_reading *runs = look(w);
+
+	assert_double_equal(processes(&runs[0]), 1, 0);
+	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX]), CHILDREN, 0);
+	assert_double_equal(incomplete(w), 1, 0);
+	world_free(w);
+	run_members_done(&members);
 }
 
 int main(void)
@@ -108,6 +156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_more_than_may_be_of_all_runs_together),
 		cmocka_unit_test(a_run_that_ended_makes_room),
+		cmocka_unit_test(nobody_is_in_more_runs_than_may_be),
+		cmocka_unit_test(a_run_around_as_many_as_may_be_lacks_theirs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

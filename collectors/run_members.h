@@ -1,0 +1,32 @@
+/*
+ * How often processes are looked at: a process in a job within a job is of several runs, and each reads it for itself. That
+ * is bounded of all together, and of each, since anybody can put runs into each other by naming them. Sampler thread.
+ */
+#ifndef COLLECTORS_RUN_MEMBERS_H
+#define COLLECTORS_RUN_MEMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Runs that a process may be in: a pod, a batch job, a workflow, its step, and what that calls by a wrapper are five. */
+#define RUN_MEMBERS_NESTED_MAX 8
+
+struct run_members {
+	size_t n, most; /* who is in several runs counts in each */
+	size_t n_pids, n_slots;
+	struct member_slot {
+		pid_t pid; /* 0 = free */
+		unsigned runs;
+	} *slot;
+};
+
+/* Takes a process into one more run; false: it is in as many as it may be, or all are. */
+bool run_members_enter(struct run_members *m, pid_t pid);
+/* Who entered leaves as often. */
+void run_members_leave(struct run_members *m, pid_t pid);
+/* All have left, or it does not matter any more. */
+void run_members_done(struct run_members *m);
+
+#endif

@@ -1,0 +1,78 @@
+/* collectors/run_members: against a table that is as simple as can be. */
+#include "tests/unit/test_main.h"
+
+#include "collectors/run_members.h"
+
+#define PIDS  200
+#define STEPS 200000
+
+/* By a fixed sequence: the same in each run. */
+static unsigned next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005U + 1442695040888963407U;
+	return (unsigned)(*seed >> 33);
+}
+
+/* Pids whose slots are the same by twos and fours, so that gaps have somebody behind them. */
+static pid_t pid_of(size_t i)
+{
+	return (pid_t)(1 + i % 50 + (i / 50) * 65536);
+}
+
+static void who_is_in_how_many_runs(void **state)
+{
+	struct run_members m = {.most = 600};
+	unsigned runs[PIDS] = {0};
+	size_t n = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (size_t step = 0; step < STEPS; step++) {
+		size_t i = next(&seed) % PIDS;
+
+		if (next(&seed) % 2) {
+			bool may = n < m.most && runs[i] < RUN_MEMBERS_NESTED_MAX;
+
+			assert_int_equal(run_members_enter(&m, pid_of(i)), may);
+			runs[i] += may;
+			n += may;
+		} else if (runs[i]) {
+			run_members_leave(&m, pid_of(i));
+			runs[i]--;
+			n--;
+		}
+		assert_int_equal(m.n, n);
+	}
+	for (size_t i = 0; i < PIDS; i++)
+		while (runs[i]--)
+			run_members_leave(&m, pid_of(i));
+	assert_int_equal(m.n, 0);
+	assert_int_equal(m.n_pids, 0);
+	for (size_t i = 0; i < m.n_slots; i++)
+		assert_int_equal(m.slot[i].pid, 0);
+	run_members_done(&m);
+}
+
+static void all_together_are_bounded(void **state)
+{
+	struct run_members m = {.most = 2};
+
+	(void)state;
+	assert_true(run_members_enter(&m, 7));
+	assert_true(run_members_enter(&m, 8));
+	assert_false(run_members_enter(&m, 9));
+	run_members_leave(&m, 7);
+	assert_true(run_members_enter(&m, 9));
+	run_members_done(&m);
+	assert_int_equal(m.most, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_in_how_many_runs),
+		cmocka_unit_test(all_together_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
