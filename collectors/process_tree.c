@@ -227,9 +227,12 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
-		m->vanished = !member_look(m, h);
+		/* Some that vanished are kept for one look more. */
+		if (!m->vanished && !member_look(m, h)) {
+			m->vanished = true;
+			t->vanished++;
+		}
 		t->any_vanished = t->any_vanished || m->vanished;
-		t->vanished += m->vanished;
 		waited = waited || m->waited_faults != m->credited_faults;
 		if (m->zombie && m->ran)
 			process_tree_expect_orphans(t, i);

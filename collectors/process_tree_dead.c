@@ -7,6 +7,12 @@
 /* A counter of user time and one of system time lack a tick each at most. */
 #define TICKS_UNKNOWN 2
 
+/*
+ * Readings of those who may have got something, until nobody vanishes meanwhile. Where processes end so fast that it goes on,
+ * what the last ones used is not kept: whoever waits for them has it at the next look.
+ */
+#define PASSES_MAX 4
+
 /* ---- who may have waited for whom ---- */
 
 /* Faults and time of those that vanished (left), and of those that were waited for since the last settling (got). */
@@ -19,9 +25,15 @@ struct burial {
 	size_t *heir;            /* of one that vanished */
 	size_t *pool;            /* the next member of whose pool it is part; itself at the end */
 	struct balance *balance; /* of each pool */
-	bool *reads;             /* is to be read again */
 	bool *joined;            /* is in one pool with all ancestors that are there */
+	bool *reads;             /* of a pool: is to be read again */
+	bool *read;              /* was, in this pass */
+	bool *ended;             /* was found to be a zombie then */
+	bool *doubted; /* may be in what was read, though it was there when it was read itself */
+	bool *asked;   /* vanished, and who may have got its time was read since */
 };
+
+#define BURIAL_FLAGS 6
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
 
@@ -63,7 +75,7 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 }
 
 /*
- * When the parent of a vanished process is gone too, it may have become an orphan before it ended: then it went to
+ * When the parent of a vanished process has ended too, it may have become an orphan before it ended: then it went to
  * whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or it would be counted in
  * one of them and kept here as well.
  */
@@ -71,7 +83,7 @@ static void join_ancestors(const struct process_tree *t, struct burial *b, size_
 {
 	size_t heir = b->heir[i];
 
-	if (heir == PROCESS_TREE_NONE || heir == parent_of(t, i))
+	if (heir == PROCESS_TREE_NONE || (heir == parent_of(t, i) && !t->member[heir].zombie))
 		return;
 	for (size_t j = heir; j != PROCESS_TREE_NONE;) {
 		pool_with(b, heir, j);
@@ -103,40 +115,90 @@ static void find_heirs(const struct process_tree *t, struct burial *b)
 
 /* ---- until all is sure ---- */
 
+static void vanishes(struct process_tree *t, struct member *m)
+{
+	m->vanished = t->any_vanished = true;
+	t->vanished++;
+}
+
 /*
- * Whoever may have got the time of one that vanished was read before that was missed: reads them again, and the
- * orphans, who have another parent now.
+ * Whoever may have got the time of one that vanished was read before that was missed: reads them again, once for each
+ * that did, and the orphans, who have another parent now.
  */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	memset(b->reads, 0, t->n * sizeof *b->reads);
-	for (size_t i = 0; i < t->n; i++)
-		if (t->member[i].vanished && b->heir[i] != PROCESS_TREE_NONE)
+	memset(b->read, 0, t->n * sizeof *b->read);
+	memset(b->ended, 0, t->n * sizeof *b->ended);
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->member[i].vanished || b->asked[i])
+			continue;
+		b->asked[i] = true;
+		if (b->heir[i] != PROCESS_TREE_NONE)
 			b->reads[pool_of(b, b->heir[i])] = true;
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 		size_t parent = parent_of(t, i);
 		bool orphan = parent != PROCESS_TREE_NONE && t->member[parent].vanished;
 
-		if (!m->vanished && (b->reads[pool_of(b, i)] || orphan))
-			m->vanished = !member_read(m, h, false);
+		if (m->vanished || !(b->reads[pool_of(b, i)] || orphan))
+			continue;
+		b->read[i] = true;
+		b->ended[i] = !m->zombie;
+		if (!member_read(m, h, false))
+			vanishes(t, m);
+		b->ended[i] = b->ended[i] && m->zombie;
+	}
+	/* Its children may have gone to others before that, who are asked in the next pass. */
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished && b->heir[i] < t->n && b->ended[b->heir[i]])
+			b->asked[i] = false;
+}
+
+/*
+ * Those below one that was read may have been waited for just before. Parents mostly come first; where one does not, the
+ * child is asked in vain.
+ */
+static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		size_t parent = parent_of(t, i);
+
+		b->doubted[i] = parent != PROCESS_TREE_NONE &&
+				(parent > i || b->read[parent] || b->doubted[parent]);
+		if (b->doubted[i] && !m->vanished && !member_exists(m, h))
+			vanishes(t, m);
 	}
 }
 
-/* Has anybody vanished since they were read? */
-static bool find_vanished(struct process_tree *t, const struct host *h)
+static bool all_asked(const struct process_tree *t, const struct burial *b)
 {
-	bool any = false;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished && !b->asked[i])
+			return false;
+	return true;
+}
 
+/* Nor is it sure what became of one whose heir was among those. */
+static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
+{
 	for (size_t i = 0; i < t->n; i++) {
-		struct member *m = &t->member[i];
+		size_t parent = parent_of(t, i);
 
-		if (m->vanished || member_exists(m, h))
-			continue;
-		any = m->vanished = t->any_vanished = true;
-		t->vanished++;
+		if (t->member[i].vanished && parent != PROCESS_TREE_NONE &&
+			t->member[parent].vanished && (parent > i || !b->asked[parent]))
+			b->asked[i] = false;
 	}
-	return any;
+}
+
+/* Since they were read. */
+static void find_vanished(struct process_tree *t, const struct host *h)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!member_exists(&t->member[i], h))
+			vanishes(t, &t->member[i]);
 }
 
 /* ---- what is kept ---- */
@@ -189,18 +251,31 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	memset(b->balance, 0, t->n * sizeof *b->balance);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
-		struct balance *x;
+		size_t of = m->vanished ? b->heir[i] : i;
 
-		if (!m->vanished) {
-			x = &b->balance[pool_of(b, i)];
-			x->got_faults += m->waited_faults - m->credited_faults;
-			x->got_ns += m->waited_ns - m->credited_ns;
-		} else if (b->heir[i] != PROCESS_TREE_NONE) {
-			x = &b->balance[pool_of(b, b->heir[i])];
+		if (of == PROCESS_TREE_NONE)
+			continue;
+		struct balance *x = &b->balance[pool_of(b, of)];
+
+		/* What one that vanished since had got is in what it left, too. */
+		x->got_faults += m->waited_faults - m->credited_faults;
+		x->got_ns += m->waited_ns - m->credited_ns;
+		if (m->vanished && b->asked[i]) {
 			x->left_faults += m->counter[TREE_MINOR_FAULTS];
 			x->left_ns += m->counter[TREE_CPU_NS];
 		}
 	}
+}
+
+/* The part of a counter of one that vanished that stays with the tree. */
+static double part_of(const struct process_tree *t, const struct burial *b, size_t i,
+	size_t counter, uint64_t tick_ns)
+{
+	size_t heir = b->heir[i];
+
+	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
+		return 1;
+	return b->asked[i] ? kept_part(&b->balance[pool_of(b, heir)], counter, tick_ns) : 0;
 }
 
 /* Keeps what nobody got. */
@@ -211,21 +286,27 @@ static void bury(struct process_tree *t, const struct host *h, struct burial *b)
 	sum_balances(t, b);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
-		size_t heir = b->heir[i];
 
-		if (!m->vanished)
-			continue;
-		for (size_t c = 0; c < TREE_COUNTERS; c++) {
-			double kept = 1;
-
-			if (heir != PROCESS_TREE_NONE && passes_to(&t->member[heir], c))
-				kept = kept_part(&b->balance[pool_of(b, heir)], c, tick_ns);
-			t->retained[c] += (uint64_t)((double)m->counter[c] * kept);
-		}
+		for (size_t c = 0; m->vanished && c < TREE_COUNTERS; c++)
+			t->retained[c] +=
+				(uint64_t)((double)m->counter[c] * part_of(t, b, i, c, tick_ns));
 	}
 }
 
-static void remove_vanished(struct process_tree *t)
+/* Of one that was not asked for, only whose child it was matters until the next look: its children may still name it. */
+static void become_nothing(struct member *m)
+{
+	member_done(m);
+	*m = (struct member){
+		.pid = m->pid,
+		.ppid = m->ppid,
+		.start_ticks = m->start_ticks,
+		.zombie = true,
+		.vanished = true,
+	};
+}
+
+static void remove_vanished(struct process_tree *t, const struct burial *b)
 {
 	size_t n = 0;
 
@@ -233,10 +314,13 @@ static void remove_vanished(struct process_tree *t)
 		if (t->member[i].vanished)
 			process_tree_expect_orphans(t, i);
 	for (size_t i = 0; i < t->n; i++) {
-		if (t->member[i].vanished)
+		if (t->member[i].vanished && b->asked[i]) {
 			process_tree_drop(t, i);
-		else
-			t->member[n++] = t->member[i];
+			continue;
+		}
+		if (t->member[i].vanished)
+			become_nothing(&t->member[i]);
+		t->member[n++] = t->member[i];
 	}
 	t->n = n;
 	t->generation++;
@@ -247,17 +331,20 @@ static void settle_dead(struct process_tree *t, const struct host *h)
 {
 	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
 	AUTO(freep) struct balance *balance = xcalloc(t->n, sizeof *balance);
-	AUTO(freep) bool *flags = xcalloc(t->n * 2, sizeof *flags);
-	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n};
+	AUTO(freep) bool *flags = xcalloc(t->n * BURIAL_FLAGS, sizeof *flags);
+	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n, flags + 2 * t->n,
+		flags + 3 * t->n, flags + 4 * t->n, flags + 5 * t->n};
 
-	/* Ends, since nobody is added meanwhile. */
-	do {
+	for (unsigned passes = 0; passes < PASSES_MAX && !all_asked(t, &b); passes++) {
 		find_heirs(t, &b);
 		read_heirs(t, h, &b);
-	} while (find_vanished(t, h));
+		find_vanished_below(t, h, &b);
+	}
+	if (!all_asked(t, &b))
+		doubt_below_unasked(t, &b);
 	find_heirs(t, &b);
 	bury(t, h, &b);
-	remove_vanished(t);
+	remove_vanished(t, &b);
 }
 
 static bool any_to_settle(const struct process_tree *t)
@@ -270,7 +357,9 @@ static bool any_to_settle(const struct process_tree *t)
 
 void process_tree_settle(struct process_tree *t, const struct host *h)
 {
-	if (any_to_settle(t) || find_vanished(t, h))
+	if (!any_to_settle(t))
+		find_vanished(t, h);
+	if (any_to_settle(t))
 		settle_dead(t, h);
 	for (size_t i = 0; i < t->n; i++)
 		member_credit(&t->member[i]);

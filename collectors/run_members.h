@@ -19,7 +19,7 @@ struct run_members {
 	struct member_slot {
 		pid_t pid; /* 0 = free */
 		unsigned runs;
-	} *slot;
+	} * slot;
 };
 
 /* Takes a process into one more run; false: it is in as many as it may be, or all are. */

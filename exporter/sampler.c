@@ -11,6 +11,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
+#include "collectors/process.h"
 #include "exporter/active.h"
 #include "exporter/finder.h"
 #include "exporter/historian.h"
@@ -108,11 +109,15 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* The snapshot for a history row; the row after that is one interval later, whatever was missed. */
+/*
+ * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
+ * has passed as this one took.
+ */
 static void row_tick(struct sampler *s, enum purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
 	int64_t now = now_read().mono.ns;
+	uint64_t cpu = process_thread_clock();
 
 	s->next_row.ns += interval;
 	if (s->next_row.ns <= now) {
@@ -120,6 +125,11 @@ static void row_tick(struct sampler *s, enum purpose purpose)
 		s->next_row.ns = now + interval;
 	}
 	sampler_write_rows(s, sampler_tick(s, purpose), NULL);
+	now = now_read().mono.ns + (int64_t)(process_thread_clock() - cpu);
+	if (s->next_row.ns < now) {
+		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval);
+		s->next_row.ns = now;
+	}
 	/* By then whatever is read for the first time has been, and the rest has started. */
 	if (++s->rows == TRIM_ROWS)
 		trim_start();
@@ -176,6 +186,7 @@ static void run_requests(struct sampler *s)
 static void *sampler_loop(void *context)
 {
 	struct sampler *s = context;
+	bool was_row = false;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
@@ -191,13 +202,18 @@ static void *sampler_loop(void *context)
 			wait_for_work(s, left);
 			continue;
 		}
-		s->want = FOR_NOTHING;
-		s->doing = left <= 0 ? FOR_ROW : want;
+		/* Where ticks take longer than the interval, rows and scrapes take turns. */
+		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
+
+		if (!row || want != FOR_SCRAPE)
+			s->want = FOR_NOTHING;
+		s->doing = row ? FOR_ROW : want;
 		pthread_mutex_unlock(&s->lock);
-		if (left <= 0)
+		if (row)
 			row_tick(s, want == FOR_EVENT ? want : FOR_ROW);
 		else
 			sampler_tick(s, want);
+		was_row = row;
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

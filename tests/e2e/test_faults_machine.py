@@ -392,6 +392,23 @@ class Time(Machine):
         # Of 36,000 that an hour has, and that nobody took, none is made up.
         self.assertLess(run["samples"], 10 * lasted + 20)
 
+    def test_looks_that_take_longer_than_the_interval_leave_scrapes_their_turn(self):
+        delay = self.folder / "delay"
+        delay.write_text("0")
+        environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], "SLOW_CLOCKS": str(delay)}
+        wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+                                 flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        wrapper.process.stdout.readline()
+        missed = ("rightsize_history_samples_missed_total", frozenset())
+        before = wrapper.metrics()[missed]
+        delay.write_text("1")
+        wait_until(lambda: wrapper.metrics()[missed] >= before + 10, "samples that were missed")
+        delay.write_text("0")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+
 
 class Locale(Machine):
     def test_decimal_comma_of_the_locale_changes_no_number(self):

@@ -1,13 +1,15 @@
 /*
  * To be preloaded: CLOCK_REALTIME is as many seconds ahead as the file that $STEPPING_CLOCK names says, as after a
  * step of NTP; time namespaces do not move that clock. CLOCK_REALTIME and CLOCK_BOOTTIME are as many seconds ahead as
- * the file of $SUSPENDED_CLOCK says, as after the machine was suspended, which CLOCK_MONOTONIC does not notice.
+ * the file of $SUSPENDED_CLOCK says, as after the machine was suspended, which CLOCK_MONOTONIC does not notice. Reading the
+ * CPU clock of a process takes as many seconds as the file of $SLOW_CLOCKS says, as looking at thousands does.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef int clock_function(clockid_t, struct timespec *);
 
@@ -33,6 +35,9 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	int code = real(clock, ret);
 
+	/* Those of processes are negative (clock_getcpuclockid(3)). */
+	if (clock < 0)
+		sleep((unsigned)seconds_in("SLOW_CLOCKS"));
 	if (code == 0 && clock == CLOCK_REALTIME)
 		ret->tv_sec += seconds_in("STEPPING_CLOCK");
 	if (code == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME))

@@ -18,7 +18,11 @@
 #define ROOT      10
 #define FIRST     11
 #define LOOKS     25
-#define SEEDS     6
+/* Events between two readings, at most, and with how many seeds. */
+#define FEW_EVENTS  3
+#define FEW_SEEDS   24
+#define MANY_EVENTS 30
+#define MANY_SEEDS  2
 
 enum state { NOBODY, ALIVE, ZOMBIE };
 
@@ -34,6 +38,7 @@ struct kernel {
 	struct host host;
 	uint32_t random;
 	bool may_ignore, closing;
+	uint32_t events_max; /* between two readings */
 	int next_pid;
 	size_t n_alive;
 	uint64_t spent; /* ticks, by the run */
@@ -164,7 +169,7 @@ static ssize_t kernel_read(struct tree *t, const char *path, char *out, size_t s
 	struct buf b = BUF_MAX(65536);
 	uint64_t pid;
 
-	for (uint32_t n = number_below(k, 6); n > 2; n--)
+	for (uint32_t n = number_below(k, k->events_max + 3); n > 2; n--)
 		something_happens(k);
 	if (!scan_u64(&s, &pid) || !exists(k, pid))
 		return -ENOENT;
@@ -272,29 +277,32 @@ static void live(struct kernel *k, struct process_tree *t)
 	}
 }
 
-static void never_more_than_was_spent_and_never_less_than_before(void **state)
+static void never_more_than_was_spent_and_never_less_than_before(uint32_t events_max,
+	uint32_t seeds)
 {
-	(void)state;
-	for (uint32_t seed = 0; seed < SEEDS; seed++) {
+	for (uint32_t seed = 0; seed < seeds; seed++) {
 		struct kernel *k = kernel_new(seed, true);
 		struct process_tree t;
 
+		/* Nothing happens before the run began. */
 		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
+		k->events_max = events_max;
 		live(k, &t);
 		process_tree_done(&t);
 		kernel_free(k);
 	}
 }
 
-static void all_of_it_when_everybody_was_waited_for(void **state)
+static void all_of_it_when_everybody_was_waited_for(uint32_t events_max, uint32_t seeds)
 {
-	(void)state;
-	for (uint32_t seed = 0; seed < SEEDS; seed++) {
+	for (uint32_t seed = 0; seed < seeds; seed++) {
 		struct kernel *k = kernel_new(seed, false);
 		struct process_tree t;
 		struct tree_now now;
 
+		/* Nothing happens before the run began. */
 		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
+		k->events_max = events_max;
 		live(k, &t);
 		everybody_ends_and_is_waited_for(k);
 		assert_int_equal(process_tree_look(&t, &k->host, 0, &now), 0);
@@ -304,11 +312,26 @@ static void all_of_it_when_everybody_was_waited_for(void **state)
 	}
 }
 
+static void whoever_ends_while_they_are_looked_at(void **state)
+{
+	(void)state;
+	never_more_than_was_spent_and_never_less_than_before(FEW_EVENTS, FEW_SEEDS);
+	all_of_it_when_everybody_was_waited_for(FEW_EVENTS, FEW_SEEDS);
+}
+
+/* However often who may have got something is read, others have ended meanwhile. */
+static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
+{
+	(void)state;
+	never_more_than_was_spent_and_never_less_than_before(MANY_EVENTS, MANY_SEEDS);
+	all_of_it_when_everybody_was_waited_for(MANY_EVENTS, MANY_SEEDS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(never_more_than_was_spent_and_never_less_than_before),
-		cmocka_unit_test(all_of_it_when_everybody_was_waited_for),
+		cmocka_unit_test(whoever_ends_while_they_are_looked_at),
+		cmocka_unit_test(whoever_ends_faster_than_they_can_be_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
