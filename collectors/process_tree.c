@@ -270,7 +270,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		return process_gone(code) ? -ESRCH : code;
 	if (start_ticks && s.start_ticks != start_ticks)
 		return -ESRCH;
-	*t = (struct process_tree){.all = h->members};
+	*t = (struct process_tree){.all = h->members, .passes_max = PROCESS_TREE_PASSES};
 
 	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
 	struct member reaper = {.pid = reaper_pid, .reaper = true};

@@ -38,12 +38,21 @@ struct process_tree {
 	bool from_now;        /* see process_tree_from_now */
 	bool alone;           /* one live process: nobody to share memory with */
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
-	uint64_t vanished;       /* members that ever did */
-	uint64_t births;         /* of the machine, before the last look; 0 = unknown */
-	struct run_members *all; /* that its members are counted in, but for the reaper; NULL = none are */
-	bool left_out;         /* some, ever: they are in too many runs, or all runs have too many */
+	uint64_t vanished; /* members that ever did */
+	uint64_t births;   /* of the machine, before the last look; 0 = unknown */
+	struct run_members
+		*all;  /* that its members are counted in, but for the reaper; NULL = none are */
+	bool left_out; /* some, ever: they are in too many runs, or all runs have too many */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */
+	/*
+	 * Readings, in a look, of those who may have got what vanished ones used, until nobody vanishes meanwhile. Where
+	 * processes end so fast that it goes on, what the last ones used is not kept: whoever waits for them has it at the
+	 * next look.
+	 */
+	unsigned passes_max;
 };
+
+#define PROCESS_TREE_PASSES 4
 
 /* What the tree holds right now. */
 struct tree_now {

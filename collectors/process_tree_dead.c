@@ -7,12 +7,6 @@
 /* A counter of user time and one of system time lack a tick each at most. */
 #define TICKS_UNKNOWN 2
 
-/*
- * Readings of those who may have got something, until nobody vanishes meanwhile. Where processes end so fast that it goes on,
- * what the last ones used is not kept: whoever waits for them has it at the next look.
- */
-#define PASSES_MAX 4
-
 /* ---- who may have waited for whom ---- */
 
 /* Faults and time of those that vanished (left), and of those that were waited for since the last settling (got). */
@@ -335,7 +329,7 @@ static void settle_dead(struct process_tree *t, const struct host *h)
 	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n, flags + 2 * t->n,
 		flags + 3 * t->n, flags + 4 * t->n, flags + 5 * t->n};
 
-	for (unsigned passes = 0; passes < PASSES_MAX && !all_asked(t, &b); passes++) {
+	for (unsigned passes = 0; passes < t->passes_max && !all_asked(t, &b); passes++) {
 		find_heirs(t, &b);
 		read_heirs(t, h, &b);
 		find_vanished_below(t, h, &b);

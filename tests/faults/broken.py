@@ -56,15 +56,17 @@ ROWS = {
     "the sampler waits for the disk": (
         "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
-    "a scrape is forgotten for a row": (
-        "exporter/sampler.c", "		if (!row || want != FOR_SCRAPE)", "		if (row || want != FOR_SCRAPE)",
-        "test_faults_machine.py:Time.test_looks_that_take_longer_than_the_interval_leave_scrapes_their_turn"),
     "rows before scrapes": (
-        "exporter/sampler.c", "left <= 0 && (want != FOR_SCRAPE || !was_row);", "left <= 0 && (want != FOR_SCRAPE || was_row);",
+        "exporter/sampler.c", "left <= 0 && (want != FOR_SCRAPE || !was_row);", "left <= 0 && (want != FOR_SCRAPE || !was_row || was_row);",
         "test_faults_machine.py:Time.test_looks_that_take_longer_than_the_interval_leave_scrapes_their_turn"),
     "what was not asked for is kept": (
         "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
+    "a zombie has all of its children": (
+        "collectors/process_tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
+    "who may be counted twice is not asked for": (
+        "collectors/process_tree_dead.c", "(parent > i || b->read[parent] || b->doubted[parent])", "parent > i",
+        "unit:process_tree_property"),
     "in any number of runs": (
         "collectors/run_members.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
         "unit:jobs_nested"),

@@ -18,11 +18,6 @@
 #define ROOT      10
 #define FIRST     11
 #define LOOKS     25
-/* Events between two readings, at most, and with how many seeds. */
-#define FEW_EVENTS  3
-#define FEW_SEEDS   24
-#define MANY_EVENTS 30
-#define MANY_SEEDS  2
 
 enum state { NOBODY, ALIVE, ZOMBIE };
 
@@ -39,6 +34,9 @@ struct kernel {
 	uint32_t random;
 	bool may_ignore, closing;
 	uint32_t events_max; /* between two readings */
+	/* Is called before each; NULL = nothing more happens. */
+	void (*before)(struct kernel *k, const char *path);
+	unsigned stats_read; /* of the process that it watches */
 	int next_pid;
 	size_t n_alive;
 	uint64_t spent; /* ticks, by the run */
@@ -171,6 +169,8 @@ static ssize_t kernel_read(struct tree *t, const char *path, char *out, size_t s
 
 	for (uint32_t n = number_below(k, k->events_max + 3); n > 2; n--)
 		something_happens(k);
+	if (k->before)
+		k->before(k, path);
 	if (!scan_u64(&s, &pid) || !exists(k, pid))
 		return -ENOENT;
 	if (strstr(path, "/children"))
@@ -277,32 +277,41 @@ static void live(struct kernel *k, struct process_tree *t)
 	}
 }
 
-static void never_more_than_was_spent_and_never_less_than_before(uint32_t events_max,
-	uint32_t seeds)
+/* Events between two readings, and readings until it is enough: at most; and with which seeds. */
+struct life {
+	uint32_t events_max, first, seeds;
+	unsigned passes_max;
+};
+
+/* Nothing happens before the run began. */
+static void begin(struct kernel *k, struct process_tree *t, const struct life *life)
 {
-	for (uint32_t seed = 0; seed < seeds; seed++) {
+	assert_int_equal(process_tree_begin(t, &k->host, ROOT, 0, REAPER), 0);
+	k->events_max = life->events_max;
+	t->passes_max = life->passes_max;
+}
+
+static void never_more_than_was_spent_and_never_less_than_before(const struct life *life)
+{
+	for (uint32_t seed = life->first; seed < life->first + life->seeds; seed++) {
 		struct kernel *k = kernel_new(seed, true);
 		struct process_tree t;
 
-		/* Nothing happens before the run began. */
-		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
-		k->events_max = events_max;
+		begin(k, &t, life);
 		live(k, &t);
 		process_tree_done(&t);
 		kernel_free(k);
 	}
 }
 
-static void all_of_it_when_everybody_was_waited_for(uint32_t events_max, uint32_t seeds)
+static void all_of_it_when_everybody_was_waited_for(const struct life *life)
 {
-	for (uint32_t seed = 0; seed < seeds; seed++) {
+	for (uint32_t seed = life->first; seed < life->first + life->seeds; seed++) {
 		struct kernel *k = kernel_new(seed, false);
 		struct process_tree t;
 		struct tree_now now;
 
-		/* Nothing happens before the run began. */
-		assert_int_equal(process_tree_begin(&t, &k->host, ROOT, 0, REAPER), 0);
-		k->events_max = events_max;
+		begin(k, &t, life);
 		live(k, &t);
 		everybody_ends_and_is_waited_for(k);
 		assert_int_equal(process_tree_look(&t, &k->host, 0, &now), 0);
@@ -314,17 +323,101 @@ static void all_of_it_when_everybody_was_waited_for(uint32_t events_max, uint32_
 
 static void whoever_ends_while_they_are_looked_at(void **state)
 {
+	static const struct life life = {3, 0, 12, PROCESS_TREE_PASSES};
+
 	(void)state;
-	never_more_than_was_spent_and_never_less_than_before(FEW_EVENTS, FEW_SEEDS);
-	all_of_it_when_everybody_was_waited_for(FEW_EVENTS, FEW_SEEDS);
+	never_more_than_was_spent_and_never_less_than_before(&life);
+	all_of_it_when_everybody_was_waited_for(&life);
 }
 
 /* However often who may have got something is read, others have ended meanwhile. */
 static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
 {
+	static const struct life life[] = {
+		{3, 128, 8, 1}, {3, 705, 1, 1}, {30, 0, 2, 1}, {30, 0, 1, PROCESS_TREE_PASSES}};
+
 	(void)state;
-	never_more_than_was_spent_and_never_less_than_before(MANY_EVENTS, MANY_SEEDS);
-	all_of_it_when_everybody_was_waited_for(MANY_EVENTS, MANY_SEEDS);
+	for (size_t i = 0; i < ARRAY_LEN(life); i++) {
+		never_more_than_was_spent_and_never_less_than_before(&life[i]);
+		all_of_it_when_everybody_was_waited_for(&life[i]);
+	}
+}
+
+/* ---- in a certain order ---- */
+
+static void fork_as(struct kernel *k, int pid, int parent)
+{
+	k->process[pid] =
+		(struct process){.state = ALIVE, .parent = parent, .ticks = 100, .faults = 10};
+	k->spent += 100;
+	k->n_alive++;
+	k->next_pid = pid + 1;
+}
+
+static void end_and_wait(struct kernel *k, int pid)
+{
+	end_one(k, pid);
+	wait_for(k, pid);
+}
+
+/* ROOT has two children, the first of which has one. */
+static struct kernel *family(struct process_tree *t)
+{
+	static const struct life quiet = {0, 0, 1, PROCESS_TREE_PASSES};
+	struct kernel *k = kernel_new(0, false);
+
+	fork_as(k, FIRST, ROOT);
+	fork_as(k, FIRST + 1, FIRST);
+	fork_as(k, FIRST + 2, ROOT);
+	begin(k, t, &quiet);
+	return k;
+}
+
+static void is_told_of_all(struct kernel *k, struct process_tree *t)
+{
+	struct tree_now now;
+
+	process_tree_look(t, &k->host, 0, &now);
+	assert_int_equal(ticks_of(t), k->spent);
+	process_tree_done(t);
+	kernel_free(k);
+}
+
+static void an_orphan_of_a_zombie_is_with_who_adopted_it(void **state)
+{
+	struct process_tree t;
+	struct kernel *k = family(&t);
+
+	(void)state;
+	end_one(k, FIRST);
+	end_and_wait(k, FIRST + 1);
+	assert_int_equal(k->process[FIRST].state, ZOMBIE);
+	assert_int_equal(k->process[FIRST + 1].parent, REAPER);
+	is_told_of_all(k, &t);
+}
+
+/* The grandchild after its parent was looked at; its parent when what it got has been read. */
+static void ends_one_after_the_other(struct kernel *k, const char *path)
+{
+	char parent[16], grandchild[16];
+
+	snprintf(parent, sizeof parent, "%d/stat", FIRST);
+	snprintf(grandchild, sizeof grandchild, "%d/stat", FIRST + 1);
+	if (strcmp(path, grandchild) == 0 && exists(k, FIRST + 1))
+		end_and_wait(k, FIRST + 1);
+	if (strcmp(path, parent) == 0 && ++k->stats_read == 3)
+		end_and_wait(k, FIRST);
+}
+
+static void what_one_had_got_is_not_kept_beside_it(void **state)
+{
+	struct process_tree t;
+	struct kernel *k = family(&t);
+
+	(void)state;
+	end_and_wait(k, FIRST + 2);
+	k->before = ends_one_after_the_other;
+	is_told_of_all(k, &t);
 }
 
 int main(void)
@@ -332,6 +425,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_ends_while_they_are_looked_at),
 		cmocka_unit_test(whoever_ends_faster_than_they_can_be_looked_at),
+		cmocka_unit_test(an_orphan_of_a_zombie_is_with_who_adopted_it),
+		cmocka_unit_test(what_one_had_got_is_not_kept_beside_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
