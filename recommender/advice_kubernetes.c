@@ -67,7 +67,7 @@ static void add_json_lifted(struct list *l, const struct ask *a)
 }
 
 /* Of the container that most systems call main: the first in the list may be a sidecar. */
-static void add_json_main(struct buf *out, const struct ask *a, bool lift)
+static void add_json_main(struct buf *out, const struct ask *a)
 {
 	struct list requests = {out, ",", false}, limits = {out, ",", false};
 
@@ -75,8 +75,7 @@ static void add_json_main(struct buf *out, const struct ask *a, bool lift)
 	add_json_quantities(&requests, a, false);
 	buf_adds(out, "},\"limits\":{");
 	add_json_quantities(&limits, a, true);
-	if (lift)
-		add_json_lifted(&limits, a);
+	add_json_lifted(&limits, a);
 	buf_adds(out, "}}}]}");
 }
 
@@ -90,7 +89,7 @@ void write_kubernetes_patch(struct buf *out, const struct sizing *s)
 		return;
 	}
 	buf_adds(out, "{\"spec\":{\"template\":{\"spec\":");
-	add_json_main(out, &a, true);
+	add_json_main(out, &a);
 	buf_adds(out, "}}}\n");
 }
 
@@ -140,11 +139,12 @@ void write_argo(struct buf *out, const struct sizing *s)
 	add_quantities(out, "      ", &a, true);
 }
 
+/* Argo merges it strategically as well (ApplyPodSpecPatch() in its workflow/util/util.go). */
 void write_argo_patch(struct buf *out, const struct sizing *s)
 {
 	struct ask a = ask_of(s);
 
 	buf_adds(out, "podSpecPatch: '");
-	add_json_main(out, &a, false);
+	add_json_main(out, &a);
 	buf_adds(out, "'\n");
 }

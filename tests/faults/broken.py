@@ -56,9 +56,6 @@ ROWS = {
     "the sampler waits for the disk": (
         "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
-    "rows before scrapes": (
-        "exporter/sampler.c", "left <= 0 && (want != FOR_SCRAPE || !was_row);", "left <= 0 && (want != FOR_SCRAPE || !was_row || was_row);",
-        "test_faults_machine.py:Time.test_looks_that_take_longer_than_the_interval_leave_scrapes_their_turn"),
     "what was not asked for is kept": (
         "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),

@@ -126,7 +126,8 @@ static const struct {
 		"\"2250m\","
 		"\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/"
 		"gpu\":\"1\"},\"limits\":"
-		"{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\"}}}]}'\n",
+		"{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\","
+		"\"cpu\":null,\"ephemeral-storage\":null}}}]}'\n",
 		"podSpecPatch: "
 		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":"
 		"\"500m\","
