@@ -136,7 +136,7 @@ ROWS = {
     "durations by the wall clock": (
         "collectors/jobs_follow.c", "	return mono_seconds_between(t->started_mono,",
         "	if (h->now.wall.ns)\n		return (double)(h->now.wall.ns - h->now.mono.ns) / 1e9;\n	return mono_seconds_between(t->started_mono,",
-        "test_faults_machine.py:Time.test_clock_that_steps_changes_no_duration_and_loses_no_sample"),
+        "test_faults_time.py:Time.test_clock_that_steps_changes_no_duration_and_loses_no_sample"),
     "cores of a server": (
         "exporter/privileges.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)", "prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)",
         "test_hardening.py:Cores"),
@@ -206,7 +206,7 @@ ROWS = {
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "a sleeping machine's clock": (
         "collectors/base/clock.c", "read_ns(CLOCK_BOOTTIME)", "read_ns(CLOCK_MONOTONIC)",
-        "test_faults_machine.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
+        "test_faults_time.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
     "metrics hide a question": (
         "exporter/option_shapes.c", " && !site_needs(text)", "", "unit:options"),
     "files in tmpfs are nobody's memory": ("recommender/sizing.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
