@@ -201,7 +201,8 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		free(t);
 		if (code == -EDQUOT)
 			return err_set(e, code,
-				"process %d is in %d other runs, the most there may be, or all runs "
+				"process %d is in %d other runs, the most there may be, or all "
+				"runs "
 				"together have the most processes that are followed",
 				(int)spec->pid, RUN_MEMBERS_NESTED_MAX);
 		return err_system(e, code, "follow process %d", (int)spec->pid);

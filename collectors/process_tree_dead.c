@@ -295,6 +295,7 @@ static void become_nothing(struct member *m)
 		.pid = m->pid,
 		.ppid = m->ppid,
 		.start_ticks = m->start_ticks,
+		.reaper = m->reaper,
 		.zombie = true,
 		.vanished = true,
 	};
