@@ -14,7 +14,6 @@
 #include "collectors/base/utf8.h"
 #include "exporter/aside.h"
 #include "exporter/catalogue_scdata.h"
-#include "exporter/log.h"
 #include "exporter/untrusted.h"
 
 #define BUSY_MS      5000
@@ -134,9 +133,6 @@ int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	k->db = NULL;
 	int code = moved ? 0 : aside_move(&aside, k->path, e);
 
-	if (code == 0 && !moved)
-		log_line(LOG_LEVEL_WARN, "catalogue cache cannot be read, and is set aside", "path",
-			k->path, "as", buf_text(&aside), NULL);
 	if (code == 0)
 		code = open_file(k, e);
 	return code ? code : cache_create_tables(k, e);
