@@ -182,6 +182,15 @@ static struct mono start_of(const struct host *h, struct mono told, uint64_t tic
 	return (struct mono){(int64_t)(ns < now ? ns : now)};
 }
 
+static int no_room(const struct run_members *m, pid_t pid, struct err *e)
+{
+	if (m->n >= m->most)
+		return err_set(e, -EDQUOT,
+			"all runs together have %zu processes, the most there may be", m->n);
+	return err_set(e, -EDQUOT, "process %d is in %d other runs, the most there may be",
+		(int)pid, RUN_MEMBERS_NESTED_MAX);
+}
+
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
 {
 	if (find_run(j, spec->run_id))
@@ -200,11 +209,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	if (code < 0) {
 		free(t);
 		if (code == -EDQUOT)
-			return err_set(e, code,
-				"process %d is in %d other runs, the most there may be, or all "
-				"runs "
-				"together have the most processes that are followed",
-				(int)spec->pid, RUN_MEMBERS_NESTED_MAX);
+			return no_room(host->members, spec->pid, e);
 		return err_system(e, code, "follow process %d", (int)spec->pid);
 	}
 	text_copy(spec->run_id, t->run_id, sizeof t->run_id);

@@ -77,6 +77,11 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	assert_double_equal(processes(&runs[1]), 20, 0);
 	assert_int_equal(members.n, members.most);
 	assert_double_equal(incomplete(w), 1, 0);
+	struct run_spec more = {.run_id = "more", .job_name = "etl", .pid = ROOT};
+	struct err e = {0};
+
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &more, &e), -EDQUOT);
+	assert_string_equal(e.text, "all runs together have 81 processes, the most there may be");
 	/* Who is gone makes room, also when nobody has seen yet that the run ended. */
 	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
 		gone(w, pid);
