@@ -24,7 +24,7 @@ const struct metric run_metrics[] = {
 		.help = "When the runs of all jobs were looked at, since the Unix epoch: at most a second before the answer, "
 			"or ten times as long as a look takes"},
 	[JOB_INCOMPLETE] = {.name = "rightsize_jobs_incomplete_runs",
-		.help = "Runs that lack processes, as all runs together have too many, where who is in several counts in each, or as these are in 8 others"},
+		.help = "Runs that lack processes, as these are in too many runs already, or all runs together have too many"},
 };
 /* clang-format on */
 

@@ -68,8 +68,8 @@ struct tree_now {
 };
 
 /*
- * A tree of one process, which must exist (-ESRCH), and be let in by host->members (-EDQUOT). start_ticks 0 takes whoever has the pid. reaper_pid: see
- * struct run_spec in collectors/jobs.h.
+ * A tree of one process, which must exist (-ESRCH), and be let in by host->members (-EDQUOT). start_ticks 0 takes whoever
+ * has the pid. reaper_pid: see struct run_spec in collectors/jobs.h.
  */
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);

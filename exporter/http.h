@@ -26,7 +26,8 @@ const char *http_address(const struct http *h, size_t i);
 
 /*
  * No new connections, ends open ones, joins. NULL does nothing. -ETIMEDOUT after HTTP_LEAVE_SECONDS, which is logged: an
- * answer is still being made, not all was freed, and app is in use; leave by _exit(2).
+ * answer from the history is still being made, not all was freed, and app is in use; leave by _exit(2). Streams and what
+ * else may be in the disk are waited for without limit: that is for exporter/leave.h.
  */
 int http_stop(struct http *h);
 
