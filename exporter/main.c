@@ -32,6 +32,7 @@
 #include "exporter/rules_command.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
+#include "exporter/server_lock.h"
 #include "exporter/service.h"
 #include "exporter/past.h"
 #include "exporter/sized.h"
@@ -196,11 +197,14 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct costs *costs = NULL;
 	struct http *http = NULL;
 	struct service *service = NULL;
+	AUTO(closep) int lock = -1;
 
 	int code = machine_start(&app->machine, app->options, e);
 
 	if (code == 0)
 		code = start_historian(app, self, e);
+	if (code == 0)
+		code = server_lock(&lock, app->history_path, &self->here, e);
 	if (code == 0)
 		code = outlooks_start(&app->outlooks, app, e);
 	if (code == 0)

@@ -214,6 +214,17 @@ class Shared(Case):
             self.run_job(["true"])
         self.assertEqual(len(self.runs()), 2)
 
+    def test_of_two_servers_on_one_machine_one_records(self):
+        first = self.serve()
+        second = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                            "--no-jobs.recognise")
+        self.assertEqual(second.wait(), 1)
+        second.says("another server of this machine records into it")
+        self.run_job(["true"])
+        self.assertEqual(len(first.get("/runs?job_name=job").json["runs"]), 1)
+        first.kill()
+        self.assertEqual(self.serve().get("/-/healthy").status, 200)
+
     def test_in_memory_lives_as_long_as_the_server(self):
         self.history = ":memory:"
         server = self.serve()
