@@ -245,9 +245,11 @@ void others_done(struct others *o)
 static bool root_ended(const struct others *o, const struct host *h)
 {
 	struct process_stat s;
+	int code = process_read_stat(h, o->root, &s);
 
-	return process_read_stat(h, o->root, &s) < 0 || s.start_ticks != o->root_start_ticks ||
-	       s.state == 'Z' || s.state == 'X';
+	if (process_unanswered(code))
+		return false;
+	return code || s.start_ticks != o->root_start_ticks || s.state == 'Z' || s.state == 'X';
 }
 
 /* Does what it waits for tell of the run, too? Orphans of the run come to this exporter, or to the namespace's first. */

@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/tree_guard.h"
 #include "collectors/delays.h"
 #include "collectors/mounts.h"
 #include "collectors/run_members.h"
@@ -68,7 +69,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 {
 	struct host h = {.scratch_size = HOST_SCRATCH_SIZE};
 	cpu_set_t set;
-	int code = tree_open(&h.proc, paths->proc, e);
+	int code = tree_guard_open(&h.proc, paths->proc, e);
 
 	if (code == 0)
 		code = tree_open(&h.sys, paths->sys, e);

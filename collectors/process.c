@@ -22,6 +22,11 @@ bool process_refused(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
+bool process_unanswered(int code)
+{
+	return code == -ETIMEDOUT;
+}
+
 #define LAST_FIELD 33
 
 bool process_stat_parse(struct scan s, struct process_stat *ret)

@@ -66,11 +66,13 @@ bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_r
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
- * belongs to somebody else, -EBADMSG when the text makes no sense. All go through host->scratch. A kept descriptor of
+ * belongs to somebody else, -ETIMEDOUT when it does not answer, -EBADMSG when the text makes no sense. All go through host->scratch. A kept descriptor of
  * the file spares opening it; NULL, or one with nothing kept, is opened anew.
  */
 bool process_gone(int code);
 bool process_refused(int code);
+/* It may answer later: collectors/base/tree_guard.h. */
+bool process_unanswered(int code);
 /* Of a process that goes on when its first thread has ended, state, RSS and stack are those of another thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,

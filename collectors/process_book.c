@@ -1,6 +1,7 @@
 /* Finding new processes without reading all of /proc each time. */
 #include "collectors/process_book.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,20 +170,24 @@ static struct mono next_look(const struct host *h, uint64_t start_ticks)
 	return (struct mono){h->now.mono.ns + (age > AGAIN_NS ? age : AGAIN_NS)};
 }
 
-/* An entry with its start time and parent as they are now; false when the process is gone. */
-static bool read_entry(const struct host *h, struct booked *p)
+/*
+ * An entry with its start time and parent as they are now. -ESRCH and others: the process is gone, but for one that does not
+ * answer.
+ */
+static int read_entry(const struct host *h, struct booked *p)
 {
 	struct process_stat s;
+	int code = process_read_stat(h, p->pid, &s);
 
-	if (process_read_stat(h, p->pid, &s) < 0)
-		return false;
+	if (code < 0)
+		return code;
 	if (p->start_ticks && p->start_ticks != s.start_ticks)
-		return false;
+		return -ESRCH;
 	p->start_ticks = s.start_ticks;
 	p->ppid = s.ppid;
 	p->shown_by = s.thread ? s.thread : s.pid;
 	p->look_at = next_look(h, s.start_ticks);
-	return true;
+	return 0;
 }
 
 static void enter_new(struct process_book *b, const struct host *h)
@@ -193,7 +198,14 @@ static void enter_new(struct process_book *b, const struct host *h)
 		struct booked p = {.pid = b->new_pid[i]};
 		size_t at = place_of(b, p.pid);
 
-		if ((at < b->n && b->process[at].pid == p.pid) || !read_entry(h, &p))
+		if (at < b->n && b->process[at].pid == p.pid)
+			continue;
+		int code = read_entry(h, &p);
+
+		/* It is tried again at the next look, for which all are listed. */
+		if (process_unanswered(code))
+			b->last_pid = 0;
+		if (code)
 			continue;
 		GROW(b->process, b->n, room);
 		memmove(&b->process[at + 1], &b->process[at], (b->n - at) * sizeof p);
@@ -213,11 +225,16 @@ static void look_again(struct process_book *b, const struct host *h,
 	for (size_t i = 0; i < b->n; i++) {
 		struct booked *p = &b->process[i];
 		bool is_due = p->look_at.ns <= h->now.mono.ns;
+		int code = is_due ? read_entry(h, p) : 0;
 
-		if (is_due && !read_entry(h, p)) {
+		if (process_unanswered(code)) {
+			b->process[n++] = *p;
+			continue;
+		}
+		if (code) {
 			forget(context, p);
 			*p = (struct booked){.pid = p->pid};
-			if (!read_entry(h, p))
+			if (read_entry(h, p))
 				continue;
 		}
 		if (is_due)

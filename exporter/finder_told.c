@@ -46,7 +46,12 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	struct process_stat stat;
 
 	f->host = host;
-	if (process_read_stat(host, a->pid, &stat) < 0)
+	int unread = process_read_stat(host, a->pid, &stat);
+
+	if (process_unanswered(unread))
+		return err_set(e, unread, "process %d does not answer: it waits for a file system",
+			(int)a->pid);
+	if (unread)
 		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
 	pid_t process = process_of(host, a->pid);
 

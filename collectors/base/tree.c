@@ -319,6 +319,11 @@ int tree_space(struct tree *t, const char *path, struct tree_space *ret)
 	return t->ops->space(t, path, ret);
 }
 
+size_t tree_unanswered(struct tree *t)
+{
+	return t->ops->unanswered ? t->ops->unanswered(t) : 0;
+}
+
 struct kept tree_keep(struct tree *t, const char *path)
 {
 	int fd = t->ops->keep(t, path);

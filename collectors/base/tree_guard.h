@@ -1,0 +1,25 @@
+/*
+ * The tree over /proc that is not held up by a process. Files of one wait for locks that it may hold for as long as a file
+ * system does not answer, be it a dead NFS or a FUSE that somebody made for that:
+ *
+ * - exec_update_lock (kernel/exec.c): held while exec closes descriptors, and a FUSE or NFS is told of each. io, environ,
+ *   maps, and in newer kernels stat, exe, fd and ns wait for it.
+ * - mmap_lock (Documentation/mm/process_addrs.rst): held while a file is mapped. cmdline, environ and smaps_rollup wait.
+ *
+ * Files that wait for neither (statm, status) tell whether that may be so. Then a thread asks first, and the process is
+ * left out while it has no answer. What is kept open (kept_read) is not asked about: it is of processes that ran lately.
+ */
+#ifndef BASE_TREE_GUARD_H
+#define BASE_TREE_GUARD_H
+
+#include "collectors/base/tree.h"
+
+/* So many threads wait for an answer at most; while all do, what may hang is not asked. */
+#define TREE_GUARD_THREADS 8
+/* So long a reader waits for a thread. */
+#define TREE_GUARD_SECONDS 0.1
+
+/* As tree_open; what is not answered is -ETIMEDOUT. */
+int tree_guard_open(struct tree **ret, const char *directory, struct err *e);
+
+#endif
