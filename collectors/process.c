@@ -209,10 +209,12 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 	char path[PATH_SIZE];
 	ssize_t n;
 
+	process_path(path, pid, file);
 	if (is_kept(k)) {
-		n = kept_read(k, h->proc, file, h->scratch, h->scratch_size);
+		n = tree_answers(h->proc, path) ?
+			    kept_read(k, h->proc, file, h->scratch, h->scratch_size) :
+			    -ETIMEDOUT;
 	} else {
-		process_path(path, pid, file);
 		n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
 	}
 	if (n < 0)

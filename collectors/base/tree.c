@@ -319,6 +319,11 @@ int tree_space(struct tree *t, const char *path, struct tree_space *ret)
 	return t->ops->space(t, path, ret);
 }
 
+bool tree_answers(struct tree *t, const char *path)
+{
+	return !t->ops->answers || t->ops->answers(t, path);
+}
+
 size_t tree_unanswered(struct tree *t)
 {
 	return t->ops->unanswered ? t->ops->unanswered(t) : 0;

@@ -48,7 +48,8 @@ struct tree_ops {
 	int (*space)(struct tree *, const char *path, struct tree_space *ret);
 	int (*keep)(struct tree *, const char *path);
 	ssize_t (*foreign)(struct tree *, const struct foreign *f, char *buf, size_t size);
-	size_t (*unanswered)(struct tree *); /* NULL: none */
+	bool (*answers)(struct tree *, const char *path); /* NULL: yes */
+	size_t (*unanswered)(struct tree *);              /* NULL: none */
 	void (*free)(struct tree *);
 };
 
@@ -99,6 +100,9 @@ int tree_device(struct tree *t, const char *path, uint64_t *ret);
 
 /* st_size of a path: Linux 6.2 and later give the number of open descriptors for /proc/PID/fd. */
 int64_t tree_size(struct tree *t, const char *path);
+
+/* False: who reads it, by a kept descriptor as well, may wait for ever. */
+bool tree_answers(struct tree *t, const char *path);
 
 /* Processes of which nothing is read, since they do not answer: collectors/base/tree_guard.h. */
 size_t tree_unanswered(struct tree *t);

@@ -242,7 +242,7 @@ static const char *of_thread(const char *file)
 static bool is_harmless(struct guard *g, const char *path)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
-		"mountinfo", "task", "children", NULL};
+		"mountinfo", "task", "children", "fd", NULL};
 	static const char *const of_memory[] = {"cmdline", "environ", "smaps_rollup", NULL};
 	struct scan s = SCAN(path, strlen(path));
 	struct timespec now;
@@ -328,6 +328,11 @@ static ssize_t guard_foreign(struct tree *t, const struct foreign *f, char *buf,
 	GUARDED(t, f->folder, tree_foreign(g->inner, f, buf, size));
 }
 
+static bool guard_answers(struct tree *t, const char *path)
+{
+	return is_harmless(guard_of(t), path);
+}
+
 static size_t guard_unanswered(struct tree *t)
 {
 	struct asked *a = guard_of(t)->asked;
@@ -361,6 +366,7 @@ static const struct tree_ops guard_ops = {
 	.space = guard_space,
 	.keep = guard_keep,
 	.foreign = guard_foreign,
+	.answers = guard_answers,
 	.unanswered = guard_unanswered,
 	.free = guard_free,
 };

@@ -7,7 +7,8 @@
  * - mmap_lock (Documentation/mm/process_addrs.rst): held while a file is mapped. cmdline, environ and smaps_rollup wait.
  *
  * Files that wait for neither (statm, status) tell whether that may be so. Then a thread asks first, and the process is
- * left out while it has no answer. What is kept open (kept_read) is not asked about: it is of processes that ran lately.
+ * left out while it has no answer. Before what is kept open is read, tree_answers has to be
+ * asked.
  */
 #ifndef BASE_TREE_GUARD_H
 #define BASE_TREE_GUARD_H

@@ -188,6 +188,41 @@ static void process_that_is_gone_is_forgotten(void **state)
 	watch_free(t);
 }
 
+/* What after() tells when call number n (from 0) is not answered. */
+static const char *after_unanswered(struct watch *t, double seconds, int n)
+{
+	struct tree *inner = t->w->host.proc;
+
+	t->w->host.proc = failing_tree(inner, &n, -ETIMEDOUT);
+	const char *ret = after(t, seconds);
+
+	tree_free(t->w->host.proc);
+	t->w->host.proc = inner;
+	assert_true(n < 0);
+	return ret;
+}
+
+/* Who does not answer is neither forgotten, as a run would begin anew with it, nor lost. */
+static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **state)
+{
+	struct watch *t = watch_new();
+
+	(void)state;
+	start(t, 20, 1, 990);
+	last_pid_is(t, 20);
+	after(t, 0);
+	/* The last number is asked for, then the process that is due. */
+	assert_string_equal(after_unanswered(t, 10, 1), "");
+	assert_string_equal(t->gone, "");
+	assert_string_equal(after(t, 1), "20 ");
+	/* Here its own number, too. */
+	start(t, 21, 1, 1011);
+	last_pid_is(t, 21);
+	assert_string_equal(after_unanswered(t, 0.01, 2), "");
+	assert_string_equal(after(t, 0.01), "21 ");
+	watch_free(t);
+}
+
 static void all_are_listed_where_the_last_number_is_unknown(void **state)
 {
 	struct watch *t = watch_new();
@@ -224,6 +259,7 @@ int main(void)
 		cmocka_unit_test(new_number_is_found_and_thread_is_not),
 		cmocka_unit_test(number_that_changed_hands_is_a_new_process),
 		cmocka_unit_test(process_that_is_gone_is_forgotten),
+		cmocka_unit_test(one_that_does_not_answer_is_looked_at_as_soon_as_it_does),
 		cmocka_unit_test(all_are_listed_where_the_last_number_is_unknown),
 		cmocka_unit_test(all_are_due_when_asked_to_look_again),
 	};

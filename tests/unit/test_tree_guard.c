@@ -123,6 +123,8 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 		assert_int_equal(get(w, "7/stat"), -ETIMEDOUT);
 		assert_int_equal(get(w, "7/io"), -ETIMEDOUT);
 		assert_int_equal(tree_keep(w->tree, path).fd, -1);
+		assert_false(tree_answers(w->tree, path));
+		assert_true(tree_answers(w->tree, "8/stat"));
 		assert_int_equal(tree_unanswered(w->tree), 1);
 		/* What waits for nothing can be read all the same, and so can others. */
 		assert_true(get(w, "7/status") > 0);
