@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
 #include "exporter/json.h"
 
 #define TEXT_MAX 65536
@@ -108,6 +109,15 @@ static struct slice member(const json_t *o, const char *key)
 	return (struct slice){s, s ? strlen(s) : 0};
 }
 
+/* What is too long is cut between two characters, so that it is printed as it was read. */
+static void copy_member(const json_t *o, const char *key, char *out, size_t size)
+{
+	struct slice s = member(o, key);
+
+	if (s.data)
+		utf8_clean(s.data, s.len, out, size);
+}
+
 static void take(const json_t *o, void (*each)(void *context, const struct process_facts *facts),
 	void *context)
 {
@@ -140,10 +150,8 @@ static void take(const json_t *o, void (*each)(void *context, const struct proce
 		.cgroup = member(o, "cgroup"),
 	};
 
-	if (member(o, "user").data)
-		slice_copy(member(o, "user"), f.user, sizeof f.user);
-	if (member(o, "container").data)
-		slice_copy(member(o, "container"), f.container, sizeof f.container);
+	copy_member(o, "user", f.user, sizeof f.user);
+	copy_member(o, "container", f.container, sizeof f.container);
 	each(context, &f);
 }
 

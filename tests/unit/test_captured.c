@@ -1,11 +1,13 @@
 /* exporter/captured: what is taken along of a process names the same job elsewhere, and nothing else of it is there. */
 #include "tests/unit/test_main.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
 #include "exporter/captured.h"
 #include "tests/support/process_texts.h"
 
@@ -46,8 +48,8 @@ static void write_document(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Reads it back and says what job it is. */
-static void read_back(const char *text, struct recognised *ret)
+static void read_document(const char *text,
+	void (*each)(void *context, const struct process_facts *facts), void *context)
 {
 	char path[] = "/tmp/rightsize-captured-XXXXXX";
 	struct err e = {0};
@@ -56,9 +58,15 @@ static void read_back(const char *text, struct recognised *ret)
 	assert_true(fd >= 0);
 	close(fd);
 	write_document(path, text);
-	if (captured_read(path, 0, take, ret, &e))
+	if (captured_read(path, 0, each, context, &e))
 		fail_msg("%s", e.text);
 	unlink(path);
+}
+
+/* Reads it back and says what job it is. */
+static void read_back(const char *text, struct recognised *ret)
+{
+	read_document(text, take, ret);
 }
 
 static void captured_process_names_the_same_job_and_keeps_no_secret(void **state)
@@ -92,11 +100,35 @@ static void lists_of_before_files_were_captured_are_read(void **state)
 	assert_string_equal(r.job_name, "etl/load");
 }
 
+static void take_container(void *context, const struct process_facts *facts)
+{
+	text_copy(facts->container, context, CONTAINER_ID_MAX);
+}
+
+static void a_text_that_is_too_long_is_cut_between_characters(void **state)
+{
+	static const char begin[] = "{\"processes\":[{\"pid\":7,\"container\":\"";
+	char text[sizeof begin + 2 * CONTAINER_ID_MAX + 8], container[CONTAINER_ID_MAX];
+
+	(void)state;
+	for (size_t shift = 0; shift < 2; shift++) {
+		int n = snprintf(text, sizeof text, "%s%s", begin, shift ? "x" : "");
+
+		for (int i = 0; i < CONTAINER_ID_MAX; i++)
+			n += snprintf(text + n, sizeof text - (size_t)n, "\xc3\xa9");
+		snprintf(text + n, sizeof text - (size_t)n, "\"}]}");
+		read_document(text, take_container, container);
+		assert_true(strlen(container) > CONTAINER_ID_MAX / 2);
+		assert_true(utf8_valid(container, strlen(container)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(captured_process_names_the_same_job_and_keeps_no_secret),
 		cmocka_unit_test(lists_of_before_files_were_captured_are_read),
+		cmocka_unit_test(a_text_that_is_too_long_is_cut_between_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
