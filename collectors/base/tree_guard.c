@@ -36,6 +36,9 @@ struct guard {
 	struct tree tree;
 	struct tree *inner;
 	struct asked *asked;
+	/* In waiting, of the second that began then. */
+	struct mono second;
+	double waited_seconds;
 	bool tells_exec; /* not where no process has a program, as some sandboxes show it */
 	/* What was found harmless a moment ago. */
 	pid_t pid;
@@ -194,7 +197,7 @@ static bool may_be_mapping(const struct guard *g, const char *process, bool *wai
 	return *waits || threads > 1;
 }
 
-static bool finds_exec(const struct guard *g, const char *process, pid_t pid)
+static bool is_held_up(const struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 
@@ -207,13 +210,35 @@ static bool finds_exec(const struct guard *g, const char *process, pid_t pid)
 	       !is_answered(g->asked, pid, "io", false);
 }
 
-static bool hangs(const struct guard *g, const char *process, pid_t pid, bool memory)
+/* Who makes itself look so without being held up (PR_SET_MM_MAP) costs no more than this. */
+static bool has_waited_enough(struct guard *g, struct mono now)
+{
+	if (mono_seconds_between(g->second, now) >= 1) {
+		g->second = now;
+		g->waited_seconds = 0;
+	}
+	return g->waited_seconds >= TREE_GUARD_SHARE;
+}
+
+static bool hangs_in_exec(struct guard *g, const char *process, pid_t pid)
+{
+	struct mono begin = now_read().mono;
+
+	if (has_waited_enough(g, begin))
+		return true;
+	bool ret = is_held_up(g, process, pid);
+
+	g->waited_seconds += mono_seconds_between(begin, now_read().mono);
+	return ret;
+}
+
+static bool hangs(struct guard *g, const char *process, pid_t pid, bool memory)
 {
 	bool waits = false, full = false;
 
 	if (has_no_answer(g->asked, pid, &full))
 		return true;
-	if (g->tells_exec && is_in_exec(g, process) && (full || finds_exec(g, process, pid)))
+	if (g->tells_exec && is_in_exec(g, process) && (full || hangs_in_exec(g, process, pid)))
 		return true;
 	return memory && may_be_mapping(g, process, &waits) &&
 	       !is_answered(g->asked, pid, "cmdline", !waits);

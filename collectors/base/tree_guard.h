@@ -19,6 +19,8 @@
 #define TREE_GUARD_THREADS 8
 /* So long a reader waits for a thread. */
 #define TREE_GUARD_SECONDS 0.1
+/* Of each second it waits no longer than that, and one more time, for those who may be in exec; the others are left out. */
+#define TREE_GUARD_SHARE 0.25
 
 /* As tree_open; what is not answered is -ETIMEDOUT. */
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e);

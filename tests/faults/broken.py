@@ -200,6 +200,20 @@ ROWS = {
     "a second signal waits, too": (
         "collectors/base/thread.c", "	} while (left > 0 && !thread_hurry(hurry));", "	} while (left > 0);",
         "test_forward.py:Forward.test_a_second_signal_ends_the_waiting"),
+    "a second server records, too": (
+        "exporter/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
+        "test_history.py:Shared.test_of_two_servers_on_one_machine_one_records"),
+    "who hangs in exec is waited for": (
+        "collectors/base/tree_guard.c", "size > 0 && code == 0;", "size > 0 && code > size;",
+        "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
+    "who maps a file is waited for": (
+        "collectors/base/tree_guard.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
+        "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
+    "what is kept open is read of whoever hangs": (
+        "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
+        "test_faults_hanging.py:Hanging.test_a_job_that_hangs_is_followed_to_its_end"),
+    "who does not answer is forgotten": (
+        "collectors/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
     "any certificate is somebody's": (
         "exporter/web_tls.c", "	if (c->n_sans > 0 && !any_san_allowed(c, &certificates[0]))",
         "	if (c->n_sans > 0 && !any_san_allowed(c, &certificates[0]) && !n)",
