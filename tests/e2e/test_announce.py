@@ -128,7 +128,7 @@ class Announce(Case):
     def test_socket_of_a_server_that_was_killed_is_replaced_and_a_live_one_is_not(self):
         first = self.serve_unix()
         second = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--web.unix-socket={self.socket}",
-                            f"--history.path={self.history}", stdout=subprocess.DEVNULL)
+                            f"--history.path={self.folder / 'other.db'}", stdout=subprocess.DEVNULL)
         self.assertEqual(second.wait(), 1)
         second.says("in use")
         first.kill()

@@ -44,6 +44,7 @@ class ReboundNames(Case):
                              ("rebound.example", 403), ("x.usage.example", 403), ("localhost", 200)):
             with self.subTest(host=host):
                 self.assertEqual(server.get("/metrics", Host=host).status, status)
+        self.assertEqual(server.stop(), 0)
         self.assertEqual(self.serve("--web.allowed-host=*").get("/metrics", Host="rebound.example").status, 200)
 
     def test_a_password_is_enough(self):

@@ -65,6 +65,7 @@ class WebConfig(Case):
 
     def setUp(self):
         super().setUp()
+        self.servers = 0
         for path in self.keys.iterdir():
             shutil.copy(path, self.folder)
 
@@ -76,6 +77,9 @@ class WebConfig(Case):
         return path
 
     def serve_with(self, text):
+        """Several at the same time, each with a history of its own."""
+        self.servers += 1
+        self.history = str(self.folder / f"history-{self.servers}.db")
         return self.serve(f"--web.config.file={self.write(text)}")
 
     def tls(self, server, cert=None, headers=None, **settings):
