@@ -66,8 +66,8 @@ bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_r
 
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
- * belongs to somebody else, -ETIMEDOUT when it does not answer, -EBADMSG when the text makes no sense. All go through host->scratch. A kept descriptor of
- * the file spares opening it; NULL, or one with nothing kept, is opened anew.
+ * belongs to somebody else, -ETIMEDOUT when it does not answer, -EBADMSG when the text makes no sense. All go through
+ * host->scratch. A kept descriptor of the file spares opening it; NULL, or one with nothing kept, is opened anew.
  */
 bool process_gone(int code);
 bool process_refused(int code);
