@@ -14,6 +14,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
+#include "collectors/base/tree_guard_signs.h"
 
 #define STACK_SIZE (64 * 1024)
 #define PATH_SIZE  64
@@ -162,39 +163,24 @@ static bool has_no_answer(struct asked *a, pid_t pid, bool *full)
 
 /* ---- may it hang? ---- */
 
-/* Between the old program and the new one it has memory, but no code: the fourth number of statm, mm->end_code. */
 static bool is_in_exec(const struct guard *g, const char *process)
 {
 	char path[PATH_SIZE], text[256];
-	uint64_t size, resident, shared, code;
 
 	snprintf(path, sizeof path, "%s/statm", process);
 	ssize_t n = tree_head(g->inner, path, text, sizeof text);
-	struct scan s = SCAN(text, n > 0 ? n : 0);
 
-	return scan_u64(&s, &size) && scan_u64(&s, &resident) && scan_u64(&s, &shared) &&
-	       scan_u64(&s, &code) && size > 0 && code == 0;
+	return n > 0 && statm_in_exec(SCAN(text, n));
 }
 
-/* Who maps a file that does not come waits for it like for a disk, and so tells its state when it has one thread. */
 static bool may_be_mapping(const struct guard *g, const char *process, bool *waits)
 {
 	char path[PATH_SIZE], text[STATUS_SIZE];
-	uint64_t threads = UINT64_MAX;
-	struct scan line;
 
 	snprintf(path, sizeof path, "%s/status", process);
 	ssize_t n = tree_head(g->inner, path, text, sizeof text);
-	struct scan s = SCAN(text, n > 0 ? n : 0);
 
-	if (n < 0)
-		return false;
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "State:\t"))
-			*waits = scan_char(&line, 'D');
-		else if (scan_literal(&line, "Threads:\t"))
-			scan_u64(&line, &threads);
-	return *waits || threads > 1;
+	return n >= 0 && status_may_map(SCAN(text, n), waits);
 }
 
 static bool is_held_up(const struct guard *g, const char *process, pid_t pid)

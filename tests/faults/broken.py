@@ -204,10 +204,10 @@ ROWS = {
         "exporter/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
         "test_history.py:Shared.test_of_two_servers_on_one_machine_one_records"),
     "who hangs in exec is waited for": (
-        "collectors/base/tree_guard.c", "size > 0 && code == 0;", "size > 0 && code > size;",
+        "collectors/base/tree_guard_signs.c", "size > 0 && code == 0;", "size > 0 && code > size;",
         "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
     "who maps a file is waited for": (
-        "collectors/base/tree_guard.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
+        "collectors/base/tree_guard_signs.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
         "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
     "what is kept open is read of whoever hangs": (
         "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",

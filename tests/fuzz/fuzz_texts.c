@@ -6,6 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/tree_guard_signs.h"
 #include "collectors/base/utf8.h"
 #include "collectors/process_facts.h"
 #include "collectors/run_binary.h"
@@ -112,6 +113,14 @@ static void check_pieces(const char *data, size_t size)
 	assert(scan_end(&s));
 }
 
+static void check_signs(const char *data, size_t size)
+{
+	bool waits;
+
+	statm_in_exec(SCAN(data, size));
+	assert(status_may_map(SCAN(data, size), &waits) || !waits);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A copy of its own, so that a read past the end is seen. */
@@ -134,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_utf8(text, size);
 	check_numbers(text, size);
 	check_pieces(text, size);
+	check_signs(text, size);
 	assert(!utf8_plain(text) || (strlen(text) && utf8_valid(text, strlen(text))));
 	container_of_cgroup(all, container);
 	assert(strspn(container, "0123456789abcdef") == strlen(container));

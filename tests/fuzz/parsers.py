@@ -66,6 +66,7 @@ PARSERS = {
              "exporter/site.c: site_arguments dispatch site_answer refuse_method not_found",
              "exporter/site_events.c: position_of"),
     "texts": ("collectors/steady_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
+              "collectors/base/tree_guard_signs.c",
               "collectors/run_binary.c: elf_architecture emulated_architecture"),
     "web_config": ("exporter/web_config.c", "exporter/yaml.c"),
 }
