@@ -66,7 +66,7 @@ static void follow(struct follower *f, const struct open_run *r)
 		.started_at = wall_from_seconds(r->started_at),
 		.awaits_conclusion = true,
 	};
-	int code = sampler_follow(f->app->sampler, &spec, NULL, &e);
+	int code = sampler_follow(f->app->sampler, &spec, NULL, INFINITY, NULL, &e);
 
 	if (code && code != -ESRCH)
 		log_line(LOG_LEVEL_WARN, "run not followed", "run_id", r->run_id, "err", e.text,
@@ -105,7 +105,7 @@ static void conclude(struct follower *f, const char *run_id, struct arena *arena
 		final[i] = NAN;
 	if (history_runs(f->history, &q, arena, &runs, NULL) == 0 && runs.n == 1)
 		final_of(&runs.run[0], final);
-	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL);
+	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL, INFINITY, NULL);
 }
 
 struct known_jobs {
@@ -143,7 +143,7 @@ static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 	if (code)
 		return code;
 	sampler_call(f->app->sampler, set_ended,
-		&(struct known_jobs){n < JOBS_MAX ? n : JOBS_MAX, jobs});
+		&(struct known_jobs){n < JOBS_MAX ? n : JOBS_MAX, jobs}, INFINITY, NULL);
 	f->activity = activity;
 	return 0;
 }

@@ -27,7 +27,9 @@ static void *watch(void *context)
 	if (!pause_wait(&l->pause, LEAVE_SECONDS))
 		return NULL;
 	log_line(LOG_LEVEL_ERROR,
-		"what reads the history could not be ended: its disk does not answer", NULL);
+		"what watches, or reads the history, could not be ended: the kernel or the disk does not "
+		"answer",
+		NULL);
 	historian_flush(l->app->historian, HISTORIAN_STOP_SECONDS);
 	fflush(stdout);
 	_exit(l->exit_code);

@@ -30,7 +30,6 @@
 #include "exporter/query.h"
 #include "exporter/route.h"
 #include "exporter/rules_command.h"
-#include "exporter/rules_use.h"
 #include "exporter/sampler.h"
 #include "exporter/server_lock.h"
 #include "exporter/service.h"
@@ -42,6 +41,9 @@
 #define EXIT_USAGE 2
 /* More than all that a server keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
+
+/* What a server's first look at everything that runs on a large machine may take. */
+#define FIRST_LOOK_SECONDS 60
 
 static int usage_error(const char *command, const struct err *e)
 {
@@ -175,23 +177,33 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-static void only_look(struct finder *f, const struct host *host, void *context)
-{
-	(void)f;
-	(void)host;
-	(void)context;
-}
-
 /* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
-static void begin_upkeep(struct app *app)
+static int begin_upkeep(struct app *app, struct err *e)
 {
-	sampler_find(app->sampler, only_look, NULL);
+	struct mono asked = now_read().mono;
+	struct snapshot *s = sampler_runs(app->sampler, 0, FIRST_LOOK_SECONDS);
+	bool looked = s && s->at.mono.ns >= asked.ns;
+
+	if (s)
+		shared_drop(&s->shared);
+	if (!looked)
+		return err_set(e, -ETIMEDOUT,
+			"the first look at what runs has not ended for %d s, perhaps because a "
+			"file of the kernel or of a driver does not come",
+			FIRST_LOOK_SECONDS);
 	historian_upkeep(app->historian);
+	return 0;
 }
 
-static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set,
-	struct err *e)
+static int cannot_serve(int code, const struct err *e)
 {
+	log_line(LOG_LEVEL_ERROR, "cannot serve", "err", e->text, NULL);
+	return code;
+}
+
+static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
+{
+	struct err e = {0};
 	struct follower *follower = NULL;
 	struct forwarder *forwarder = NULL;
 	struct costs *costs = NULL;
@@ -199,34 +211,34 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct service *service = NULL;
 	AUTO(closep) int lock = -1;
 
-	int code = machine_start(&app->machine, app->options, e);
+	int code = machine_start(&app->machine, app->options, &e);
 
 	if (code == 0)
-		code = start_historian(app, self, e);
+		code = start_historian(app, self, &e);
 	if (code == 0)
-		code = server_lock(&lock, app->history_path, &self->here, e);
+		code = server_lock(&lock, app->history_path, &self->here, &e);
 	if (code == 0)
-		code = outlooks_start(&app->outlooks, app, e);
+		code = outlooks_start(&app->outlooks, app, &e);
 	if (code == 0)
-		code = sampler_start(&app->sampler, app, e);
+		code = sampler_start(&app->sampler, app, &e);
 	if (code == 0)
-		code = rules_use(app, e);
+		code = begin_upkeep(app, &e);
 	if (code == 0)
-		begin_upkeep(app);
+		code = http_start(&http, app, &app->options->listen_addresses, &e);
 	if (code == 0)
-		code = http_start(&http, app, &app->options->listen_addresses, e);
+		code = follower_start(&follower, app, self, &e);
 	if (code == 0)
-		code = follower_start(&follower, app, self, e);
+		code = start_forwarder(&forwarder, app, &e);
 	if (code == 0)
-		code = start_forwarder(&forwarder, app, e);
+		code = costs_start(&costs, app, &e);
 	if (code == 0)
-		code = costs_start(&costs, app, e);
-	if (code == 0)
-		code = service_start(&service, app, e);
+		code = service_start(&service, app, &e);
 	if (code == 0) {
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
 		service_notify("STOPPING=1");
 		ending_linger(app, set);
+	} else {
+		cannot_serve(code, &e);
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
 	struct leave *leave = leave_begin(app, exit_code);
@@ -308,10 +320,7 @@ static int serve_main(int argc, char **argv)
 	app.history_path = path;
 	if (code == 0)
 		privileges_drop(&o, path);
-	if (code == 0)
-		code = serve_until_signal(&app, &self, &set, &e);
-	if (code)
-		log_line(LOG_LEVEL_ERROR, "cannot serve", "err", e.text, NULL);
+	code = code ? cannot_serve(code, &e) : serve_until_signal(&app, &self, &set);
 	columns_done(&app.columns);
 	app_done(&app);
 	options_done(&o);

@@ -63,7 +63,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 			"unknown",
 			NULL, NULL);
 	c.exit_code = w.exit_code;
-	sampler_find(app->sampler, finish, &c);
+	if (!sampler_find(app->sampler, finish, &c) && app->self)
+		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER, NULL, NULL);
 	if (c.code)
 		return reply_error(r, 404, "no_open_run",
 			"no run of this id is open that this exporter records", NULL, NULL);

@@ -138,7 +138,8 @@ static int begin(struct app *app, const struct announcement *a, struct reply *r,
 
 	if (!sampler_find(app->sampler, announce, &c))
 		return reply_error(r, 503, "not_followed",
-			"this exporter follows no runs of others", NULL, NULL);
+			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others",
+			NULL, NULL);
 	if (c.code)
 		return reply_failure(r, c.code, e->text);
 

@@ -11,7 +11,11 @@ static const struct parameter no_parameters[] = {{0}};
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	(void)a;
-	if (rules_use(app, e))
+	int code = rules_use(app, e);
+
+	if (code == -ETIMEDOUT)
+		return reply_error(r, 503, "not_reloaded", e->text, NULL, NULL);
+	if (code)
 		return reply_error(r, 500, "bad_file", e->text, NULL, NULL);
 	json_t *o = json_object();
 

@@ -1,6 +1,7 @@
 /* From the file to the finder. */
 #include "exporter/rules_use.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "exporter/finder.h"
@@ -8,28 +9,47 @@
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 
+static void take(struct finder *f, const char *file, struct job_rules *rules)
+{
+	char count[24];
+
+	snprintf(count, sizeof count, "%zu", job_rules_count(rules));
+	finder_rules(f, rules);
+	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
+}
+
+int rules_begin(const struct options *o, struct finder *f, struct err *e)
+{
+	struct job_rules *rules = NULL;
+	int code = f && o->jobs_rules ? job_rules_read(&rules, o->jobs_rules, e) : 0;
+
+	if (rules)
+		take(f, o->jobs_rules, rules);
+	return code;
+}
+
+struct news {
+	const char *file;
+	struct job_rules *rules;
+};
+
 static void give(struct finder *f, const struct host *host, void *context)
 {
+	const struct news *n = context;
+
 	(void)host;
-	finder_rules(f, context);
+	take(f, n->file, n->rules);
 }
 
 int rules_use(struct app *app, struct err *e)
 {
-	const char *file = app->options->jobs_rules;
-	struct job_rules *rules = NULL;
-	char count[24];
-	int code = file ? job_rules_read(&rules, file, e) : 0;
+	struct news n = {.file = app->options->jobs_rules};
+	int code = n.file ? job_rules_read(&n.rules, n.file, e) : 0;
 
-	if (code || !file)
+	if (!n.rules || sampler_find(app->sampler, give, &n))
 		return code;
-	snprintf(count, sizeof count, "%zu", job_rules_count(rules));
-	if (!sampler_find(app->sampler, give, rules)) {
-		job_rules_free(rules);
-		return 0;
-	}
-	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
-	return 0;
+	job_rules_free(n.rules);
+	return app->self ? err_set(e, -ETIMEDOUT, SAMPLER_NO_ANSWER) : 0;
 }
 
 void rules_reload(struct app *app)

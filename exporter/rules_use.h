@@ -7,7 +7,13 @@
 
 #include "exporter/app.h"
 
-/* Without the option, 0. Any thread but the sampler's. */
+struct finder; /* exporter/finder.h; NULL: there are no rules */
+struct options;
+
+/* Without the option, 0. Before f is used. */
+int rules_begin(const struct options *o, struct finder *f, struct err *e);
+
+/* The same later. -ETIMEDOUT: the sampler does not answer. Any thread but the sampler's. */
 int rules_use(struct app *app, struct err *e);
 
 /* The same on SIGHUP: the log says what is wrong. */

@@ -49,14 +49,9 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	       run_cgroup_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
-struct beginning {
-	const struct options *options;
-	struct run_accounts *accounts;
-};
-
 static void begin(const struct host *h, void *context)
 {
-	const struct beginning *b = context;
+	struct run_accounts *a = context;
 	struct cgroup c;
 	char directory[PATH_MAX];
 	struct err e = {0};
@@ -64,22 +59,26 @@ static void begin(const struct host *h, void *context)
 
 	if (cgroup_find(&c, h, "self", NULL) < 0)
 		return;
-	b->accounts->quota = quota_find(&c, h);
-	if (b->options->run_cgroup &&
-		own_directory(&c, h, b->options, directory, sizeof directory, &version) &&
-		run_cgroup_make(&b->accounts->cgroup, directory, version, &e) < 0)
+	a->quota = quota_find(&c, h);
+	if (a->options->run_cgroup &&
+		own_directory(&c, h, a->options, directory, sizeof directory, &version) &&
+		run_cgroup_make(&a->cgroup, directory, version, &e) < 0)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
-	if (b->accounts->cgroup.self < 0)
-		b->accounts->rest = cgroup_rest_open(h, &(struct cgroup_rest_spec){.group = &c,
-								.start = cgroup_rest_start(&c, h),
-								.orphans_ours = true});
+	if (a->cgroup.self < 0)
+		a->rest = cgroup_rest_open(h, &(struct cgroup_rest_spec){.group = &c,
+						      .start = cgroup_rest_start(&c, h),
+						      .orphans_ours = true});
 }
 
-void run_accounts_open(struct run_accounts *ret, struct app *app)
+int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 {
-	*ret = (struct run_accounts){.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE};
-	sampler_call(app->sampler, begin, &(struct beginning){app->options, ret});
-	task_clock_open(&ret->clock);
+	*ret = (struct run_accounts){
+		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
+	int code = sampler_call(app->sampler, begin, ret, SAMPLER_PATIENCE_SECONDS, e);
+
+	if (code == 0)
+		task_clock_open(&ret->clock);
+	return code;
 }
 
 void run_accounts_started(struct run_accounts *a, bool in_cgroup)
@@ -126,31 +125,11 @@ const char *run_accounts_advice(const struct account_note *note, bool under_syst
 	       "or CAP_NET_ADMIN outside of containers";
 }
 
-struct question {
-	const char *run_id;
-	struct account_note note;
-	bool known;
-};
-
-static void ask(const struct host *h, void *context)
+void run_accounts_advise(const struct account_note *note)
 {
-	struct question *q = context;
-
-	q->known = jobs_note(h->jobs, h, q->run_id, &q->note);
-}
-
-void run_accounts_advise(struct app *app, const char *run_id)
-{
-	struct question q = {.run_id = run_id};
-
-	if (app->options->quiet)
-		return;
-	sampler_call(app->sampler, ask, &q);
-
-	const char *advice =
-		q.known ? run_accounts_advice(&q.note, is_under_systemd(), geteuid() == 0) : NULL;
+	const char *advice = run_accounts_advice(note, is_under_systemd(), geteuid() == 0);
 
 	if (advice)
 		log_line(LOG_LEVEL_INFO, "CPU time of children that nobody waits for may be missed",
-			"cpu_source", q.note.cpu_source, "exact_with", advice, NULL);
+			"cpu_source", note->cpu_source, "exact_with", advice, NULL);
 }

@@ -16,19 +16,23 @@ struct run_accounts {
 	struct task_clock clock;
 	struct quota quota;
 	struct cgroup_rest *rest; /* of the group that it shares, otherwise; NULL = none */
+	const struct options *options;
 };
 
-/* In the thread that will start the command, before it does. What may not be had is left out. */
-void run_accounts_open(struct run_accounts *ret, struct app *app);
+/*
+ * In the thread that will start the command, before it does. What may not be had is left out. -ETIMEDOUT: the sampler does not
+ * answer, and may use ret as long as the process lives.
+ */
+int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* It was started, in the group or not: one exact account is enough. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
 void run_accounts_close(struct run_accounts *a);
 
 /*
- * Says in the log, when the CPU time of the run that was just followed may lack that of children whom nobody waits for,
- * what would make it exact.
+ * Says in the log, when the CPU time of a run of which that is known may lack that of children whom nobody waits for, what
+ * would make it exact.
  */
-void run_accounts_advise(struct app *app, const char *run_id);
+void run_accounts_advise(const struct account_note *note);
 /* The words for that; NULL: what is told misses nobody. */
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);
 

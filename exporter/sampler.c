@@ -17,6 +17,7 @@
 #include "exporter/historian.h"
 #include "exporter/machine.h"
 #include "exporter/outlook.h"
+#include "exporter/rules_use.h"
 #include "exporter/trim.h"
 
 #define STACK_SIZE (256 * 1024)
@@ -175,11 +176,15 @@ static void run_requests(struct sampler *s)
 		struct request *r = s->requests;
 
 		s->requests = r->next;
+		r->begun = true;
 		pthread_mutex_unlock(&s->lock);
-		r->function(s, r->context);
+		r->function(s, r);
 		pthread_mutex_lock(&s->lock);
 		r->done = true;
-		pthread_cond_broadcast(&s->ticked);
+		if (r->left)
+			free(r);
+		else
+			pthread_cond_broadcast(&s->ticked);
 	}
 }
 
@@ -266,8 +271,10 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		s->fold = fold_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
-		code = thread_start(&s->thread, "sampler", STACK_SIZE, sampler_loop, s, e);
+		code = rules_begin(app->options, s->finder, e);
 	}
+	if (code == 0)
+		code = thread_start(&s->thread, "sampler", STACK_SIZE, sampler_loop, s, e);
 	if (code) {
 		sampler_free(s);
 		return code;

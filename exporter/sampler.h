@@ -57,31 +57,43 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation);
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
 
-/* ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ---- */
+/*
+ * ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ----
+ *
+ * That may be for ever: where the kernel, or a driver, does not give a file. After so many seconds (INFINITY: never) all
+ * but sampler_find give up with -ETIMEDOUT. What they were given that is not copied, as their headers say, may still be used
+ * then, and has to stay.
+ */
+#define SAMPLER_PATIENCE_SECONDS 10
+#define SAMPLER_NO_ANSWER                                                                          \
+	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
+	"not come"
 
 /*
- * Follows a run from its first reading on, which is taken before this returns. With a record, this process
- * keeps the run's history (its begin, its samples); without, somebody else does.
+ * Follows a run from its first reading on, which is taken before this returns. With a record, this process keeps the run's
+ * history (its begin, its samples), and ret, when it is not NULL, is what is known of it; without, somebody else does. Names
+ * are copied; not what spec borrows, nor the record's other texts.
  */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
-	struct err *e);
+	double seconds, struct account_note *ret, struct err *e);
 
 /*
  * Takes the run's last reading, corrected by final (see jobs_conclude), writes its last row, and then its
- * finish when one is given.
+ * finish when one is given. All is copied but the texts of finish.
  */
-void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
-	enum final_kind kind, const struct run_finish *finish);
+int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e);
 
 /*
  * Calls function on the sampler thread with what finds runs, and then takes a tick, so that what it began or ended is
- * seen and recorded. False when runs are not found here: function was not called.
+ * seen and recorded. False when runs are not found here, or when it could not be begun within SAMPLER_PATIENCE_SECONDS:
+ * function was not called, and will not be. Else it was, although that tick may take longer than to be waited for.
  */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context);
 
 /* Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. */
-void sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
-	void *context);
+int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
+	void *context, double seconds, struct err *e);
 
 #endif

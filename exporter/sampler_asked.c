@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "collectors/base/mem.h"
 #include "exporter/historian.h"
 #include "exporter/machine.h"
 #include "exporter/outcome.h"
@@ -72,68 +75,131 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation)
 	return scraped;
 }
 
-/* ---- runs ---- */
+/* ---- what it is to do ---- */
 
-static void do_on_sampler(struct sampler *s, void (*function)(struct sampler *s, void *context),
-	void *context)
+/* Locked. */
+static struct request **last_request(struct sampler *s)
 {
-	struct request r = {.function = function, .context = context};
-
-	pthread_mutex_lock(&s->lock);
 	struct request **end = &s->requests;
 
 	while (*end)
 		end = &(*end)->next;
-	*end = &r;
-	sampler_wake(s);
-	while (!r.done)
-		pthread_cond_wait(&s->ticked, &s->lock);
-	pthread_mutex_unlock(&s->lock);
+	return end;
 }
 
+/* Locked. */
+static void withdraw(struct sampler *s, const struct request *r)
+{
+	struct request **at = &s->requests;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+}
+
+/* Locked. What it was given is the caller's, and being used. */
+static bool is_held(const struct request *r)
+{
+	return r->begun && r->borrows;
+}
+
+/*
+ * 0: it is done, and r the caller's. After so many seconds r is not the caller's any more: -ETIMEDOUT, it was not begun and
+ * will not be; -EINPROGRESS, it goes on.
+ */
+static int do_on_sampler(struct sampler *s, struct request *r, double seconds)
+{
+	const struct timespec until = monotonic_after(seconds);
+	int code = 0;
+
+	pthread_mutex_lock(&s->lock);
+	*last_request(s) = r;
+	sampler_wake(s);
+	while (!r->done && (code != ETIMEDOUT || is_held(r)))
+		code = is_held(r) ? pthread_cond_wait(&s->ticked, &s->lock) :
+				    pthread_cond_timedwait(&s->ticked, &s->lock, &until);
+	code = r->done ? 0 : r->begun ? -EINPROGRESS : -ETIMEDOUT;
+	if (code == -EINPROGRESS) {
+		r->left = true;
+	} else if (code) {
+		withdraw(s, r);
+		free(r);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+static int no_answer(struct err *e)
+{
+	return err_set(e, -ETIMEDOUT, SAMPLER_NO_ANSWER);
+}
+
+/* ---- runs ---- */
+
+/* Holds what it needs, as whoever asked may not wait for it. */
 struct follow {
-	const struct run_spec *spec;
-	const struct run_begin *record;
-	struct err *e;
+	struct request request;
+	struct run_spec spec;
+	struct run_begin record;
+	bool records;
+	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
+	struct account_note note;
+	struct err e;
 	int code;
 };
 
-static void do_follow(struct sampler *s, void *context)
+static void do_follow(struct sampler *s, struct request *r)
 {
-	struct follow *f = context;
-	struct account_note note;
+	struct follow *f = (struct follow *)(void *)r;
 
 	s->host.now = now_read();
-	f->code = jobs_follow(s->host.jobs, &s->host, f->spec, f->e);
+	f->code = jobs_follow(s->host.jobs, &s->host, &f->spec, &f->e);
 	if (f->code)
 		return;
 	const struct snapshot *snapshot = sampler_tick(s, FOR_EVENT);
 
-	if (!f->record)
+	if (!f->records)
 		return;
-	struct run_begin begin = *f->record;
-
-	if (jobs_note(s->host.jobs, &s->host, f->spec->run_id, &note))
-		begin.memory_limit_bytes = note.memory_limit_bytes;
-	begin.server = machine_of_run(s->app, &(struct machine){0});
-	fold_begin(s->fold, f->spec->run_id, snapshot);
-	historian_run_begin(s->app->historian, &begin);
+	if (jobs_note(s->host.jobs, &s->host, f->run_id, &f->note))
+		f->record.memory_limit_bytes = f->note.memory_limit_bytes;
+	f->record.server = machine_of_run(s->app, &(struct machine){0});
+	fold_begin(s->fold, f->run_id, snapshot);
+	historian_run_begin(s->app->historian, &f->record);
 }
 
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
-	struct err *e)
+	double seconds, struct account_note *ret, struct err *e)
 {
-	struct follow f = {.spec = spec, .record = record, .e = e};
+	struct follow *f = xcalloc(1, sizeof *f);
 
-	do_on_sampler(s, do_follow, &f);
-	return f.code;
+	f->request.function = do_follow;
+	f->spec = *spec;
+	f->records = record != NULL;
+	if (record)
+		f->record = *record;
+	text_copy(spec->run_id, f->run_id, sizeof f->run_id);
+	text_copy(spec->job_name, f->job_name, sizeof f->job_name);
+	f->spec.run_id = f->record.run_id = f->run_id;
+	f->spec.job_name = f->record.job_name = f->job_name;
+	if (do_on_sampler(s, &f->request, seconds))
+		return no_answer(e);
+	int code = f->code;
+
+	if (code && e)
+		*e = f->e;
+	if (code == 0 && ret)
+		*ret = f->note;
+	free(f);
+	return code;
 }
 
 struct conclusion {
-	const char *run_id;
-	const double *final;
+	struct request request;
+	char run_id[RUN_ID_MAX];
+	double final[RUN_N_METRICS];
 	enum final_kind kind;
-	const struct run_finish *finish;
+	struct run_finish finish;
+	bool finishes;
 };
 
 static void write_correction(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
@@ -144,9 +210,9 @@ static void write_correction(struct sampler *s, const struct snapshot *snapshot,
 		historian_samples(s->app->historian, row, 1);
 }
 
-static void do_conclude(struct sampler *s, void *context)
+static void do_conclude(struct sampler *s, struct request *r)
 {
-	const struct conclusion *c = context;
+	struct conclusion *c = (struct conclusion *)(void *)r;
 	struct account_note note;
 
 	if (fold_records(s->fold, c->run_id))
@@ -158,64 +224,88 @@ static void do_conclude(struct sampler *s, void *context)
 		return;
 	write_correction(s, snapshot, c->run_id);
 	fold_end(s->fold, c->run_id);
-	if (!c->finish)
+	if (!c->finishes)
 		return;
-	struct run_finish finish = *c->finish;
-
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
-		outcome_note(&finish, &note);
-	finish.server = machine_of_run(s->app, &(struct machine){0});
-	historian_run_finish(s->app->historian, &finish);
+		outcome_note(&c->finish, &note);
+	c->finish.server = machine_of_run(s->app, &(struct machine){0});
+	historian_run_finish(s->app->historian, &c->finish);
 }
 
-void sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
-	enum final_kind kind, const struct run_finish *finish)
+int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e)
 {
-	struct conclusion c = {run_id, final, kind, finish};
+	struct conclusion *c = xcalloc(1, sizeof *c);
 
-	do_on_sampler(s, do_conclude, &c);
+	c->request.function = do_conclude;
+	text_copy(run_id, c->run_id, sizeof c->run_id);
+	memcpy(c->final, final, sizeof c->final);
+	c->kind = kind;
+	c->finishes = finish != NULL;
+	if (finish)
+		c->finish = *finish;
+	c->finish.run_id = c->run_id;
+	if (do_on_sampler(s, &c->request, seconds))
+		return no_answer(e);
+	free(c);
+	return 0;
 }
 
 struct find {
+	struct request request;
 	void (*function)(struct finder *f, const struct host *host, void *context);
 	void *context;
 };
 
-static void do_find(struct sampler *s, void *context)
+static void do_find(struct sampler *s, struct request *r)
 {
-	const struct find *f = context;
+	const struct find *f = (const struct find *)(void *)r;
 
 	s->host.now = now_read();
 	f->function(s->finder, &s->host, f->context);
+	pthread_mutex_lock(&s->lock);
+	r->borrows = false;
+	pthread_cond_broadcast(&s->ticked);
+	pthread_mutex_unlock(&s->lock);
 	sampler_tick(s, FOR_EVENT);
 }
 
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
 {
-	struct find f = {function, context};
+	if (!s->finder)
+		return false;
+	struct find *f = xcalloc(1, sizeof *f);
 
-	if (s->finder)
-		do_on_sampler(s, do_find, &f);
-	return s->finder != NULL;
+	*f = (struct find){{.function = do_find, .borrows = true}, function, context};
+	int code = do_on_sampler(s, &f->request, SAMPLER_PATIENCE_SECONDS);
+
+	if (code == 0)
+		free(f);
+	return code != -ETIMEDOUT;
 }
 
 struct call {
+	struct request request;
 	void (*function)(const struct host *host, void *context);
 	void *context;
 };
 
-static void do_call(struct sampler *s, void *context)
+static void do_call(struct sampler *s, struct request *r)
 {
-	const struct call *c = context;
+	const struct call *c = (const struct call *)(void *)r;
 
 	c->function(&s->host, c->context);
 }
 
-void sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
-	void *context)
+int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
+	void *context, double seconds, struct err *e)
 {
-	struct call c = {function, context};
+	struct call *c = xcalloc(1, sizeof *c);
 
-	do_on_sampler(s, do_call, &c);
+	*c = (struct call){{.function = do_call}, function, context};
+	if (do_on_sampler(s, &c->request, seconds))
+		return no_answer(e);
+	free(c);
+	return 0;
 }

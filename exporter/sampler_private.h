@@ -10,12 +10,13 @@
 #include "exporter/rights.h"
 #include "exporter/sampler.h"
 
-/* What another thread wants done on this one; lives on the caller's stack. */
+/* What another thread wants done on this one; what it needs lies behind it. Guarded by the sampler's lock. */
 struct request {
 	struct request *next;
-	void (*function)(struct sampler *s, void *context);
-	void *context;
-	bool done;
+	void (*function)(struct sampler *s, struct request *r);
+	bool borrows; /* what the caller cannot leave behind */
+	bool begun, done;
+	bool left; /* nobody waits for it any more: freed when it is done */
 };
 
 /* What a tick is for, the most urgent last. */

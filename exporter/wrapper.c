@@ -19,6 +19,7 @@
 #include "exporter/job_signals.h"
 #include "exporter/leave.h"
 #include "exporter/log.h"
+#include "exporter/machine.h"
 #include "exporter/privileges.h"
 #include "exporter/query.h"
 #include "exporter/run_accounts.h"
@@ -63,6 +64,7 @@ struct job {
 	bool is_to_stop; /* we were asked to, and do when it has */
 	char run_id[RUN_ID_MAX];
 	bool followed;
+	bool unanswered; /* by the sampler, which may come to use the accounts */
 	struct run_accounts accounts;
 };
 
@@ -194,6 +196,7 @@ static double given(double v)
 static void follow(struct app *app, const struct identity *self, struct job *job)
 {
 	const struct options *o = app->options;
+	struct account_note note;
 	struct err e = {0};
 
 	run_id_make(job->run_id, job->started.wall);
@@ -231,11 +234,14 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 	begin.root.start_ticks = process_start_ticks(job->pid);
 	begin.root.reaper_pid = self->pid;
 	begin.root.reaper_start_ticks = self->start_ticks;
-	job->followed = sampler_follow(app->sampler, &spec, &begin, &e) == 0;
-	if (job->followed)
-		run_accounts_advise(app, job->run_id);
-	else
+	int code = sampler_follow(app->sampler, &spec, &begin, SAMPLER_PATIENCE_SECONDS, &note, &e);
+
+	job->followed = code == 0;
+	job->unanswered = code == -ETIMEDOUT;
+	if (code)
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
+	else if (!o->quiet)
+		run_accounts_advise(&note);
 }
 
 /* As wait4(-1, ..., WNOHANG), but for children from before the job: what we wait for counts as the job's. */
@@ -384,9 +390,25 @@ static int exit_code_of_job(const struct job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-static void conclude(struct app *app, const struct job *job)
+/* The run has what its samples tell. */
+static void finish_unseen(struct app *app, struct job *job, struct run_finish *finish,
+	const struct err *e)
+{
+	struct machine machine;
+
+	job->unanswered = true;
+	log_line(LOG_LEVEL_ERROR, "the end of the run was not seen", "run_id", job->run_id, "err",
+		e->text, NULL);
+	finish->cpu_source = "proc";
+	finish->memory_source = "samples";
+	finish->server = machine_of_run(app, &machine);
+	historian_run_finish(app->historian, finish);
+}
+
+static void conclude(struct app *app, struct job *job)
 {
 	double final[RUN_N_METRICS];
+	struct err e = {0};
 	struct now ended = now_read();
 	sigset_t hurry;
 	bool exited = WIFEXITED(job->status);
@@ -406,7 +428,9 @@ static void conclude(struct app *app, const struct job *job)
 
 	final_of(job, final);
 	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
-	sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish);
+	if (sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish,
+		    SAMPLER_PATIENCE_SECONDS, &e))
+		finish_unseen(app, job, &finish, &e);
 	leave_hurry(&hurry);
 	if (!historian_flush_unless(app->historian, FLUSH_SECONDS, &hurry)) {
 		historian_give_up(app->historian);
@@ -442,10 +466,15 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
 	struct job job = {0};
+	struct err e = {0};
+	int code = run_accounts_open(&job.accounts, app, &e);
 
-	run_accounts_open(&job.accounts, app);
-	int code = run(app, self, &job, command);
-
-	run_accounts_close(&job.accounts);
+	if (code) {
+		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
+		return wrapper_become(command);
+	}
+	code = run(app, self, &job, command);
+	if (!job.unanswered)
+		run_accounts_close(&job.accounts);
 	return code;
 }

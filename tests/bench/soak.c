@@ -128,7 +128,7 @@ static void begin_run(struct soak *s)
 		.owner_pid = s->self.pid,
 		.owner_start_ticks = s->self.start_ticks};
 
-	if (sampler_follow(s->app.sampler, &spec, &begin, &e))
+	if (sampler_follow(s->app.sampler, &spec, &begin, INFINITY, NULL, &e))
 		fail("follow the job", &e);
 }
 
@@ -146,7 +146,7 @@ static void end_run(struct soak *s)
 	close(s->input);
 	waitpid(s->job, NULL, 0);
 	finish.ended_at = wall_seconds(now_read().wall);
-	sampler_conclude(s->app.sampler, s->run_id, final, FINAL_AT_LEAST, &finish);
+	sampler_conclude(s->app.sampler, s->run_id, final, FINAL_AT_LEAST, &finish, INFINITY, NULL);
 	if (!historian_flush(s->app.historian, WAIT_SECONDS))
 		fail("write the history", &(struct err){0});
 }

@@ -125,9 +125,9 @@ class Process:
         except AssertionError:
             raise AssertionError(f"no line like {pattern} in {self.log}") from None
 
-    def wait(self):
+    def wait(self, seconds=DEADLINE):
         """The exit code, once everything that was said has been read."""
-        code = self.process.wait(DEADLINE)
+        code = self.process.wait(seconds)
         self.reader.join(DEADLINE)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe:

@@ -212,6 +212,12 @@ ROWS = {
     "what is kept open is read of whoever hangs": (
         "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
         "test_faults_hanging.py:Hanging.test_a_job_that_hangs_is_followed_to_its_end"),
+    "what nobody waits for is freed at once": (
+        "exporter/sampler_asked.c", "		r->left = true;", "		free(r);", "unit:sampler"),
+    "what was given up is done later": ("exporter/sampler_asked.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
+    "a job's end waits for a sampler that hangs": (
+        "exporter/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",
+        "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "who does not answer is forgotten": (
         "collectors/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
     "any certificate is somebody's": (
