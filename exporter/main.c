@@ -42,9 +42,6 @@
 /* More than all that a server keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/* What a server's first look at everything that runs on a large machine may take. */
-#define FIRST_LOOK_SECONDS 60
-
 static int usage_error(const char *command, const struct err *e)
 {
 	fprintf(stderr, "rightsize-exporter %s: %s\n", command, e->text);
@@ -180,19 +177,11 @@ static void allow_descriptors(void)
 /* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
-	struct mono asked = now_read().mono;
-	struct snapshot *s = sampler_runs(app->sampler, 0, FIRST_LOOK_SECONDS);
-	bool looked = s && s->at.mono.ns >= asked.ns;
+	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
 
-	if (s)
-		shared_drop(&s->shared);
-	if (!looked)
-		return err_set(e, -ETIMEDOUT,
-			"the first look at what runs has not ended for %d s, perhaps because a "
-			"file of the kernel or of a driver does not come",
-			FIRST_LOOK_SECONDS);
-	historian_upkeep(app->historian);
-	return 0;
+	if (code == 0)
+		historian_upkeep(app->historian);
+	return code;
 }
 
 static int cannot_serve(int code, const struct err *e)

@@ -60,9 +60,9 @@ double sampler_age(struct sampler *s);
 /*
  * ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ----
  *
- * That may be for ever: where the kernel, or a driver, does not give a file. After so many seconds (INFINITY: never) all
- * but sampler_find give up with -ETIMEDOUT. What they were given that is not copied, as their headers say, may still be used
- * then, and has to stay.
+ * That may be for ever: where the kernel, or a driver, does not give a file. When it has done nothing for so many seconds
+ * (INFINITY: they wait) they give up with -ETIMEDOUT. What they were given that is not copied, as is said of each, may still
+ * be used then, and has to stay.
  */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
@@ -86,8 +86,8 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 
 /*
  * Calls function on the sampler thread with what finds runs, and then takes a tick, so that what it began or ended is
- * seen and recorded. False when runs are not found here, or when it could not be begun within SAMPLER_PATIENCE_SECONDS:
- * function was not called, and will not be. Else it was, although that tick may take longer than to be waited for.
+ * seen and recorded. False when runs are not found here, or when it was not begun in SAMPLER_PATIENCE_SECONDS of
+ * nothing being done: function was not called, and will not be. Else it was, although that tick may hang.
  */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context);
@@ -95,5 +95,8 @@ bool sampler_find(struct sampler *s,
 /* Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. */
 int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
 	void *context, double seconds, struct err *e);
+
+/* Takes a tick: what is to be found of runs has been, and is recorded. */
+int sampler_look(struct sampler *s, double seconds, struct err *e);
 
 #endif

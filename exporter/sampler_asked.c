@@ -11,6 +11,9 @@
 #include "exporter/machine.h"
 #include "exporter/outcome.h"
 
+/* So often whoever waits looks whether the sampler still does something. */
+#define PATIENCE_SLICES 10
+
 /* ---- snapshots ---- */
 
 /* Until taken is that young, or the time is over; makes the sampler tick. */
@@ -97,28 +100,49 @@ static void withdraw(struct sampler *s, const struct request *r)
 	*at = r->next;
 }
 
-/* Locked. What it was given is the caller's, and being used. */
-static bool is_held(const struct request *r)
+/* CPU time of the thread: in a file that does not come there is none. */
+static int64_t used_ns(const struct sampler *s)
 {
-	return r->begun && r->borrows;
+	clockid_t clock;
+	struct timespec t = {0};
+
+	if (pthread_getcpuclockid(s->thread, &clock) == 0)
+		clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /*
- * 0: it is done, and r the caller's. After so many seconds r is not the caller's any more: -ETIMEDOUT, it was not begun and
- * will not be; -EINPROGRESS, it goes on.
+ * Locked. Until it is done, or the thread has done nothing for so many seconds, in slices: who was stopped meanwhile gets
+ * the time for the others.
+ */
+static void wait_for(struct sampler *s, const struct request *r, double seconds)
+{
+	int64_t used = -1;
+
+	for (int silent = 0; !r->done && silent < PATIENCE_SLICES; silent++) {
+		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
+
+		while (!r->done &&
+			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
+			;
+		if (used_ns(s) != used || (r->begun && r->borrows))
+			silent = 0;
+		used = used_ns(s);
+	}
+}
+
+/*
+ * 0: it is done, and r the caller's. Otherwise it is not any more: -ETIMEDOUT, it was not begun and will not be;
+ * -EINPROGRESS, it goes on.
  */
 static int do_on_sampler(struct sampler *s, struct request *r, double seconds)
 {
-	const struct timespec until = monotonic_after(seconds);
-	int code = 0;
-
 	pthread_mutex_lock(&s->lock);
 	*last_request(s) = r;
 	sampler_wake(s);
-	while (!r->done && (code != ETIMEDOUT || is_held(r)))
-		code = is_held(r) ? pthread_cond_wait(&s->ticked, &s->lock) :
-				    pthread_cond_timedwait(&s->ticked, &s->lock, &until);
-	code = r->done ? 0 : r->begun ? -EINPROGRESS : -ETIMEDOUT;
+	wait_for(s, r, seconds);
+	int code = r->done ? 0 : r->begun ? -EINPROGRESS : -ETIMEDOUT;
+
 	if (code == -EINPROGRESS) {
 		r->left = true;
 	} else if (code) {
@@ -265,7 +289,6 @@ static void do_find(struct sampler *s, struct request *r)
 	f->function(s->finder, &s->host, f->context);
 	pthread_mutex_lock(&s->lock);
 	r->borrows = false;
-	pthread_cond_broadcast(&s->ticked);
 	pthread_mutex_unlock(&s->lock);
 	sampler_tick(s, FOR_EVENT);
 }
@@ -307,5 +330,22 @@ int sampler_call(struct sampler *s, void (*function)(const struct host *host, vo
 	if (do_on_sampler(s, &c->request, seconds))
 		return no_answer(e);
 	free(c);
+	return 0;
+}
+
+static void do_look(struct sampler *s, struct request *r)
+{
+	(void)r;
+	sampler_tick(s, FOR_EVENT);
+}
+
+int sampler_look(struct sampler *s, double seconds, struct err *e)
+{
+	struct request *r = xcalloc(1, sizeof *r);
+
+	r->function = do_look;
+	if (do_on_sampler(s, r, seconds))
+		return no_answer(e);
+	free(r);
 	return 0;
 }

@@ -125,9 +125,9 @@ class Process:
         except AssertionError:
             raise AssertionError(f"no line like {pattern} in {self.log}") from None
 
-    def wait(self, seconds=DEADLINE):
+    def wait(self):
         """The exit code, once everything that was said has been read."""
-        code = self.process.wait(seconds)
+        code = self.process.wait(DEADLINE)
         self.reader.join(DEADLINE)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe:

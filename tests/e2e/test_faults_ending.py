@@ -6,9 +6,8 @@ import signal
 import sqlite3
 import subprocess
 import time
-import unittest
 
-from support import DEADLINE, children_of, main, wait_until
+from support import children_of, main, wait_until
 from test_faults_history import Job
 
 
@@ -55,16 +54,17 @@ class Ending(Job):
             self.assertEqual(wrapper.wait(), 0)
 
     def test_a_sampler_that_hangs_holds_up_no_job_and_no_end(self):
-        """A file of /proc that does not come: while a job runs and a server serves, and when another job begins."""
+        """A file of /proc that does not come: while a job runs and a server serves, and when others are to begin."""
         stall = self.folder / "stall"
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(stall))
         job = ["sh", "-c", "read line; exit 3"]
         server = self.serve("--web.allow-changes")
         begun = self.start_run(job, "begun", stdin=subprocess.PIPE)
         server.recorded_runs("begun")
-        stall.touch()
+        os.mkfifo(stall)
         wait_until((self.folder / "stall.waits").exists, "a look that waits")
         late = self.start_run(job, "late", stdin=subprocess.PIPE)
+        second = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.folder / 'second.db'}")
         for wrapper in (begun, late):
             wrapper.process.stdin.close()
             wrapper.process.stdin = None
@@ -74,6 +74,7 @@ class Ending(Job):
         self.assertIn("the sampler does not answer", answer.json["error"]["message"])
         server.send(signal.SIGTERM)
         for process, code, words in ((begun, 3, "end of the run was not seen"), (late, 3, "run is not recorded"),
+                                     (second, 1, "cannot serve.*sampler does not answer"),
                                      (server, 0, "kernel or the disk does not answer")):
             with self.subTest(words=words):
                 self.assertEqual(process.wait(), code, process.log)
@@ -82,15 +83,6 @@ class Ending(Job):
         self.assert_history_intact()
         run = self.only_run("begun")
         self.assertEqual((run["outcome"], run["exit_code"], run["cpu_source"]), ("failed", 3, "proc"))
-
-    @unittest.skipUnless("RIGHTSIZE_FAULT_PATIENCE" in os.environ, "takes a minute: tests/faults/run.sh patience")
-    def test_a_server_whose_first_look_never_ends_says_so(self):
-        stall = self.folder / "stall"
-        stall.touch()
-        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(stall))
-        server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}")
-        self.assertEqual(server.wait(2 * DEADLINE), 1)
-        server.says("cannot serve.*first look at what runs has not ended")
 
 
 if __name__ == "__main__":

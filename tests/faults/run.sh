@@ -1,14 +1,13 @@
 #!/bin/sh
 # The faults of tests/e2e/test_faults_*.py in their heavy form: 200 kills, 10,000 clients, 100,000 jobs, 10 M samples,
-# 10,000 generations, as many threads as there may be, and a start that never ends.
+# 10,000 generations, and as many threads as there may be.
 #
-# Usage: tests/faults/run.sh [kills|clients|jobs|samples|generations|threads|patience] [NUMBER]        all, without arguments; it needs the build tree build/e2e
+# Usage: tests/faults/run.sh [kills|clients|jobs|samples|generations|threads] [NUMBER]        all, without arguments; it needs the build tree build/e2e
 set -eu
 cd "$(dirname "$(realpath "$0")")/../.."
 : "${RIGHTSIZE_EXPORTER:=$PWD/build/e2e/exporter/rightsize-exporter}"
 RIGHTSIZE_SHAPES=$PWD/build/e2e/tests/faults/shapes
-RIGHTSIZE_STALLING_DISK=$PWD/build/e2e/tests/faults/libstalling_disk.so
-export RIGHTSIZE_EXPORTER RIGHTSIZE_SHAPES RIGHTSIZE_STALLING_DISK
+export RIGHTSIZE_EXPORTER RIGHTSIZE_SHAPES
 
 kills() {
 	RIGHTSIZE_FAULT_KILLS=${1:-200} /usr/bin/python3 -B tests/e2e/test_faults_history.py Killed
@@ -39,11 +38,6 @@ threads() {
 		Shapes.test_process_of_many_threads
 }
 
-patience() {
-	RIGHTSIZE_FAULT_PATIENCE=1 /usr/bin/python3 -B tests/e2e/test_faults_ending.py \
-		Ending.test_a_server_whose_first_look_never_ends_says_so
-}
-
 case ${1:-all} in
 all)
 	kills 200
@@ -52,9 +46,8 @@ all)
 	samples 10000000
 	generations 10000
 	threads ""
-	patience
 	;;
-kills | clients | jobs | samples | generations | threads | patience) "$@" ;;
+kills | clients | jobs | samples | generations | threads) "$@" ;;
 *)
 	sed -n 's/^# Usage: /usage: /p' "$0" >&2
 	exit 2

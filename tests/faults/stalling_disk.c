@@ -1,8 +1,8 @@
 /*
  * To be preloaded: while the file that $STALLING_DISK names exists, a write to a file whose name has ".db" in it does
- * not come back, as on a disk that hangs; $STALLING_READS likewise for reads. $STALLING_PROC: for reads of stat files
- * below /proc by the sampler, as of a kernel that does not give them. That one waits is told by a file of that name with
- * ".waits" behind it.
+ * not come back, as on a disk that hangs; $STALLING_READS likewise for reads. $STALLING_PROC: a FIFO that nobody writes to,
+ * for reads of stat files below /proc by the sampler, as of a kernel that does not give them: no CPU time goes by. That one
+ * waits is told by a file of that name with ".waits" behind it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,6 +57,8 @@ static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
 		return;
 	snprintf(waits, sizeof waits, "%s.waits", path);
 	close(open(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	/* A FIFO lets nobody come back from this. */
+	close(open(path, O_RDONLY | O_CLOEXEC));
 	while (access(path, F_OK) == 0)
 		nanosleep(&moment, NULL);
 }

@@ -1,4 +1,4 @@
-/* exporter/sampler_asked.c: whoever asks a sampler that hangs gives up, and leaves nothing behind. */
+/* exporter/sampler_asked.c: whoever asks a sampler that hangs gives up, and leaves nothing behind; who is slow is waited for. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/process.h"
 #include "exporter/app.h"
 #include "exporter/historian.h"
 #include "exporter/identity.h"
@@ -19,6 +20,8 @@
 #include "exporter/sized.h"
 
 #define SHORT 0.05
+/* So long even a busy machine leaves no thread without a CPU. */
+#define LONG 1.0
 
 struct world {
 	struct app app;
@@ -104,6 +107,25 @@ static void what_hangs_is_left_to_the_sampler(void **state)
 	assert_int_equal(w->called, 2);
 }
 
+/* For longer than anybody waits for who does nothing. */
+static void work(const struct host *host, void *context)
+{
+	uint64_t begin = process_thread_clock();
+
+	while (process_thread_clock() - begin < (uint64_t)(1.5 * LONG * 1e9))
+		;
+	count(host, context);
+}
+
+static void who_works_is_waited_for(void **state)
+{
+	struct world *w = *state;
+	struct err e = {0};
+
+	assert_int_equal(sampler_call(w->app.sampler, work, w, LONG, &e), 0);
+	assert_int_equal(w->called, 1);
+}
+
 static void what_was_not_begun_never_is(void **state)
 {
 	struct world *w = *state;
@@ -142,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_hangs_is_left_to_the_sampler, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_works_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_begun_never_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(why_nothing_is_followed_is_told, setup, teardown),
 	};
