@@ -196,7 +196,7 @@ static double given(double v)
 static void follow(struct app *app, const struct identity *self, struct job *job)
 {
 	const struct options *o = app->options;
-	struct account_note note;
+	struct account_note note = {0};
 	struct err e = {0};
 
 	run_id_make(job->run_id, job->started.wall);
@@ -240,7 +240,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 	job->unanswered = code == -ETIMEDOUT;
 	if (code)
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
-	else if (!o->quiet)
+	else if (!o->quiet && note.cpu_source)
 		run_accounts_advise(&note);
 }
 
@@ -465,7 +465,8 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
-	struct job job = {0};
+	/* Not on the stack: a sampler that does not answer may come to use it when this has returned. */
+	static struct job job;
 	struct err e = {0};
 	int code = run_accounts_open(&job.accounts, app, &e);
 
