@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/foreign.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/space.h"
 
 struct directory {
 	struct tree tree;
@@ -203,23 +203,7 @@ static int64_t directory_size(struct tree *t, const char *path)
 
 static int directory_space(struct tree *t, const char *path, struct tree_space *ret)
 {
-	/* The directory itself is open already; most machines have one file system to look at, and this is it. */
-	AUTO(closep) int below = path[0] ? open_below(t, path, O_PATH) : -1;
-	struct statvfs v;
-
-	if (path[0] && below < 0)
-		return below;
-	if (fstatvfs(path[0] ? below : directory_fd(t), &v) < 0)
-		return -errno;
-	*ret = (struct tree_space){
-		.size = (uint64_t)v.f_blocks * v.f_frsize,
-		.free = (uint64_t)v.f_bfree * v.f_frsize,
-		.available = (uint64_t)v.f_bavail * v.f_frsize,
-		.files = v.f_files,
-		.files_free = v.f_ffree,
-		.read_only = (v.f_flag & ST_RDONLY) != 0,
-	};
-	return 0;
+	return space_at(directory_fd(t), path, ret);
 }
 
 static int directory_keep(struct tree *t, const char *path)

@@ -1,9 +1,8 @@
-/* Asking for files of processes that may never be given. */
+/* Reading files of processes that may never be given. */
 #include "collectors/base/tree_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,30 +12,20 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/base/thread.h"
+#include "collectors/base/tree_guard_ask.h"
 #include "collectors/base/tree_guard_signs.h"
 
-#define STACK_SIZE (64 * 1024)
-#define PATH_SIZE  64
+#define PATH_SIZE 64
 /* An exec that nothing holds up is over by then. */
 #define NAPS   3
 #define NAP_NS 300000
 /* Lines of status before its number of threads: only a list of thousands of groups is longer. */
 #define STATUS_SIZE 4096
 
-/* What the reader shares with its threads, which may outlive it; who leaves last frees it. */
-struct asked {
-	pthread_mutex_t lock;
-	pthread_cond_t answered;
-	int fd; /* of the directory */
-	unsigned users;
-	pid_t waits_for[TREE_GUARD_THREADS]; /* by thread; 0: there is none */
-};
-
 struct guard {
 	struct tree tree;
 	struct tree *inner;
-	struct asked *asked;
+	struct asks *asks;
 	/* In waiting, of the second that began then. */
 	struct mono second;
 	double waited_seconds;
@@ -50,115 +39,6 @@ struct guard {
 static struct guard *guard_of(struct tree *t)
 {
 	return (struct guard *)(void *)t;
-}
-
-/* ---- threads that ask ---- */
-
-struct question {
-	struct asked *asked;
-	size_t slot;
-	char path[PATH_SIZE];
-};
-
-/* Locked; unlocks. */
-static void leave(struct asked *a)
-{
-	bool last = --a->users == 0;
-
-	pthread_mutex_unlock(&a->lock);
-	if (!last)
-		return;
-	close(a->fd);
-	pthread_cond_destroy(&a->answered);
-	pthread_mutex_destroy(&a->lock);
-	free(a);
-}
-
-static void *ask(void *context)
-{
-	AUTO(freep) struct question *q = context;
-	int fd = openat(q->asked->fd, q->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	char byte;
-
-	if (fd >= 0) {
-		/* What it says does not matter, but that it does. */
-		if (read(fd, &byte, 1) < 0)
-			byte = 0;
-		close(fd);
-	}
-	pthread_mutex_lock(&q->asked->lock);
-	q->asked->waits_for[q->slot] = 0;
-	pthread_cond_broadcast(&q->asked->answered);
-	leave(q->asked);
-	return NULL;
-}
-
-/* Locked. */
-static bool is_waited_for(const struct asked *a, pid_t pid, size_t *free_slot)
-{
-	bool ret = false;
-
-	*free_slot = TREE_GUARD_THREADS;
-	for (size_t i = 0; i < TREE_GUARD_THREADS; i++) {
-		ret = ret || a->waits_for[i] == pid;
-		if (!a->waits_for[i])
-			*free_slot = i;
-	}
-	return ret;
-}
-
-/* Locked. Waits until the thread has an answer, but not for ever. */
-static bool await(struct asked *a, size_t slot)
-{
-	struct timespec until = monotonic_after(TREE_GUARD_SECONDS);
-
-	while (a->waits_for[slot])
-		if (pthread_cond_timedwait(&a->answered, &a->lock, &until))
-			break;
-	return a->waits_for[slot] == 0;
-}
-
-/* Without a thread (there may be no room for one more process) nobody knows: otherwise. */
-static bool is_answered(struct asked *a, pid_t pid, const char *file, bool otherwise)
-{
-	struct question *q = xcalloc(1, sizeof *q);
-	pthread_t thread;
-	bool ret = false;
-
-	*q = (struct question){.asked = a};
-	snprintf(q->path, sizeof q->path, "%d/%s", (int)pid, file);
-	pthread_mutex_lock(&a->lock);
-	if (is_waited_for(a, pid, &q->slot) || q->slot == TREE_GUARD_THREADS) {
-		free(q);
-	} else {
-		size_t slot = q->slot;
-
-		a->waits_for[slot] = pid;
-		a->users++;
-		if (thread_start(&thread, "asks a process", STACK_SIZE, ask, q, NULL) == 0) {
-			pthread_detach(thread);
-			ret = await(a, slot);
-		} else {
-			a->waits_for[slot] = 0;
-			a->users--;
-			free(q);
-			ret = otherwise;
-		}
-	}
-	pthread_mutex_unlock(&a->lock);
-	return ret;
-}
-
-static bool has_no_answer(struct asked *a, pid_t pid, bool *full)
-{
-	size_t slot;
-
-	pthread_mutex_lock(&a->lock);
-	bool ret = is_waited_for(a, pid, &slot);
-
-	pthread_mutex_unlock(&a->lock);
-	*full = slot == TREE_GUARD_THREADS;
-	return ret;
 }
 
 /* ---- may it hang? ---- */
@@ -192,8 +72,8 @@ static bool is_held_up(const struct guard *g, const char *process, pid_t pid)
 		if (!is_in_exec(g, process))
 			return false;
 	}
-	return !is_answered(g->asked, pid, "stat", false) ||
-	       !is_answered(g->asked, pid, "io", false);
+	return !asks_answered(g->asks, pid, "stat", false) ||
+	       !asks_answered(g->asks, pid, "io", false);
 }
 
 /* Who makes itself look so without being held up (PR_SET_MM_MAP) costs no more than this. */
@@ -206,6 +86,11 @@ static bool has_waited_enough(struct guard *g, struct mono now)
 	return g->waited_seconds >= TREE_GUARD_SHARE;
 }
 
+static void note_wait(struct guard *g, struct mono begin)
+{
+	g->waited_seconds += mono_seconds_between(begin, now_read().mono);
+}
+
 static bool hangs_in_exec(struct guard *g, const char *process, pid_t pid)
 {
 	struct mono begin = now_read().mono;
@@ -214,7 +99,7 @@ static bool hangs_in_exec(struct guard *g, const char *process, pid_t pid)
 		return true;
 	bool ret = is_held_up(g, process, pid);
 
-	g->waited_seconds += mono_seconds_between(begin, now_read().mono);
+	note_wait(g, begin);
 	return ret;
 }
 
@@ -222,12 +107,58 @@ static bool hangs(struct guard *g, const char *process, pid_t pid, bool memory)
 {
 	bool waits = false, full = false;
 
-	if (has_no_answer(g->asked, pid, &full))
+	if (asks_waits(g->asks, pid, &full))
 		return true;
 	if (g->tells_exec && is_in_exec(g, process) && (full || hangs_in_exec(g, process, pid)))
 		return true;
 	return memory && may_be_mapping(g, process, &waits) &&
-	       !is_answered(g->asked, pid, "cmdline", !waits);
+	       !asks_answered(g->asks, pid, "cmdline", !waits);
+}
+
+/* ---- file systems of a process ---- */
+
+/* "7/root/mnt": of which process; 0: it is below nobody's root. */
+static pid_t below_root_of(const char *path)
+{
+	struct scan s = SCAN(path, strlen(path));
+	uint64_t pid;
+
+	return scan_u64(&s, &pid) && pid <= INT32_MAX && scan_literal(&s, "/root/") ? (pid_t)pid :
+										      0;
+}
+
+static pid_t program_of(const char *path)
+{
+	struct scan s = SCAN(path, strlen(path));
+	uint64_t pid;
+
+	return scan_u64(&s, &pid) && pid <= INT32_MAX && scan_literal(&s, "/exe") && scan_end(&s) ?
+		       (pid_t)pid :
+		       0;
+}
+
+static ssize_t program_head(struct guard *g, pid_t pid, const char *path, char *buf, size_t size)
+{
+	struct mono begin = now_read().mono;
+
+	if (has_waited_enough(g, begin))
+		return -ETIMEDOUT;
+	ssize_t n = asks_head(g->asks, pid, path, buf, size);
+
+	note_wait(g, begin);
+	return n;
+}
+
+static int space_below_root(struct guard *g, pid_t pid, const char *path, struct tree_space *ret)
+{
+	struct mono begin = now_read().mono;
+
+	if (has_waited_enough(g, begin))
+		return -ETIMEDOUT;
+	int code = asks_space(g->asks, pid, path, ret);
+
+	note_wait(g, begin);
+	return code;
 }
 
 /* ---- the tree ---- */
@@ -297,8 +228,12 @@ static ssize_t guard_read_records(struct tree *t, const char *path, char *buf, s
 static ssize_t guard_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
 	struct guard *g = guard_of(t);
+	pid_t pid = program_of(path);
 
-	return is_harmless(g, path) ? tree_part(g->inner, path, from, buf, size) : -ETIMEDOUT;
+	if (!is_harmless(g, path))
+		return -ETIMEDOUT;
+	return pid && from == 0 ? program_head(g, pid, path, buf, size) :
+				  tree_part(g->inner, path, from, buf, size);
 }
 
 static int guard_list(struct tree *t, const char *path,
@@ -334,7 +269,11 @@ static int guard_space(struct tree *t, const char *path, struct tree_space *ret)
 {
 	struct guard *g = guard_of(t);
 
-	return is_harmless(g, path) ? tree_space(g->inner, path, ret) : -ETIMEDOUT;
+	pid_t pid = below_root_of(path);
+
+	if (!is_harmless(g, path))
+		return -ETIMEDOUT;
+	return pid ? space_below_root(g, pid, path, ret) : tree_space(g->inner, path, ret);
 }
 
 static int guard_keep(struct tree *t, const char *path)
@@ -358,14 +297,7 @@ static bool guard_answers(struct tree *t, const char *path)
 
 static size_t guard_unanswered(struct tree *t)
 {
-	struct asked *a = guard_of(t)->asked;
-	size_t n = 0;
-
-	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < TREE_GUARD_THREADS; i++)
-		n += a->waits_for[i] != 0;
-	pthread_mutex_unlock(&a->lock);
-	return n;
+	return asks_unanswered(guard_of(t)->asks);
 }
 
 static void guard_free(struct tree *t)
@@ -373,8 +305,7 @@ static void guard_free(struct tree *t)
 	struct guard *g = guard_of(t);
 
 	tree_free(g->inner);
-	pthread_mutex_lock(&g->asked->lock);
-	leave(g->asked);
+	asks_done(g->asks);
 	free(g);
 }
 
@@ -394,21 +325,6 @@ static const struct tree_ops guard_ops = {
 	.free = guard_free,
 };
 
-static struct asked *asked_new(int fd)
-{
-	struct asked *a = xcalloc(1, sizeof *a);
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->answered, &attributes);
-	pthread_condattr_destroy(&attributes);
-	pthread_mutex_init(&a->lock, NULL);
-	a->fd = fd;
-	a->users = 1;
-	return a;
-}
-
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e)
 {
 	struct tree *inner = NULL;
@@ -427,7 +343,7 @@ int tree_guard_open(struct tree **ret, const char *directory, struct err *e)
 
 	g->tree.ops = &guard_ops;
 	g->inner = inner;
-	g->asked = asked_new(fd);
+	g->asks = asks_new(fd);
 	g->tells_exec = !is_in_exec(g, "self");
 	*ret = &g->tree;
 	return 0;

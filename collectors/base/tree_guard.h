@@ -9,17 +9,20 @@
  * Files that wait for neither (statm, status) tell whether that may be so. Then a thread asks first, and the process is
  * left out while it has no answer. Before what is kept open is read, tree_answers has to be
  * asked.
+ *
+ * A process may also have a file system that does not answer below its root (PID/root/...) or under its program (PID/exe),
+ * by names under which no mount table tells of it (chroot(2) in a user namespace, an overlay of a FUSE): a thread reads these.
  */
 #ifndef BASE_TREE_GUARD_H
 #define BASE_TREE_GUARD_H
 
 #include "collectors/base/tree.h"
 
-/* So many threads wait for an answer at most; while all do, what may hang is not asked. */
+/* So many threads wait for an answer at most, and as many for file systems; while all do, what may hang is not asked. */
 #define TREE_GUARD_THREADS 8
 /* So long a reader waits for a thread. */
 #define TREE_GUARD_SECONDS 0.1
-/* Of each second it waits no longer than that, and one more time, for those who may be in exec; the others are left out. */
+/* Of each second it waits no longer than that, and one more time, for who may be in exec and for file systems; the others are left out. */
 #define TREE_GUARD_SHARE 0.25
 
 /* As tree_open; what is not answered is -ETIMEDOUT. */

@@ -47,6 +47,109 @@ elif hidden == "detached":
     kernel.umount2(folder.encode(), 2)
 os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "print(flush=True); open(0).read()", ".command.run"])
 """
+# A program on a FUSE below a root that is not that of its namespace, so that its mounts have other names than its links. Of
+# the requests all have an answer but FORGET (2), which wants none, and OPEN (14) after the first, which is that of exec.
+OPENS_ONCE = """
+import ctypes, os, struct, sys
+kernel = ctypes.CDLL(None, use_errno=True)
+folder = sys.argv[1]
+program = open("/bin/cat", "rb").read()
+def mount(source, place, kind, flags, options):
+    if kernel.mount(source, place.encode(), kind, flags, options):
+        sys.exit("mount: " + os.strerror(ctypes.get_errno()))
+mount(b"/", folder, None, 4096, None)
+device = os.open("/dev/fuse", os.O_RDWR)
+mount(b"none", folder + "/mnt", b"fuse", 0, f"fd={device},rootmode=40755,user_id=0,group_id=0,allow_other".encode())
+def attributes(node):
+    size, mode = (4096, 0o40755) if node == 1 else (len(program), 0o100755)
+    return struct.pack("<6Q10I", node, size, 8, 0, 0, 0, 0, 0, 0, mode, 2, 0, 0, 0, 4096, 0)
+end, held = os.pipe()
+if os.fork() == 0:
+    import select
+    os.close(held)
+    opened = False
+    while end not in select.select([device, end], [], [])[0]:
+        request = os.read(device, 1 << 18)
+        size, what, unique, node = struct.unpack("<IIQQ", request[:24])
+        if what == 26:
+            body = struct.pack("<IIIIHHIIHHI7I", 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7)
+        elif what == 3:
+            body = struct.pack("<QII", 1000, 0, 0) + attributes(node)
+        elif what == 1:
+            body = struct.pack("<QQQQII", 2, 0, 1000, 1000, 0, 0) + attributes(2)
+        elif what == 14 and not opened:
+            opened = True
+            body = struct.pack("<QII", 1, 2, 0)
+        elif what == 15:
+            at, n = struct.unpack("<QI", request[48:60])
+            body = program[at:at + n]
+        else:
+            if what not in (2, 14):
+                os.write(device, struct.pack("<IiQ", 16, -38, unique))
+            continue
+        os.write(device, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+    os._exit(0)
+os.close(device)
+os.set_inheritable(held, True)
+os.chroot(folder)
+os.chdir("/")
+print(flush=True)
+os.execv("/mnt/program", ["program"])
+"""
+# An overlay within an overlay, whose lower layer is a FUSE with one folder. It answers until both are mounted, and then no
+# more; nothing is kept of what it said. The mount table tells of no FUSE on the way.
+LAYERS = """
+import ctypes, os, struct, sys
+kernel = ctypes.CDLL(None, use_errno=True)
+folder = sys.argv[1]
+def mount(place, kind, options):
+    if kernel.mount(b"none", place.encode(), kind, 0, options.encode()):
+        sys.exit(f"mount {place}: " + os.strerror(ctypes.get_errno()))
+mount(folder, b"tmpfs", "")
+for name in ("fuse", "upper", "work", "upper2", "work2", "top"):
+    os.mkdir(f"{folder}/{name}")
+device = os.open("/dev/fuse", os.O_RDWR)
+mount(folder + "/fuse", b"fuse", f"fd={device},rootmode=40755,user_id=0,group_id=0,allow_other")
+attributes = lambda node: struct.pack("<6Q10I", node, 4096, 8, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
+end, held = os.pipe()
+go_on, asked = os.pipe()
+if os.fork() == 0:
+    import select
+    os.close(held)
+    os.close(asked)
+    answers = True
+    while end not in (ready := select.select([device, end, *[go_on] * answers], [], [])[0]):
+        if answers and go_on in ready:
+            answers = False
+            print(flush=True)
+        if device not in ready:
+            continue
+        request = os.read(device, 1 << 18)
+        size, what, unique, node = struct.unpack("<IIQQ", request[:24])
+        if what == 26:
+            body = struct.pack("<IIIIHHIIHHI7I", 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7)
+        elif not answers:
+            continue
+        elif what == 3:
+            body = struct.pack("<QII", 0, 0, 0) + attributes(node)
+        elif what == 1 and request[40:size] == b"mnt\\0":
+            body = struct.pack("<QQQQII", 2, 0, 0, 0, 0, 0) + attributes(2)
+        elif what in (14, 27):
+            body = struct.pack("<QII", 0, 0, 0)
+        elif what == 17:
+            body = struct.pack("<5Q10I", 1000, 1000, 1000, 1000, 1000, 4096, 255, 4096, *[0] * 7)
+        else:
+            if what != 2:
+                os.write(device, struct.pack("<IiQ", 16, -2 if what == 1 else -38, unique))
+            continue
+        os.write(device, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+    os._exit(0)
+os.close(device)
+mount(folder + "/top", b"overlay", f"lowerdir={folder}/fuse,upperdir={folder}/upper,workdir={folder}/work")
+mount(folder + "/top/mnt", b"overlay", f"lowerdir=/,upperdir={folder}/upper2,workdir={folder}/work2")
+os.close(asked)
+sys.stdin.read()
+"""
 # A root of its own as a container has, with Argo's template on a mount of its own in it. $1 is a folder for that, $2 what
 # the root is made of.
 CONTAINER = """
@@ -96,6 +199,10 @@ class Files(Case):
         name = f"{self.mark}/" + uuid.uuid4().hex
         self.begin(["sh", "-c", "read end"], {"RIGHTSIZE_JOB_NAME": name})
         self.found(server, name)
+
+    def goes_on(self, server):
+        for _ in range(5):
+            server.look_at_jobs()
 
     def begin_in_namespace(self, *command):
         """A job in mounts of its own, which says when it is there."""
@@ -150,6 +257,34 @@ class Files(Case):
         for hidden in ("", "covered", "detached"):
             self.begin_in_namespace(PYTHON, "-S", "-E", "-c", NEVER_ANSWERS, str(folder), hidden)
             self.looked(server)
+        self.assertEqual(server.stop(), 0)
+
+    @unittest.skipUnless(AS_ROOT and os.path.exists("/dev/fuse"), "only root may mount a FUSE for all")
+    def test_a_program_that_never_answers_is_not_read(self):
+        server = self.serve("--jobs.recognise")
+        folder = self.folder / "root"
+        folder.mkdir()
+        name = f"{self.mark}/" + uuid.uuid4().hex
+        job = self.begin_in_namespace("env", f"RIGHTSIZE_JOB_NAME={name}", PYTHON, "-S", "-E", "-c", OPENS_ONCE, str(folder))
+        wait_until(lambda: os.readlink(f"/proc/{job.pid}/exe").endswith("/mnt/program"), "the program")
+        self.found(server, name)
+        self.looked(server)
+        self.goes_on(server)
+        # What waits for a FUSE that has a request does not end before that does, whoever kills it.
+        self.end(job)
+        self.assertEqual(server.stop(), 0)
+
+    @unittest.skipUnless(AS_ROOT and os.path.exists("/dev/fuse"), "only root may mount a FUSE for all")
+    def test_layers_that_never_answer_are_not_waited_for(self):
+        server = self.serve("--jobs.recognise")
+        folder = self.folder / "layers"
+        folder.mkdir()
+        name = f"{self.mark}/" + uuid.uuid4().hex
+        job = self.begin_in_namespace("env", f"RIGHTSIZE_JOB_NAME={name}", PYTHON, "-S", "-E", "-c", LAYERS, str(folder))
+        self.found(server, name)
+        self.looked(server)
+        self.goes_on(server)
+        self.end(job)
         self.assertEqual(server.stop(), 0)
 
     @unittest.skipUnless(AS_ROOT and shutil.which("pivot_root"), "only root may give a process a root of its own")

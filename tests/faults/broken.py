@@ -212,6 +212,12 @@ ROWS = {
     "what is kept open is read of whoever hangs": (
         "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
         "test_faults_hanging.py:Hanging.test_a_job_that_hangs_is_followed_to_its_end"),
+    "programs are read by the sampler itself": (
+        "collectors/base/tree_guard.c", "	return pid && from == 0 ? program_head(", "	return pid && from == 1 ? program_head(",
+        "test_faults_files.py:Files.test_a_program_that_never_answers_is_not_read"),
+    "layers of a process are asked by the sampler itself": (
+        "collectors/base/tree_guard.c", "	return pid ? space_below_root(", "	return pid < 0 ? space_below_root(",
+        "test_faults_files.py:Files.test_layers_that_never_answer_are_not_waited_for"),
     "what nobody waits for is freed at once": (
         "exporter/sampler_asked.c", "		r->left = true;", "		free(r);", "unit:sampler"),
     "what was given up is done later": ("exporter/sampler_asked.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),

@@ -172,6 +172,44 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 	}
 }
 
+static void a_program_that_does_not_come_says_nothing_of_its_process(void **state)
+{
+	struct world *w = world_of(RUNNING);
+	char head[8];
+
+	(void)state;
+	put_process(w, 7, RUNNING, SLEEPER, NULL);
+	put(w, "8/exe", "program");
+	assert_int_equal(mkfifoat(w->top, "7/exe", 0600), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), -ETIMEDOUT);
+	assert_int_equal(tree_unanswered(w->tree), 0);
+	assert_true(get(w, "7/stat") > 0);
+	assert_int_equal(tree_head(w->tree, "8/exe", head, sizeof head), 7);
+	assert_memory_equal(head, "program", 7);
+	assert_int_equal(tree_head(w->tree, "9/exe", head, sizeof head), -ENOENT);
+	/* Whoever waits for the FIFO has it answered, or else would wait when the world is gone. */
+	answer(w, "7/exe");
+	for (int i = 0; i < 1000 && tree_head(w->tree, "7/exe", head, sizeof head) < 0; i++)
+		nap();
+	assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), 6);
+	world_free(w);
+}
+
+static void space_below_a_root_is_told(void **state)
+{
+	struct world *w = world_of(RUNNING);
+	struct tree_space space = {0};
+
+	(void)state;
+	assert_int_equal(mkdirat(w->top, "8/root", 0700), 0);
+	assert_int_equal(mkdirat(w->top, "8/root/mnt", 0700), 0);
+	assert_int_equal(tree_space(w->tree, "8/root/mnt", &space), 0);
+	assert_true(space.size > 0);
+	assert_int_equal(tree_space(w->tree, "8/root/opt", &space), -ENOENT);
+	world_free(w);
+}
+
 /* Also once the threads are all used up, and also when the tree goes first. */
 static void any_number_of_them_holds_nobody_up(void **state)
 {
@@ -252,6 +290,8 @@ int main(void)
 		cmocka_unit_test(one_that_hangs_in_exec_is_left_out_until_it_answers),
 		cmocka_unit_test(one_in_the_middle_of_an_exec_that_goes_on_is_read),
 		cmocka_unit_test(one_that_hangs_while_it_maps_a_file_is_left_out),
+		cmocka_unit_test(a_program_that_does_not_come_says_nothing_of_its_process),
+		cmocka_unit_test(space_below_a_root_is_told),
 		cmocka_unit_test(any_number_of_them_holds_nobody_up),
 		cmocka_unit_test(those_who_only_look_like_it_do_not_take_all_the_time),
 		cmocka_unit_test(where_no_program_has_code_nobody_is_in_an_exec),
