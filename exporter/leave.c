@@ -27,7 +27,8 @@ static void *watch(void *context)
 	if (!pause_wait(&l->pause, LEAVE_SECONDS))
 		return NULL;
 	log_line(LOG_LEVEL_ERROR,
-		"what watches, or reads the history, could not be ended: the kernel or the disk does not "
+		"what watches, or reads the history, could not be ended: the kernel or the disk "
+		"does not "
 		"answer",
 		NULL);
 	historian_flush(l->app->historian, HISTORIAN_STOP_SECONDS);
