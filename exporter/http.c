@@ -379,6 +379,8 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
+		code = site_start(h->site, e);
+	if (code == 0)
 		code = http_desks_open(&h->desks, e);
 	if (code == 0)
 		code = serve_given(h, e);

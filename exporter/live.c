@@ -9,8 +9,11 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/thread.h"
 #include "exporter/log.h"
 #include "exporter/series_view.h"
+
+#define STACK_SIZE ((size_t)512 * 1024)
 
 /* Samples of one event; a stream that begins far behind gets several. */
 #define SAMPLES_AT_ONCE 500
@@ -239,7 +242,6 @@ static void *work(void *context)
 	struct live *l = context;
 	struct look look = {0};
 
-	pthread_setname_np(pthread_self(), "live");
 	pthread_mutex_lock(&l->lock);
 	while (!l->stop) {
 		l->news = false;
@@ -263,19 +265,15 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* ---- for readers ---- */
-
-static int start(struct live *l, struct err *e)
+int live_start(struct live *l, struct err *e)
 {
-	if (l->started)
-		return 0;
-	int code = pthread_create(&l->thread, NULL, work, l);
+	int code = thread_start(&l->thread, "live", STACK_SIZE, work, l, e);
 
-	if (code)
-		return err_system(e, -code, "start a thread for live streams");
-	l->started = true;
-	return 0;
+	l->started = code == 0;
+	return code;
 }
+
+/* ---- for readers ---- */
 
 static struct live_stream *free_stream(struct live *l)
 {
@@ -295,20 +293,14 @@ int live_open(struct live *l, const char *run_id, int64_t after, struct live_str
 		pthread_mutex_unlock(&l->lock);
 		return err_set(e, -EBUSY, "there are %d live streams already", LIVE_STREAMS);
 	}
-	int code = start(l, e);
-
-	if (code == 0) {
-		*s = (struct live_stream){.live = l,
-			.state = STREAM_OPEN,
-			.position = after,
-			.told = now_read().mono};
-		snprintf(s->run_id, sizeof s->run_id, "%s", run_id);
-		l->news = true;
-		pthread_cond_signal(&l->wake);
-		*ret = s;
-	}
+	*s = (struct live_stream){
+		.live = l, .state = STREAM_OPEN, .position = after, .told = now_read().mono};
+	snprintf(s->run_id, sizeof s->run_id, "%s", run_id);
+	l->news = true;
+	pthread_cond_signal(&l->wake);
+	*ret = s;
 	pthread_mutex_unlock(&l->lock);
-	return code;
+	return 0;
 }
 
 ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct live_reader *reader)

@@ -31,6 +31,8 @@ struct live;
 struct live_stream;
 
 struct live *live_new(struct app *app);
+/* Starts the thread, once: without it streams are opened, and get nothing. */
+int live_start(struct live *l, struct err *e);
 void live_free(struct live
 		*l); /* after live_stop, when all streams are closed; NULL does nothing */
 
@@ -39,7 +41,7 @@ void live_stop(struct live *l);
 
 /*
  * Follows a run from behind the sample of that number (0 = from its first). -EBUSY: there are LIVE_STREAMS
- * already, or live_stop was called. The thread starts with the first stream. Any thread.
+ * already, or live_stop was called. Any thread.
  */
 int live_open(struct live *l, const char *run_id, int64_t after, struct live_stream **ret,
 	struct err *e);

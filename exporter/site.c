@@ -70,6 +70,11 @@ struct site *site_new(struct app *app)
 	return s;
 }
 
+int site_start(struct site *s, struct err *e)
+{
+	return live_start(s->live, e);
+}
+
 void site_stop(struct site *s)
 {
 	live_stop(s->live);

@@ -46,6 +46,8 @@ struct answer {
 
 struct site;
 struct site *site_new(struct app *app);
+/* Starts the thread of streams, so that no question needs one. Nobody is to be answered before. */
+int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; they are closed before site_free */
 void site_free(struct site *s);
 

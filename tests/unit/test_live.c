@@ -59,6 +59,7 @@ static int begin(void **state)
 	f->app.columns = test_columns;
 	f->app.history_path = f->place->folder.file;
 	f->live = live_new(&f->app);
+	assert_int_equal(live_start(f->live, NULL), 0);
 	pthread_mutex_init(&f->waiter.lock, NULL);
 	pthread_cond_init(&f->waiter.wake, NULL);
 	f->reader = (struct live_reader){pause_waiter, resume_waiter, &f->waiter};
