@@ -195,8 +195,10 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
 	if (!shared->events_tried) {
-		shared->events_tried = true;
-		exit_events_start(&shared->events, &shared->refusal);
+		shared->refusal = (struct err){0};
+		/* What there was no thread for is tried again for the next run. */
+		shared->events_tried =
+			exit_events_start(&shared->events, &shared->refusal) != -EAGAIN;
 	}
 	if (!shared->events)
 		return;
