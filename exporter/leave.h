@@ -17,7 +17,7 @@ struct leave;
 /*
  * From now on so long at most until leave_reached: else what was handed to the historian is written, if the disk takes that
  * within HISTORIAN_STOP_SECONDS, and the program ends with exit_code, which is logged. NULL where there is no thread to
- * be had for that: the end then takes as long as it takes.
+ * be had for that: the end then takes as long as a disk, or the kernel, does not answer.
  */
 struct leave *leave_begin(struct app *app, int exit_code);
 void leave_reached(struct leave *l); /* NULL does nothing */

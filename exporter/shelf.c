@@ -35,6 +35,7 @@ struct shelf {
 	struct mono used;
 	bool silent; /* the file is a pipe that brought nothing */
 	struct fetcher *fetcher;
+	struct err no_fetcher; /* why there is none */
 };
 
 static struct stamp stamp_of(const char *path)
@@ -234,7 +235,8 @@ static void tell(struct shelf *s, struct shelf_state *ret)
 		(fetched ? STALE_REFRESHES * s->config.fetcher.refresh_seconds : STALE_SECONDS);
 	if (s->fetcher)
 		fetcher_state(s->fetcher, &fetcher);
-	snprintf(ret->problem, sizeof ret->problem, "%s", fetcher.error);
+	snprintf(ret->problem, sizeof ret->problem, "%s",
+		s->fetcher ? fetcher.error : s->no_fetcher.text);
 }
 
 static void forget(struct shelf *s)
@@ -248,7 +250,7 @@ static void start_fetcher(struct shelf *s)
 {
 	if (!s->config.path && s->config.refresh && s->config.fetcher.source.cache_path &&
 		!s->fetcher)
-		fetcher_start(&s->fetcher, &s->config.fetcher, NULL);
+		fetcher_start(&s->fetcher, &s->config.fetcher, &s->no_fetcher);
 }
 
 int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,

@@ -4,7 +4,8 @@
  * lives until its readers are done.
  *
  * With refresh, the first question starts the thread that keeps the cache fresh: who never asks makes no
- * network calls and holds no catalogue.
+ * network calls and holds no catalogue. Where no thread can be had the next question tries again, and until then answers
+ * say so.
  */
 #ifndef EXPORTER_SHELF_H
 #define EXPORTER_SHELF_H
