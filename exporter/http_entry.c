@@ -71,6 +71,8 @@ static const struct refusal {
 		"a user of basic_auth_users and the right password are needed"},
 	[WEB_OVERLOADED] = {503, "overloaded",
 		"other passwords are being checked; try again in a second"},
+	[WEB_TOO_MANY_FAILURES] = {503, "too_many_failures",
+		"too many wrong passwords came from this address; try again in a second"},
 };
 
 void http_entry_refusal(struct answer *ret, enum web_entry entry)

@@ -274,6 +274,9 @@ int web_open(struct web **ret, const char *path, struct err *e)
 	if (path) {
 		w->path = xstrdup(path);
 		code = reload(w, e);
+		/* Also for who has no users: a change may bring some when there is no thread to be had. */
+		if (code == 0)
+			code = web_users_start(&w->users, e);
 	}
 	if (code) {
 		web_close(w);
@@ -283,7 +286,6 @@ int web_open(struct web **ret, const char *path, struct err *e)
 		w->tls = w->last_good->config->tls;
 		w->tokens = (double)w->last_good->config->rate_burst;
 		w->counted = now_read().mono;
-		w->users = web_users_new();
 	}
 	*ret = w;
 	return 0;
@@ -373,6 +375,8 @@ enum web_entry web_enter(struct web *w, struct web_version *v, struct web_questi
 		return WEB_WAIT;
 	case WEB_BUSY:
 		return WEB_OVERLOADED;
+	case WEB_SPENT:
+		return WEB_TOO_MANY_FAILURES;
 	default:
 		return WEB_UNAUTHORIZED;
 	}

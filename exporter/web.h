@@ -18,7 +18,10 @@
 struct web;
 struct web_version; /* one version of the file, held while it is used */
 
-/* path NULL: no file, everybody may come in. Reads all of it: a bad file is an error here, and names the place. */
+/*
+ * path NULL: no file, everybody may come in. Reads all of it: a bad file is an error here, and names the place. Starts the
+ * thread that checks passwords, so that no request and no change of the file needs one.
+ */
 int web_open(struct web **ret, const char *path, struct err *e);
 bool web_with_tls(const struct web *w);
 /* Lets waiting requests go (they are refused), before the sockets are closed. */
@@ -34,11 +37,12 @@ bool web_attach(struct web_version *v,
 
 enum web_entry {
 	WEB_ENTER,
-	WEB_WAIT,         /* as WEB_LATER of exporter/web_users.h */
-	WEB_NO_CONFIG,    /* 500: the file is bad now */
-	WEB_TOO_MANY,     /* 429: by rate_limit */
-	WEB_UNAUTHORIZED, /* 401 */
-	WEB_OVERLOADED,   /* 503: too many passwords wait */
+	WEB_WAIT,              /* as WEB_LATER of exporter/web_users.h */
+	WEB_NO_CONFIG,         /* 500: the file is bad now */
+	WEB_TOO_MANY,          /* 429: by rate_limit */
+	WEB_UNAUTHORIZED,      /* 401 */
+	WEB_OVERLOADED,        /* 503: too many passwords wait */
+	WEB_TOO_MANY_FAILURES, /* 503: as WEB_SPENT of exporter/web_users.h */
 };
 
 /* May this request be answered? again: it was asked before and does not count twice. q.config is filled in here. */

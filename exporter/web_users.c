@@ -9,8 +9,10 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
-/* Good and bad ones apart, so that a guesser cannot push a scraper's out. */
-#define KNOWN_MAX 64
+#include "collectors/base/thread.h"
+#include "exporter/failure_limit.h"
+
+#define STACK_SIZE ((size_t)256 * 1024)
 
 #define KEY_SIZE 32 /* of SHA-256 */
 
@@ -18,9 +20,17 @@ struct key {
 	unsigned char byte[KEY_SIZE];
 };
 
+/* Apart, so that a guesser cannot push a scraper's out. Those of the last are known of an address, others of ANYBODY. */
+enum kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
+#define ANYBODY   0
+#define KNOWN_MAX 256
+
 struct known {
 	size_t n, next;
-	struct key key[KNOWN_MAX];
+	struct {
+		struct key key;
+		uint64_t address;
+	} one[KNOWN_MAX];
 };
 
 struct job {
@@ -28,6 +38,7 @@ struct job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
+	bool first; /* of its address; others there wait for the same password */
 	void (*resume)(void *context);
 	void *context;
 };
@@ -35,25 +46,14 @@ struct job {
 struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool started, stopping;
+	bool stopping;
 	unsigned holders; /* the thread and the owner */
 	unsigned char secret[KEY_SIZE];
-	struct known known[2]; /* denied, allowed */
-	size_t n;              /* waiting, oldest first; the first's is being computed */
+	struct known known[KINDS];
+	struct failure_limit failures;
+	size_t n; /* waiting, oldest first; the first's is being computed */
 	struct job job[WEB_USERS_WAITING_MAX];
 };
-
-struct web_users *web_users_new(void)
-{
-	struct web_users *u = xcalloc(1, sizeof *u);
-
-	pthread_mutex_init(&u->lock, NULL);
-	pthread_cond_init(&u->wake, NULL);
-	u->holders = 1;
-	if (gnutls_rnd(GNUTLS_RND_KEY, u->secret, sizeof u->secret) < 0)
-		abort();
-	return u;
-}
 
 /* With the lock, which is gone afterwards. */
 static void let_go(struct web_users *u)
@@ -137,17 +137,23 @@ static const char *hash_for_stranger(const struct web_users *u, const struct web
 	return q->config->user[number % q->config->n_users].hash;
 }
 
-static bool knows(const struct known *k, const struct key *key)
+static bool same_key(const struct key *a, const struct key *b)
+{
+	return gnutls_memcmp(a->byte, b->byte, KEY_SIZE) == 0;
+}
+
+static bool knows(const struct known *k, const struct key *key, uint64_t address)
 {
 	for (size_t i = 0; i < k->n; i++)
-		if (gnutls_memcmp(k->key[i].byte, key->byte, KEY_SIZE) == 0)
+		if (k->one[i].address == address && same_key(&k->one[i].key, key))
 			return true;
 	return false;
 }
 
-static void learn(struct known *k, const struct key *key)
+static void learn(struct known *k, const struct key *key, uint64_t address)
 {
-	k->key[k->next] = *key;
+	k->one[k->next].key = *key;
+	k->one[k->next].address = address;
 	k->next = (k->next + 1) % KNOWN_MAX;
 	if (k->n < KNOWN_MAX)
 		k->n++;
@@ -172,12 +178,23 @@ static size_t take_jobs(struct web_users *u, const struct key *key,
 	size_t taken = 0, kept = 0;
 
 	for (size_t i = 0; i < u->n; i++)
-		if (gnutls_memcmp(u->job[i].key.byte, key->byte, KEY_SIZE) == 0)
+		if (same_key(&u->job[i].key, key))
 			ret[taken++] = u->job[i];
 		else
 			u->job[kept++] = u->job[i];
 	u->n = kept;
 	return taken;
+}
+
+/* With the lock. */
+static void note(struct web_users *u, const struct job *job, bool fits)
+{
+	if (!job->first)
+		return;
+	if (fits)
+		learn(&u->known[RIGHT_FROM_THERE], &job->key, job->address);
+	else
+		failure_limit_count(&u->failures, job->address, now_read().mono);
 }
 
 /* With the lock, which is not held while it computes and resumes. False: stopped meanwhile. */
@@ -197,9 +214,11 @@ static bool verify_first(struct web_users *u)
 	pthread_mutex_lock(&u->lock);
 	if (u->stopping)
 		return false;
-	learn(&u->known[fits], &key);
+	learn(&u->known[fits ? RIGHT : WRONG], &key, ANYBODY);
 	size_t n = take_jobs(u, &key, done);
 
+	for (size_t i = 0; i < n; i++)
+		note(u, &done[i], fits);
 	pthread_mutex_unlock(&u->lock);
 	for (size_t i = 0; i < n; i++) {
 		done[i].resume(done[i].context);
@@ -224,22 +243,35 @@ static void *verify_forever(void *context)
 	return NULL;
 }
 
-/* With the lock. Started by the first password: most exporters never need it. */
-static bool thread_started(struct web_users *u)
+int web_users_start(struct web_users **ret, struct err *e)
 {
-	pthread_attr_t attributes;
+	struct web_users *u = xcalloc(1, sizeof *u);
 	pthread_t thread;
 
-	if (u->started)
-		return true;
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, (size_t)256 * 1024);
-	u->started = pthread_create(&thread, &attributes, verify_forever, u) == 0;
-	pthread_attr_destroy(&attributes);
-	if (u->started)
-		u->holders++;
-	return u->started;
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->wake, NULL);
+	u->holders = 2;
+	if (gnutls_rnd(GNUTLS_RND_KEY, u->secret, sizeof u->secret) < 0)
+		abort();
+	int code = thread_start(&thread, "passwords", STACK_SIZE, verify_forever, u, e);
+
+	if (code) {
+		u->holders = 1;
+		web_users_free(u);
+		return code;
+	}
+	pthread_detach(thread);
+	*ret = u;
+	return 0;
+}
+
+/* With the lock. One that waits from the same address; NULL: none. */
+static const struct job *job_from(const struct web_users *u, uint64_t address)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (u->job[i].address == address)
+			return &u->job[i];
+	return NULL;
 }
 
 /* With the lock. */
@@ -248,27 +280,41 @@ static enum web_verdict enqueue(struct web_users *u, const struct web_question *
 {
 	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)
 		return WEB_BUSY;
-	for (size_t i = 0; i < u->n; i++)
-		if (u->job[i].address == q->address &&
-			gnutls_memcmp(u->job[i].key.byte, key->byte, KEY_SIZE) != 0)
-			return WEB_BUSY;
-	if (!thread_started(u))
-		return WEB_BUSY;
-	u->job[u->n++] = (struct job){.key = *key,
+	u->job[u->n] = (struct job){.key = *key,
 		.password = xstrdup(q->password),
 		.hash = xstrdup(hash),
 		.known_name = known_name,
 		.address = q->address,
+		.first = !job_from(u, q->address),
 		.resume = q->resume,
 		.context = q->context};
+	u->n++;
 	pthread_cond_signal(&u->wake);
 	return WEB_LATER;
+}
+
+/* With the lock. What is known of anybody is not looked at while another password of this address is. WEB_LATER: nothing is known. */
+static enum web_verdict look_up(struct web_users *u, const struct key *key, uint64_t address)
+{
+	const struct job *waiting = job_from(u, address);
+
+	if (knows(&u->known[RIGHT_FROM_THERE], key, address))
+		return WEB_ALLOWED;
+	if (knows(&u->known[WRONG], key, ANYBODY))
+		return WEB_DENIED;
+	if (failure_limit_reached(&u->failures, address, now_read().mono))
+		return WEB_SPENT;
+	if (waiting && !same_key(&waiting->key, key))
+		return WEB_BUSY;
+	if (!knows(&u->known[RIGHT], key, ANYBODY))
+		return WEB_LATER;
+	learn(&u->known[RIGHT_FROM_THERE], key, address);
+	return WEB_ALLOWED;
 }
 
 enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q)
 {
 	const struct web_user *user = NULL;
-	enum web_verdict ret;
 	struct key key;
 
 	if (!q->name || !q->password || q->config->n_users == 0)
@@ -282,12 +328,10 @@ enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_BUSY;
 	pthread_mutex_lock(&u->lock);
-	if (knows(&u->known[true], &key))
-		ret = WEB_ALLOWED;
-	else if (knows(&u->known[false], &key))
-		ret = WEB_DENIED;
-	else
-		ret = q->resume ? enqueue(u, q, &key, hash, user) : WEB_LATER;
+	enum web_verdict ret = look_up(u, &key, q->address);
+
+	if (ret == WEB_LATER && q->resume)
+		ret = enqueue(u, q, &key, hash, user);
 	pthread_mutex_unlock(&u->lock);
 	return ret;
 }

@@ -7,6 +7,7 @@ import base64
 import concurrent.futures
 import contextlib
 import http.client
+import json
 import os
 import pathlib
 import shutil
@@ -233,6 +234,47 @@ class WebConfig(Case):
         self.assertIn(503, statuses)
         # One guess takes far longer than a scrape: had scrapes waited for them, there were no more than guesses.
         self.assertGreater(scrapes, 24)
+
+    def test_a_serial_guesser_is_slowed_and_nobody_else(self):
+        """One password after the other, as fast as they are answered: ten, and one more each second."""
+        server = self.serve_with(USERS.format(quick=self.quick, slow=bcrypt("alice123", 4)))
+
+        def statuses(source, *passwords):
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE,
+                                                               source_address=(source, 0))) as connection:
+                for name, password in passwords:
+                    connection.request("GET", "/-/healthy", headers={"Authorization": basic(name, password)})
+                    answer = connection.getresponse()
+                    body = answer.read()
+                    if answer.status == 503:
+                        self.assertEqual(answer.headers["Retry-After"], "1")
+                        self.assertEqual(json.loads(body)["error"]["code"], "too_many_failures")
+                    yield answer.status
+
+        def guesses(first, number):
+            return (("carol", f"guess {i}") for i in range(first, first + number))
+        carol, alice = ("carol", "carol123"), ("alice", "alice123")
+        scraper = statuses("127.0.0.1", *[carol] * 102)
+        self.assertEqual(next(scraper), 200)
+        begin, refused = time.monotonic(), []
+        for status in statuses("127.0.0.1", *guesses(0, 100)):
+            refused.append(status)
+            self.assertEqual(next(scraper), 200)
+        self.assertEqual(refused[:10], [401] * 10)
+        self.assertLessEqual(refused.count(401), 10 + time.monotonic() - begin + 1)
+        self.assertGreater(refused.count(503), 0)
+        # From elsewhere as many; then what others are let in by at once is not told either. Where ten took a second, one more is.
+        places = iter(range(2, 200))
+
+        def right_after_ten():
+            place = next(places)
+            *wrong, right = statuses(f"127.0.0.{place}", *guesses(100 * place, 10), carol)
+            self.assertEqual(wrong, [401] * 10)
+            return right
+        wait_until(lambda: right_after_ten() == 503, "a right password to be refused")
+        # Who has never been there, and is right, waits its turn.
+        wait_until(lambda: list(statuses("127.0.0.1", alice)) == [200], "the turn of another user")
+        self.assertEqual(next(scraper), 200)
 
     def test_headers(self):
         server = self.serve_with("http_server_config:\n  headers:\n    X-Frame-Options: deny\n"

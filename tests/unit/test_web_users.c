@@ -4,14 +4,30 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "exporter/failure_limit.h"
 #include "exporter/web_users.h"
 
 /* "pass", cost 4: 1 ms. */
 static struct web_user users[] = {
 	{"ann", "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"}};
 static struct web_config config = {.n_users = 1, .user = users};
+
+/* Seconds that the clocks of this program are ahead. */
+static _Atomic long ahead;
+
+int clock_gettime(clockid_t id, struct timespec *ret)
+{
+	int code = (int)syscall(SYS_clock_gettime, id, ret);
+
+	/* Those that go on by themselves: what a process used is not moved. */
+	if (id == CLOCK_BOOTTIME)
+		ret->tv_sec += ahead;
+	return code;
+}
 
 /* How many were resumed. */
 static struct {
@@ -38,6 +54,16 @@ static void wait_for(unsigned n)
 	pthread_mutex_unlock(&resumed.lock);
 }
 
+static struct web_users *start(void)
+{
+	struct web_users *ret = NULL;
+	struct err e = {0};
+
+	if (web_users_start(&ret, &e))
+		fail_msg("%s", e.text);
+	return ret;
+}
+
 static enum web_verdict ask(struct web_users *u, const char *name, const char *password,
 	uint64_t address, bool wait)
 {
@@ -61,7 +87,7 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 		{"ann", "", WEB_DENIED},
 		{"bob", "pass", WEB_DENIED},
 	};
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -81,7 +107,7 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 
 static void nobody_comes_in_without_a_name_and_a_password(void **state)
 {
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 
 	(void)state;
 	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_DENIED);
@@ -92,7 +118,7 @@ static void nobody_comes_in_without_a_name_and_a_password(void **state)
 
 static void a_changed_hash_makes_what_was_known_unknown(void **state)
 {
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 	const char *before = users[0].hash;
 
 	(void)state;
@@ -110,7 +136,7 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 /* The hash stays in the file when a user is called otherwise. */
 static void a_renamed_user_is_another(void **state)
 {
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 	static const struct {
 		const char *known, *asks;
 		enum web_verdict verdict;
@@ -159,11 +185,12 @@ static double time_of(struct web_users *u, const char *name, int guess)
 	char password[24];
 
 	snprintf(password, sizeof password, "guess %d", guess);
-	double start = cpu_seconds();
+	ahead += FAILURE_SECONDS;
+	double before = cpu_seconds();
 
 	assert_int_equal(ask(u, name, password, 1, true), WEB_LATER);
 	wait_for(1);
-	double seconds = cpu_seconds() - start;
+	double seconds = cpu_seconds() - before;
 
 	assert_int_equal(ask(u, name, password, 1, true), WEB_DENIED);
 	return seconds;
@@ -179,7 +206,7 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++) {
-		struct web_users *u = web_users_new();
+		struct web_users *u = start();
 		double user = 0, stranger = 0;
 
 		users[0].hash = hashes[i];
@@ -200,12 +227,13 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 /* A hash that several have is no way in for who is none of them. */
 static void no_password_of_a_user_fits_a_stranger(void **state)
 {
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 	char name[16];
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "bob%d", i);
+		ahead += FAILURE_SECONDS;
 		assert_int_equal(ask(u, name, "pass", 1, true), WEB_LATER);
 		wait_for(1);
 		assert_int_equal(ask(u, name, "pass", 1, true), WEB_DENIED);
@@ -220,7 +248,7 @@ static void no_password_of_a_user_fits_a_stranger(void **state)
 /* With a hash that takes long, so that the first is being computed all the while. */
 static void guessers_stand_in_line(void **state)
 {
-	struct web_users *u = web_users_new();
+	struct web_users *u = start();
 	const char *before = users[0].hash;
 	char password[16];
 	unsigned waiting = 1;
@@ -245,6 +273,158 @@ static void guessers_stand_in_line(void **state)
 	web_users_free(u);
 }
 
+/* ---- failures ---- */
+
+/* A wrong password that nobody sent before: what becomes of it. */
+static enum web_verdict guess(struct web_users *u, uint64_t address)
+{
+	static unsigned n;
+	char password[24];
+
+	snprintf(password, sizeof password, "wrong %u", n++);
+	enum web_verdict ret = ask(u, "ann", password, address, true);
+
+	if (ret != WEB_LATER)
+		return ret;
+	wait_for(1);
+	return ask(u, "ann", password, address, false);
+}
+
+/* Right, whether it was known or not. */
+static enum web_verdict enter(struct web_users *u, uint64_t address)
+{
+	if (ask(u, "ann", "pass", address, true) == WEB_LATER)
+		wait_for(1);
+	return ask(u, "ann", "pass", address, false);
+}
+
+static void spend(struct web_users *u, uint64_t address)
+{
+	for (int i = 0; i < FAILURE_BURST; i++)
+		assert_int_equal(guess(u, address), WEB_DENIED);
+	assert_int_equal(guess(u, address), WEB_SPENT);
+}
+
+static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
+{
+	struct web_users *u = start();
+
+	(void)state;
+	spend(u, 1);
+	for (int i = 0; i < 3; i++) {
+		ahead += FAILURE_SECONDS;
+		assert_int_equal(guess(u, 1), WEB_DENIED);
+		assert_int_equal(guess(u, 1), WEB_SPENT);
+	}
+	/* Never more than at first, however long nobody guessed. */
+	ahead += 3600;
+	spend(u, 1);
+	/* Another address has its own. */
+	spend(u, 2);
+	assert_int_equal(guess(u, 1), WEB_SPENT);
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(void **state)
+{
+	struct web_users *u = start();
+
+	(void)state;
+	assert_int_equal(enter(u, 1), WEB_ALLOWED);
+	spend(u, 1);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
+	/* What is wrong for sure is no news, and costs nothing. */
+	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_LATER);
+	wait_for(1);
+	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_DENIED);
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+/* Else what others are let in by at once could be guessed as fast as requests are answered. */
+static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
+{
+	struct web_users *u = start();
+	const char *before = users[0].hash;
+
+	(void)state;
+	/* From a third address it is known. */
+	assert_int_equal(enter(u, 3), WEB_ALLOWED);
+	spend(u, 1);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_SPENT);
+	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_SPENT);
+	ahead += FAILURE_SECONDS;
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
+	/* It was no failure. */
+	assert_int_equal(guess(u, 1), WEB_DENIED);
+	assert_int_equal(guess(u, 1), WEB_SPENT);
+
+	/* Nor while another from there is being computed. */
+	static struct web_user two[2];
+	struct web_config both = {.n_users = 2, .user = two}, one = config;
+
+	two[0] = users[0];
+	two[1] = (struct web_user){
+		"bob", "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2"};
+	config = both;
+	assert_int_equal(ask(u, "bob", "slow", 4, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "pass", 4, true), WEB_BUSY);
+	assert_int_equal(ask(u, "ann", "pass", 5, true), WEB_ALLOWED);
+	config = one;
+	users[0].hash = before;
+	web_users_stop(u);
+	wait_for(1);
+	web_users_free(u);
+}
+
+/* As a browser does, which asks for all files of a page at once. */
+static void several_requests_with_one_wrong_password_are_one_failure(void **state)
+{
+	enum { REQUESTS = 8 };
+	struct web_users *u = start();
+	const char *before = users[0].hash;
+	unsigned waiting = 0;
+
+	(void)state;
+	/* So slow that all of them are there before the first is known. */
+	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
+	for (int i = 0; i < REQUESTS; i++)
+		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_LATER;
+	wait_for(waiting);
+	users[0].hash = before;
+	for (int i = 1; i < FAILURE_BURST; i++)
+		assert_int_equal(guess(u, 1), WEB_DENIED);
+	assert_int_equal(guess(u, 1), WEB_SPENT);
+	web_users_stop(u);
+	web_users_free(u);
+}
+
+static void addresses_that_do_not_fit_are_counted_together(void **state)
+{
+	struct failure_limit l = {0};
+	struct mono now = {.ns = 1000 * NS_PER_S};
+
+	(void)state;
+	for (uint64_t address = 1; address <= FAILURE_ADDRESSES; address++)
+		failure_limit_count(&l, address, now);
+	for (uint64_t i = 0; i < FAILURE_BURST; i++) {
+		assert_false(failure_limit_reached(&l, 100000 + i, now));
+		failure_limit_count(&l, 100000 + i, now);
+	}
+	assert_true(failure_limit_reached(&l, 100000, now));
+	assert_true(failure_limit_reached(&l, 200000, now));
+	/* Those that fit keep theirs. */
+	assert_false(failure_limit_reached(&l, 1, now));
+	/* Whoever has all again leaves its place. */
+	now.ns += FAILURE_SECONDS * NS_PER_S;
+	assert_false(failure_limit_reached(&l, 200000, now));
+	for (int i = 0; i < FAILURE_BURST; i++)
+		failure_limit_count(&l, 200000, now);
+	assert_true(failure_limit_reached(&l, 200000, now));
+	assert_false(failure_limit_reached(&l, 1, now));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -254,6 +434,13 @@ int main(void)
 		cmocka_unit_test(nobody_comes_in_without_a_name_and_a_password),
 		cmocka_unit_test(a_changed_hash_makes_what_was_known_unknown),
 		cmocka_unit_test(a_renamed_user_is_another),
+		cmocka_unit_test(wrong_passwords_are_few_at_once_and_then_one_a_second),
+		cmocka_unit_test(
+			who_was_right_before_never_waits_for_a_guesser_at_the_same_address),
+		cmocka_unit_test(several_requests_with_one_wrong_password_are_one_failure),
+		cmocka_unit_test(addresses_that_do_not_fit_are_counted_together),
+		/* Hashes that nobody waits for are being computed after these. */
+		cmocka_unit_test(a_right_password_that_is_new_from_there_waits_its_turn),
 		cmocka_unit_test(guessers_stand_in_line),
 	};
 
