@@ -118,8 +118,33 @@ ROWS = {
         "	const char *hash = user ? user->hash : hash_for_stranger(u, q);\n\n	if (!user)\n		return WEB_DENIED;",
         "unit:web_users"),
     "one guesser fills the queue": (
-        "exporter/web_users.c", "		if (u->job[i].address == q->address &&", "		if (u->job[i].address != q->address && !q->address &&",
+        "exporter/web_users.c", "		if (u->job[i].address == address)", "		if (u->job[i].address != address && !address)",
         "unit:web_users"),
+    "failures are not counted": (
+        "exporter/web_users.c", "		failure_limit_count(&u->failures,", "		failure_limit_count(&(struct failure_limit){0},",
+        "unit:web_users"),
+    "failures come back at once": (
+        "exporter/failure_limit.h", "#define FAILURE_SECONDS   1", "#define FAILURE_SECONDS   0", "unit:web_users"),
+    "a known password is told to whoever guesses": (
+        "exporter/web_users.c", "	if (knows(&u->known[RIGHT_FROM_THERE], key, address))",
+        "	if (knows(&u->known[RIGHT], key, ANYBODY))",
+        "test_web_config.py:WebConfig.test_a_serial_guesser_is_slowed_and_nobody_else"),
+    "a scraper waits for a guesser": (
+        "exporter/web_users.c", "	if (knows(&u->known[RIGHT_FROM_THERE], key, address))",
+        "	if (knows(&u->known[RIGHT_FROM_THERE], key, address) && u->stopping)",
+        "test_web_config.py:WebConfig.test_a_serial_guesser_is_slowed_and_nobody_else"),
+    "addresses without bound": (
+        "exporter/failure_limit.c", "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;",
+        "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &(struct failure_bucket){0};", "unit:web_users"),
+    "a thread for each password": (
+        "exporter/web_users.c", "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
+        "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", STACK_SIZE, verify_forever, u, NULL))\n		return WEB_BUSY;\n"
+        "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
+        "test_faults_machine.py:Limits.test_going_on_needs_no_process_and_no_thread"),
+    "a thread for each stream": (
+        "exporter/live.c", "	struct live_stream *s = l->stop ? NULL : free_stream(l);",
+        "	pthread_t more;\n	struct live_stream *s = l->stop || thread_start(&more, \"more\", STACK_SIZE, work, l, NULL) ? NULL : free_stream(l);",
+        "test_faults_machine.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "passwords on the serving thread": (
         "exporter/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
         "	bool fits = password_fits(password, hash) && known_name;\n	pthread_mutex_unlock(&u->lock);",
