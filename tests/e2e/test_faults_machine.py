@@ -25,8 +25,8 @@ GENERATIONS = int(os.environ.get("RIGHTSIZE_FAULT_GENERATIONS", "400"))
 
 
 class Machine(Case):
-    def serve_as(self, identity, *flags, prefix=(), **options):
-        """A server as somebody else, in a folder of its own that is theirs."""
+    def place_of(self, identity):
+        """A folder for the history of somebody, and in it the program, which they may not read elsewhere."""
         theirs = self.folder / "theirs"
         theirs.mkdir()
         if identity:
@@ -36,6 +36,11 @@ class Machine(Case):
         program = theirs / "program"
         program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
         program.chmod(0o755)
+        return program
+
+    def serve_as(self, identity, *flags, prefix=(), **options):
+        """A server as somebody else, in a folder of its own that is theirs."""
+        program = self.place_of(identity)
         server = self.start_program([*prefix, program, "serve", "--web.listen-address=127.0.0.1:0", *flags,
                                      *(() if "--jobs.recognise" in flags else ("--no-jobs.recognise",)),
                                      f"--history.path={self.history}", "--sample.interval=100ms"], **identity, **options)
@@ -152,21 +157,33 @@ class Limits(Machine):
 
 
 class Processes(Machine):
-    def test_thousands_that_vanish_while_they_are_read_cost_nothing_but_their_time(self):
-        children = 2000
-        storm = python_job(f"""
-import os
-for _ in range({children}):
-    pid = os.fork()
-    if pid == 0: os._exit(0)
-    os.waitpid(pid, 0)
-""")
-        result = self.run_job(storm, flags=["--sample.interval=100ms"])
-        self.assertEqual(result.returncode, 0, result.stderr)
+    def test_a_thousand_that_vanish_while_they_are_read_leave_their_time(self):
+        """All of them are alive at a look, and end during the next ones."""
+        children = 1000
+        wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], "wide", str(children)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        if wrapper.process.stdout.readline() != b"ready\n":
+            wrapper.process.stdin.close()
+            wrapper.process.stdin = None
+            self.assertEqual(wrapper.wait(), 77)
+            self.skipTest("".join(wrapper.log))
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == children + 1, "all of them")
+        wrapper.process.stdin.write(b".")
+        wrapper.process.stdin.flush()
+        used = float(wrapper.process.stdout.readline())
+        self.assertGreater(used, children * 0.002)
+        wrapper.look_at_jobs()
+        self.assertEqual(wrapper.job_value("rightsize_job_processes", "job"), 1)
+        told = wrapper.job_value("rightsize_job_cpu_seconds_total", "job")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
         run = self.only_run()
         self.assertEqual(run["outcome"], "succeeded")
-        self.assertNotIn(b"level=error", result.stderr)
-        self.assertGreater(run["cpu_seconds"], 0)
+        self.assertFalse(wrapper.said("level=error"))
+        for seconds in (told, run["cpu_seconds"]):
+            self.assert_close(seconds, used, 0.02, 0.05, "CPU seconds of all")
 
     def test_command_line_of_4_mb_delays_nobody(self):
         """Each argument may have 128 KiB, all of them a quarter of the stack's limit, and 6 MiB at most."""
@@ -188,27 +205,50 @@ for _ in range({children}):
         self.assertEqual(self.only_run()["outcome"], "succeeded")
 
     @unittest.skipUnless(AS_ROOT, "only root may mount /proc with hidepid and become somebody else")
+    def test_server_of_somebody_finds_their_jobs_where_proc_hides_those_of_others(self):
+        program = self.place_of(self.somebody)
+        script = f"""
+            become() {{ user=$1; shift; exec setpriv --reuid=$user --regid=$user --clear-groups "$@"; }}
+            mount -t proc -o hidepid=2 proc /proc || exit 77
+            (become {SOMEBODY} test ! -e /proc/1/stat) || exit 77
+            (RIGHTSIZE_JOB_NAME=own; export RIGHTSIZE_JOB_NAME; become {SOMEBODY} sleep 600) &
+            (RIGHTSIZE_JOB_NAME=other; export RIGHTSIZE_JOB_NAME; become {SOMEBODY + 1} sleep 600) &
+            become {SOMEBODY} "$@" & server=$!
+            read end
+            kill $server
+            wait $server"""
+        server = self.start_program(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh", program,
+                                     "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                                     "--sample.interval=100ms", "--jobs.recognise"], stdin=subprocess.PIPE)
+        wait_until(lambda: server.process.poll() is not None or server.said("listening"), "the server")
+        if server.process.poll() == 77:
+            self.skipTest(f"no /proc with hidepid may be mounted here: {server.log}")
+        server.wait_address()
+        wait_until(lambda: server.job_value("rightsize_job_active_runs", "own") == 1, "their job")
+        server.look_at_jobs()
+        self.assertIsNone(server.job_value("rightsize_job_active_runs", "other"))
+        self.assertGreater(server.job_value("rightsize_job_memory_bytes", "own"), 0)
+        self.assertEqual(server.get("/-/healthy").status, 200)
+        server.process.stdin.close()
+        server.process.stdin = None
+        self.assertEqual(server.wait(), 0)
+        self.assertFalse(server.said("level=(warn|error)"))
+
+    @unittest.skipUnless(AS_ROOT, "only root may mount /proc with hidepid and become somebody else")
     def test_own_job_is_seen_where_proc_hides_those_of_others(self):
-        theirs = self.folder / "theirs"
-        theirs.mkdir()
-        self.folder.chmod(0o755)
-        os.chown(theirs, SOMEBODY, SOMEBODY)
-        program = theirs / "program"
-        program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
-        program.chmod(0o755)
+        program = self.place_of(self.somebody)
         job = f"{PYTHON} -S -E -c 'x = bytearray(b\"x\") * (64 << 20)\nimport time\nend = time.process_time() + 0.5\n" \
               "while time.process_time() < end: pass'"
         script = (f"mount -t proc -o hidepid=2 proc /proc || exit 77; test -r /proc/1/stat || exit 77; "
                   f"setpriv --reuid={SOMEBODY} --regid={SOMEBODY} --clear-groups sh -c '"
                   f"test ! -e /proc/1/stat || exit 77; exec \"$0\" \"$@\"' \"$@\"; exit $?")
         done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh", program, "run",
-                               "--job-name=job", f"--history.path={theirs}/history.db", "--sample.interval=100ms", "--",
+                               "--job-name=job", f"--history.path={self.history}", "--sample.interval=100ms", "--",
                                "sh", "-c", job], capture_output=True, env=self.environment, timeout=DEADLINE,
                               stdin=subprocess.DEVNULL, check=False)
         if done.returncode == 77:
             self.skipTest(f"no /proc with hidepid may be mounted here: {done.stderr.decode()}")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.history = f"{theirs}/history.db"
         run = self.only_run()
         self.assertEqual(run["outcome"], "succeeded")
         self.assertGreaterEqual(run["cpu_seconds"], 0.5)

@@ -1,10 +1,14 @@
 """Time that stops, jumps, or is too short."""
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 
 from support import STEADY, Case, main, wait_until
+
+MISSED, DROPPED, WRITTEN = ((f"rightsize_history_samples_{what}_total", frozenset()) for what in ("missed", "dropped", "written"))
 
 
 class Time(Case):
@@ -25,6 +29,26 @@ class Time(Case):
         # 20 samples were missed, and are not made up for at once.
         self.assertLess(run["samples"], 10 * (time.monotonic() - begun - 2) + 10)
 
+    def test_stopped_and_continued_server_answers_what_is_now_and_makes_up_for_nothing(self):
+        server = self.serve("--jobs.recognise", interval="100ms")
+        job = subprocess.Popen(STEADY, env={"RIGHTSIZE_JOB_NAME": "job"}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.stdin.close)
+        wait_until(lambda: server.job_value("rightsize_job_active_runs", "job") == 1, "the run")
+        begun, before = time.monotonic(), server.metrics()
+        server.send(signal.SIGSTOP)
+        time.sleep(2)
+        continued = time.time()
+        server.send(signal.SIGCONT)
+        self.assertGreaterEqual(server.metrics()["rightsize_snapshot_timestamp_seconds", frozenset()], continued)
+        self.assertEqual(server.get("/-/healthy").status, 200)
+        wait_until(lambda: server.metrics()[WRITTEN] >= before[WRITTEN] + 5, "samples afterwards")
+        after, lasted = server.metrics(), time.monotonic() - begun
+        self.assertLess(after[WRITTEN] - before[WRITTEN], 10 * (lasted - 2) + 10)
+        # 20 of these were missed.
+        self.assertGreaterEqual(after[MISSED] - before[MISSED], 15)
+        self.assertEqual(after[DROPPED], 0)
+
     def test_stopped_job_is_no_ended_job(self):
         wrapper = self.start_run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, flags=["--sample.interval=100ms"])
         job = int(wrapper.process.stdout.readline())
@@ -41,7 +65,7 @@ class Time(Case):
 
     def watch_with(self, variable, step):
         """A steady job under a clock that the file of variable sets, during which step(set_clock, written) is called: its run,
-        and the seconds that it lasted."""
+        the seconds that it lasted, and how many samples were missed. Each moment of it is in a sample."""
         offset = self.folder / "offset"
         offset.write_text("0")
         environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], variable: str(offset)}
@@ -52,9 +76,12 @@ class Time(Case):
         begun = time.monotonic()
 
         def written():
-            return wrapper.metrics()["rightsize_history_samples_written_total", frozenset()]
+            return wrapper.metrics()[WRITTEN]
+        missed = wrapper.metrics()[MISSED]
         step(lambda seconds: offset.write_text(str(seconds)), written)
-        told = [v for (name, _), v in wrapper.metrics().items() if name == "rightsize_job_duration_seconds"]
+        last = wrapper.metrics()
+        told = [v for (name, _), v in last.items() if name == "rightsize_job_duration_seconds"]
+        self.assertEqual(last[DROPPED], 0)
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         self.assertEqual(wrapper.wait(), 0)
@@ -65,7 +92,11 @@ class Time(Case):
         self.assertEqual(len(told), 1)
         self.assertAlmostEqual(told[0], run["duration_seconds"], delta=lasted + 1)
         self.assert_history_intact()
-        return run, lasted
+        with contextlib.closing(sqlite3.connect(self.history)) as history:
+            samples, seconds = history.execute("SELECT count(*), sum(duration) FROM sample").fetchone()
+        self.assertEqual(samples, run["samples"])
+        self.assertAlmostEqual(seconds, run["duration_seconds"], delta=0.2)
+        return run, lasted, last[MISSED] - missed
 
     def test_clock_that_steps_changes_no_duration_and_loses_no_sample(self):
         """An NTP step of a day back, then two forward, while a run goes on."""
@@ -74,10 +105,12 @@ class Time(Case):
                 more = written() + 5
                 set_clock(seconds)
                 wait_until(lambda: written() >= more, "samples after a step")
-        run, lasted = self.watch_with("STEPPING_CLOCK", step)
+        run, lasted, missed = self.watch_with("STEPPING_CLOCK", step)
         self.assertGreaterEqual(run["samples"], 10)
         self.assertLess(run["duration_seconds"], lasted + 5)
         self.assertGreater(run["duration_seconds"], lasted * 0.5)
+        # A busy machine misses some; a day has 864,000.
+        self.assertLess(missed, 10 * lasted)
 
     def test_clock_that_is_ahead_when_a_wrapper_starts_makes_nothing_old(self):
         """By more than --history.retention."""
@@ -98,7 +131,7 @@ class Time(Case):
             set_clock(3600)
             more = written() + 10
             wait_until(lambda: written() >= more, "samples afterwards")
-        run, lasted = self.watch_with("SUSPENDED_CLOCK", step)
+        run, lasted, _ = self.watch_with("SUSPENDED_CLOCK", step)
         self.assertGreaterEqual(run["duration_seconds"], 3600)
         self.assertLess(run["duration_seconds"], 3600 + 2 * lasted + 5)
         # Of 36,000 that an hour has, and that nobody took, none is made up.
@@ -112,10 +145,9 @@ class Time(Case):
                                  flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
         wrapper.wait_address()
         wrapper.process.stdout.readline()
-        missed = ("rightsize_history_samples_missed_total", frozenset())
-        before = wrapper.metrics()[missed]
+        before = wrapper.metrics()[MISSED]
         delay.write_text("1")
-        wait_until(lambda: wrapper.metrics()[missed] >= before + 10, "samples that were missed")
+        wait_until(lambda: wrapper.metrics()[MISSED] >= before + 10, "samples that were missed")
         delay.write_text("0")
         wrapper.process.stdin.close()
         wrapper.process.stdin = None

@@ -1,25 +1,29 @@
 /*
  * Jobs of an odd shape for the tests: "shapes threads N", one process with N threads, and "shapes deep N", N generations
  * of one process each. Says "ready" when all are there, works a little in the last of them, and ends when its standard
- * input does. It needs nothing of the exporter.
+ * input does. "shapes wide N", N children, which work a little before and after a byte of input, and end: then it says how many
+ * seconds of CPU time all of them and itself used, by getrusage(2). It needs nothing of the exporter.
  */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define WORK_NS 300000000L
+#define WORK_NS       300000000L
+#define WORK_SHORT_NS 1000000L
 
-static void work(void)
+/* Until its thread has used so much. */
+static void work(long ns)
 {
 	struct timespec now;
 
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while (now.tv_sec == 0 && now.tv_nsec < WORK_NS);
+	while (now.tv_sec == 0 && now.tv_nsec < ns);
 }
 
 static void until_told(void)
@@ -31,7 +35,7 @@ static void until_told(void)
 
 static int ready(void)
 {
-	work();
+	work(WORK_NS);
 	puts("ready");
 	fflush(stdout);
 	until_told();
@@ -84,6 +88,61 @@ static int deep(long n)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* There are all of them when the last has closed its end of there; they go on when all ends of go are closed. */
+static _Noreturn void child(int there, int go)
+{
+	char byte;
+
+	work(WORK_SHORT_NS);
+	close(there);
+	(void)!read(go, &byte, 1);
+	work(2 * WORK_SHORT_NS);
+	_exit(0);
+}
+
+static double cpu_seconds(int whose)
+{
+	struct rusage used;
+
+	getrusage(whose, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static int wide(long n)
+{
+	int there[2], go[2];
+	char byte;
+
+	if (pipe(there) || pipe(go))
+		return 77;
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			close(go[1]);
+			close(there[0]);
+			child(there[1], go[0]);
+		}
+		if (pid < 0) {
+			fprintf(stderr, "no more than %ld children\n", i);
+			return 77;
+		}
+	}
+	close(there[1]);
+	(void)!read(there[0], &byte, 1);
+	puts("ready");
+	fflush(stdout);
+	(void)!read(STDIN_FILENO, &byte, 1);
+	close(go[1]);
+	while (wait(NULL) > 0)
+		;
+	printf("%.6f\n", cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN));
+	fflush(stdout);
+	until_told();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long n = 0;
@@ -94,6 +153,8 @@ int main(int argc, char **argv)
 		return threads(n);
 	if (n > 0 && n < 1000000 && strcmp(argv[1], "deep") == 0)
 		return deep(n);
-	fputs("usage: shapes threads|deep NUMBER\n", stderr);
+	if (n > 0 && n < 1000000 && strcmp(argv[1], "wide") == 0)
+		return wide(n);
+	fputs("usage: shapes threads|deep|wide NUMBER\n", stderr);
 	return 2;
 }
