@@ -25,7 +25,7 @@ So that a bench which sees nothing is not taken for a job that nothing disturbs,
 smaps_rollup is read once an interval: that costs a lot, and must be seen, or nothing is told.
 
 The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told. What this cannot show is
-what the wrapper leaves in the kernel between ticks: an inherited perf counter, where the run has no control group of its own.
+what is there between ticks as well: see disturb_pairs.py.
 """
 import argparse
 import array
@@ -53,14 +53,38 @@ SECONDS = {"s": 1, "ms": 0.001}
 JOB_STARTS = 100
 
 
+def numbers_at(file, n, count):
+    return array.array("Q", os.pread(file.fileno(), 8 * count, 8 * n))
+
+
+def count_told(file):
+    """Units of which a job has told."""
+    n = os.fstat(file.fileno()).st_size // 16
+    return bisect.bisect_left(range(n), True, key=lambda i: numbers_at(file, 1 + 2 * i, 1)[0] == 0)
+
+
+def told_pid(path):
+    """Its number; 0 = it has not begun."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return (numbers_at(file, 0, 1) or [0])[0]
+
+
+def last_told(path):
+    """(units done, CPU seconds taken) of a job, so far"""
+    with path.open("rb") as file:
+        n = count_told(file)
+        return n, numbers_at(file, 2 * n, 1)[0] / 1e9
+
+
 class Told:
     """What a job has told: see disturb.c. Times are of the monotonic clock."""
 
     def __init__(self, path):
-        numbers = array.array("Q", path.read_bytes()) if path.exists() else array.array("Q", [0])
-        at, cpu = numbers[1::2], numbers[2::2]
-        n = bisect.bisect_left(range(len(at)), True, key=lambda i: at[i] == 0)
-        self.pid, self.at, self.cpu = numbers[0], [x / 1e9 for x in at[:n]], [x / 1e9 for x in cpu[:n]]
+        with path.open("rb") as file:
+            numbers = numbers_at(file, 1, 2 * count_told(file))
+        self.at, self.cpu = [x / 1e9 for x in numbers[0::2]], [x / 1e9 for x in numbers[1::2]]
 
     def covers(self, begin, end):
         return begin > self.at[0] and end < self.at[-1]
@@ -81,9 +105,8 @@ class Told:
 def begun(process, path):
     """The number of the job, once it works."""
     while process.poll() is None:
-        told = Told(path)
-        if len(told.at) > JOB_STARTS:
-            return told.pid
+        if told_pid(path) and last_told(path)[0] > JOB_STARTS:
+            return told_pid(path)
         time.sleep(0.1)
     sys.exit("the job ended before it began")
 
@@ -91,6 +114,11 @@ def begun(process, path):
 def cpu_of(pid):
     """CPU seconds of all threads of a process."""
     return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+
+
+def ticks_in(history):
+    with contextlib.closing(sqlite3.connect(history)) as db:
+        return [at for at, in db.execute("SELECT at FROM sample WHERE kind = 0 ORDER BY id")]
 
 
 def watch(o, kind, folder, minutes):
@@ -115,8 +143,7 @@ def watch(o, kind, folder, minutes):
         os.kill(job, signal.SIGTERM)
         exporter.wait()
     wall = time.time() - time.monotonic()
-    with contextlib.closing(sqlite3.connect(history)) as db:
-        ticks = [at - wall for at, in db.execute("SELECT at FROM sample WHERE kind = 0 ORDER BY id")]
+    ticks = [at - wall for at in ticks_in(history)]
     groups = [[] for _ in range(len(stops) - 1)]
     for tick in ticks:
         at = bisect.bisect(stops, tick)
@@ -250,6 +277,11 @@ def control(o, folder):
     return seen
 
 
+def seconds_of(duration):
+    number = duration.rstrip("ms")
+    return float(number) * SECONDS[duration[len(number):]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exporter")
@@ -258,8 +290,7 @@ def main():
     parser.add_argument("--interval", default="1s")
     parser.add_argument("--job", choices=("calls", "maps"), action="append", help="one of them only")
     o = parser.parse_args()
-    number = o.interval.rstrip("ms")
-    o.seconds = float(number) * SECONDS[o.interval[len(number):]]
+    o.seconds = seconds_of(o.interval)
     kinds = o.job or ("calls", "maps")
     print(f"change in %, with its 95 % interval; watched every {o.interval}\n")
     print(f"{'job':8} {'ticks':>6} {'CPU':>24} {'work not done':>24}")

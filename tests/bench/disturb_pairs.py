@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Is a job slower because it is watched? The same job, watched and not, in turns.
+
+    tests/bench/disturb_pairs.py EXPORTER BENCH_DISTURB [--minutes=9] [--interval=1s] [--seconds=3] [--slice=0.3]
+                                 [--job=calls|maps|switch|fork]... [--nobody] [-- OPTIONS OF run...]
+
+disturb.py beside it compares the time around ticks with that between them, in which the job is watched too. This tells
+what is there all the time, such as an inherited perf counter, which costs something at each switch of contexts and each
+fork. Jobs: see disturb.c.
+
+A set is the same job three times, all on one CPU, started anew: two that nobody watches, and one under `rightsize-exporter
+run`. They take turns of a slice, in an order drawn anew for each round; who has no turn is stopped, the exporter with its
+job, so that an unwatched one is. CPU: how much more CPU time a unit of work took than the mean of the two took. Work: how
+much less was done in a second of its own turns. "null" compares the two with each other: what is smaller than that is not
+told. As a process may have luck with its addresses for as long as it lives, the set is the unit of the statistics: told are
+the mean over sets and Student's 95 % interval. The exporter is told twice the interval: a tick that came due while it was
+stopped comes at its next turn, so that there is one in each interval of the time in which its job runs (printed).
+
+Who watches how is printed too: the source of the CPU time, and whether the counter stays open. --nobody: as a user without
+rights, with whom it does where there is no other account.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import disturb
+
+JOBS = "calls", "maps", "switch", "fork"
+NOBODY = 65534
+WATCHED = 2
+WARM_ROUNDS = 1
+SETS_LEAST = 4
+# What the exporter does once, when it begins, is none of what it does all the time.
+BEGIN_SECONDS = 0.5
+
+
+class Contender:
+    """One process of a set, and whoever watches it, as a process group that can be stopped."""
+
+    def __init__(self, o, kind, folder, cpu, watched):
+        self.told, self.history, self.seconds = folder / "told", folder / "history.db", 0
+        command = [o.program, kind, str(self.told), str(cpu)]
+        if watched:
+            command = [o.exporter, "run", "--job-name=disturb", "--quiet", f"--sample.interval={2 * o.seconds_of_interval}s",
+                       f"--history.path={self.history}", "--no-cloud.discovery", *o.options, "--", *command]
+        user = dict(user=NOBODY, group=NOBODY, extra_groups=[]) if o.nobody else {}
+        if o.nobody:
+            os.chown(folder, NOBODY, NOBODY)
+        self.process = subprocess.Popen(command, start_new_session=True, **user)
+        disturb.begun(self.process, self.told)
+
+    def signal(self, number):
+        os.killpg(self.process.pid, number)
+
+    def turn(self, seconds):
+        begin = time.monotonic()
+        self.signal(signal.SIGCONT)
+        time.sleep(seconds)
+        self.signal(signal.SIGSTOP)
+        self.seconds += time.monotonic() - begin
+
+    def begin(self):
+        self.seconds, self.began, (self.units, self.cpu) = 0, time.time(), disturb.last_told(self.told)
+
+    def done(self):
+        """(CPU seconds a unit, units a second of its turns)"""
+        units, cpu = disturb.last_told(self.told)
+        return (cpu - self.cpu) / (units - self.units), (units - self.units) / self.seconds
+
+    def has_counter(self):
+        return any("perf_event" in os.readlink(f) for f in pathlib.Path(f"/proc/{self.process.pid}/fd").glob("*"))
+
+    def end(self):
+        self.signal(signal.SIGCONT)
+        told = disturb.told_pid(self.told)
+        os.kill(told or self.process.pid, signal.SIGTERM)
+        self.process.wait()
+
+
+class Seen:
+    """How the exporter watched."""
+
+    def __init__(self):
+        self.counter, self.source, self.ticks, self.seconds = set(), set(), 0, 0
+
+    def add(self, o, contender, counter):
+        answer = json.loads(subprocess.run([o.exporter, "runs", "--job-name=disturb", f"--history.path={contender.history}"],
+                                           check=True, capture_output=True).stdout)["runs"][0]
+        self.counter.add("open" if counter else "closed")
+        self.source.add(answer["cpu_source"])
+        self.ticks += sum(at > contender.began for at in disturb.ticks_in(contender.history))
+        self.seconds += contender.seconds
+
+    def text(self):
+        return (f"cpu_source {', '.join(sorted(self.source))}; counter {', '.join(sorted(self.counter))}; "
+                f"{self.ticks / self.seconds:.2f} ticks in a second of its turns")
+
+
+def one_set(o, kind, folder, seen):
+    """[(CPU, work)] of the watched one, and of null"""
+    cpu, contenders = random.choice(sorted(os.sched_getaffinity(0))), []
+    try:
+        for i in range(WATCHED + 1):
+            (folder / str(i)).mkdir()
+            contenders.append(Contender(o, kind, folder / str(i), cpu, i == WATCHED))
+            time.sleep(BEGIN_SECONDS if i == WATCHED else 0)
+            contenders[-1].signal(signal.SIGSTOP)
+        counter = contenders[WATCHED].has_counter()
+        for number in range(WARM_ROUNDS + max(1, round(o.seconds / o.slice))):
+            if number == WARM_ROUNDS:
+                for c in contenders:
+                    c.begin()
+            for c in random.sample(contenders, len(contenders)):
+                c.turn(o.slice)
+        (cpu_a, work_a), (cpu_b, work_b), (cpu_w, work_w) = (c.done() for c in contenders)
+    finally:
+        for c in contenders:
+            c.end()
+    seen.add(o, contenders[WATCHED], counter)
+    bare = (cpu_a + cpu_b) / 2, (work_a + work_b) / 2
+    return (cpu_w / bare[0] - 1, 1 - work_w / bare[1]), (cpu_b / cpu_a - 1, 1 - work_b / work_a)
+
+
+def measure(o, kind, minutes):
+    until, sets, seen = time.monotonic() + 60 * minutes, [], Seen()
+    took = 0
+    while len(sets) < SETS_LEAST or time.monotonic() + took < until:
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            sets.append(one_set(o, kind, pathlib.Path(folder), seen))
+        took = time.monotonic() - begin
+    (watched, null) = ([disturb.estimate([[s[who][i]] for s in sets], 1) for i in (0, 1)] for who in (0, 1))
+    disturb.line(kind, len(sets), watched, disturb.verdicts(watched))
+    disturb.line(" null", "", null)
+    print(f" {seen.text()}\n", flush=True)
+    return not any(low > disturb.BOUND for _, low, _ in watched)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("exporter", type=os.path.abspath)
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("--minutes", type=float, default=9, help="for all jobs together")
+    parser.add_argument("--interval", default="1s")
+    parser.add_argument("--seconds", type=float, default=3, help="turns of each of a set, together")
+    parser.add_argument("--slice", type=float, default=0.3, help="seconds of one turn")
+    parser.add_argument("--job", choices=JOBS, action="append")
+    parser.add_argument("--nobody", action="store_true")
+    parser.add_argument("options", nargs="*", help="of rightsize-exporter run")
+    o = parser.parse_args()
+    o.seconds_of_interval = disturb.seconds_of(o.interval)
+    if o.nobody and os.geteuid() != 0:
+        parser.error("--nobody takes root")
+    kinds = o.job or JOBS
+    print(f"change in %, with its 95 % interval; watched every {o.interval}\n")
+    print(f"{'job':8} {'sets':>6} {'CPU':>24} {'work not done':>24}")
+    good = all([measure(o, kind, o.minutes / len(kinds)) for kind in kinds])
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
