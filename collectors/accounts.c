@@ -215,6 +215,16 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 }
 
+/*
+ * The clock costs the run half a microsecond at each switch of contexts and ten at each fork. Where another account has
+ * those too whom nobody waits for, it is closed, and what that may come to lack (lost records, somebody who enters the
+ * group and ignores SIGCHLD) is in cpu_missed_seconds.
+ */
+static bool needs_clock(const struct account *a)
+{
+	return !counts_cpu(&a->own) && !a->has_events && !(a->rest && cgroup_rest_is_sure(a->rest));
+}
+
 struct account *account_open(struct accounts *shared, const struct host *h,
 	const struct account_spec *spec, struct process_tree *tree)
 {
@@ -238,6 +248,8 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->held_bytes = NAN;
 	find_group(a, h, tree, spec->quota, spec->rest);
 	begin_events(a, h, spec, tree);
+	if (!needs_clock(a))
+		a->clock = NULL;
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->oom_kills = NAN;
 	return a;
@@ -361,6 +373,7 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.shared_oom_kills = memory_kills_around(&a->kills, h),
 		.memory_limit_bytes = a->limits.memory_bytes,
 		.cpu_limit_cores = a->limits.cpu_cores,
+		.uses_clock = a->clock != NULL,
 		.status_known = a->has_events && a->tally.status_heard,
 		.status = a->tally.status,
 	};

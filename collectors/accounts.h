@@ -41,7 +41,8 @@ struct account;
 
 struct account_spec {
 	pid_t root;
-	const struct task_clock *clock; /* opened for it, or NULL; borrowed until account_close */
+	/* Opened for it, or NULL. Borrowed until account_close where it is used, see account_note; else for this call. */
+	const struct task_clock *clock;
 	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
 	const struct quota
 		*quota; /* that holds for it, as it was before it began; NULL = not read */
@@ -101,6 +102,7 @@ struct account_note {
 	 */
 	double oom_kills, shared_oom_kills;
 	double memory_limit_bytes, cpu_limit_cores; /* of its group and those above; NaN = none */
+	bool uses_clock; /* there is no other account of those whom nobody waits for */
 	/* Of where it ran (collectors/run_place.h): NULL = not known. */
 	const char *network_source, *architecture, *cpu_level;
 	/* How its root ended, as wait(2) gives it, as far as the kernel tells those who do not wait for it. */

@@ -162,8 +162,8 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	/* It may tell too much: it is not used beside exit accounting, nor beyond what the group had. */
-	if (a->clock && !(a->has_events && a->tally.whole))
+	/* It may tell too much: it is not used beyond what the group had. */
+	if (a->clock)
 		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), a->most_seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)

@@ -232,6 +232,14 @@ bool others_init(struct others *o, const struct host *h, const struct others_spe
 	return apart;
 }
 
+bool others_wait(const struct others *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->other[i].pid != o->ours && o->other[i].ignores_children)
+			return false;
+	return true;
+}
+
 void others_done(struct others *o)
 {
 	free(o->other);

@@ -63,6 +63,9 @@ struct others_used {
  */
 struct others_used others_look(struct others *o, const struct host *h);
 
+/* Nobody of them ignores SIGCHLD, so that all that they use will be told. */
+bool others_wait(const struct others *o);
+
 /* Is it an other, or a child of one? False, too, when it is gone. */
 bool others_have(struct others *o, const struct host *h, pid_t pid);
 

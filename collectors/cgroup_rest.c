@@ -87,6 +87,11 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 	return NULL;
 }
 
+bool cgroup_rest_is_sure(const struct cgroup_rest *r)
+{
+	return others_wait(&r->others);
+}
+
 void cgroup_rest_close(struct cgroup_rest *r)
 {
 	if (!r)

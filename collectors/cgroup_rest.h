@@ -45,6 +45,9 @@ struct cgroup_rest_spec {
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec);
 void cgroup_rest_close(struct cgroup_rest *r); /* NULL does nothing */
 
+/* Nobody is known who might spend what nobody is told of: it needs no other account, unless somebody comes who does. */
+bool cgroup_rest_is_sure(const struct cgroup_rest *r);
+
 struct cgroup_rest_reading {
 	double seconds; /* CPU time of the run, or less; see above */
 	double most;    /* it is not more than that */

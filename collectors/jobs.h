@@ -39,7 +39,7 @@ struct run_spec {
 	bool awaits_conclusion;
 	double grace_seconds; /* it ends only when it had no process for so long, and goes on when it gets one */
 	const struct task_clock
-		*clock;        /* counts for it; borrowed until the run ended; NULL = none */
+		*clock; /* counts for it; NULL = none; borrowed until the run ended if it is used */
 	double forked_seconds; /* CPU time of the root before it became the command: not counted */
 	const struct quota
 		*quota; /* as it was before the command; borrowed for the call; NULL = not read */

@@ -90,6 +90,12 @@ void run_accounts_started(struct run_accounts *a, bool in_cgroup)
 		run_cgroup_remove(&a->cgroup);
 }
 
+void run_accounts_followed(struct run_accounts *a, bool uses_clock)
+{
+	if (!uses_clock)
+		task_clock_close(&a->clock);
+}
+
 void run_accounts_close(struct run_accounts *a)
 {
 	run_cgroup_remove(&a->cgroup);

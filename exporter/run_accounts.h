@@ -26,6 +26,8 @@ struct run_accounts {
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* It was started, in the group or not: one exact account is enough. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
+/* In the thread that opened them: the run is followed, by the clock or by better. */
+void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
 /*

@@ -238,6 +238,9 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 
 	job->followed = code == 0;
 	job->unanswered = code == -ETIMEDOUT;
+	/* A sampler that did not answer may still begin to read it. */
+	if (!job->unanswered)
+		run_accounts_followed(&job->accounts, note.uses_clock);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
 	else if (!o->quiet && note.cpu_source)

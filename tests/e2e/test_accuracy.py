@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import unittest
 
 from support import Case, main, python_job, wait_until
 
@@ -79,6 +80,7 @@ sys.stdin.read()
 CAP_NET_ADMIN = 12
 INITIAL = {"user": "user:[4026531837]", "pid": "pid:[4026531836]"}  # include/linux/proc_ns.h
 CONNECTOR = pathlib.Path("/proc/net/connector")  # in the initial network namespace only
+PERF = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
 
 
@@ -212,6 +214,24 @@ class Advice(Case):
 
     def test_is_not_given_to_who_wants_to_hear_nothing(self):
         self.assertEqual((self.said("--quiet"), self.said("--log.level=warn")), (0, 0))
+
+
+class Clock(Case):
+    """An inherited perf counter costs the job something at each switch of contexts."""
+
+    def counters(self, wrapper):
+        return [fd for fd in pathlib.Path(f"/proc/{wrapper.pid}/fd").iterdir() if "perf_event" in os.readlink(fd)]
+
+    @unittest.skipUnless(exit_accounting_is_offered() and PERF.exists(), "takes exit accounting and perf counters")
+    def test_is_closed_where_another_account_has_all(self):
+        wrapper = self.start_run(["cat"], stdin=subprocess.PIPE, flags=["--no-run.cgroup", "--web.listen-address=127.0.0.1:0"])
+        wrapper.wait_address()
+        wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == 1, "the job to be followed")
+        wait_until(lambda: not self.counters(wrapper), "the counter to be closed")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["cpu_source"], "taskstats")
 
 
 class MemorySource(Case):

@@ -32,6 +32,12 @@ ROWS = {
     "answers without bound": (
         "exporter/crowd.c", "	if (g && g != asking)", "	if (g && g == asking)",
         "test_faults_http.py:Crowd.test_answers_that_nobody_reads_are_bounded"),
+    "the counter stays open beside exit accounting": (
+        "exporter/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
+        "test_accuracy.py:Clock"),
+    "the counter is closed where others may hide children": (
+        "collectors/cgroup_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
+        "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
     "all open files for connections": (
         "exporter/http.c", "		most = l.rlim_cur / 2;", "		most = l.rlim_cur;",
         "test_faults_http.py:Crowd.test_few_open_files_are_shared_with_what_reads_processes"),

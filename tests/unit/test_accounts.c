@@ -89,6 +89,41 @@ static void what_others_may_have_done_is_missed_and_not_told(void **state)
 	world_done(&w);
 }
 
+/* It slows the run: it is for who has no other account of children whom nobody waits for. */
+static void clock_is_used_where_nothing_else_tells_all(void **state)
+{
+	static const struct {
+		const char *group,
+			*ignored; /* by 12, which is in that group too; NULL = it is not */
+		bool expected;
+	} cases[] = {{"/", NULL, true}, {"/box", NULL, false}, {"/box", "0", false},
+		{"/box", "65536", true}};
+	const struct task_clock clock = TASK_CLOCK_NONE;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+		char text[256];
+
+		world_init(&w, cases[i].group);
+		assert_false(note_of(&w).uses_clock);
+		account_close(w.account);
+		if (cases[i].ignored) {
+			put_process(&w, 12, 1, 0, "/box");
+			snprintf(text, sizeof text,
+				"12 (job) S 1 1 1 0 -1 0 9 0 0 0 50 0 0 0 20 0 1 0 5 1000 5 0 0 0 "
+				"0 0 0 0 0 %s\n",
+				cases[i].ignored);
+			test_host_file(&w.t, "/proc/12/stat", text);
+			test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
+		}
+		w.account = account_open(w.accounts, &w.t.host,
+			&(struct account_spec){.root = 10, .ours = true, .clock = &clock}, &w.tree);
+		assert_int_equal(note_of(&w).uses_clock, cases[i].expected);
+		world_done(&w);
+	}
+}
+
 static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 {
 	struct world w;
@@ -276,6 +311,7 @@ int main(void)
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
 		cmocka_unit_test(what_others_may_have_done_is_missed_and_not_told),
+		cmocka_unit_test(clock_is_used_where_nothing_else_tells_all),
 		cmocka_unit_test(what_the_tree_did_until_its_group_was_read_is_its_own),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
 		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),

@@ -34,6 +34,7 @@ static void put_other(struct group *g, unsigned faults, unsigned ignored)
 /* A run, and an other that is in its group. */
 static void group_init(struct group *g, unsigned ignored)
 {
+	static const struct task_clock clock = TASK_CLOCK_NONE;
 	struct world *w = &g->w;
 
 	world_init(w, "/");
@@ -51,7 +52,8 @@ static void group_init(struct group *g, unsigned ignored)
 	w->t.host.own_pid_namespace = true;
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, ROOT, 0, 0), 0);
 	w->account = account_open(w->accounts, &w->t.host,
-		&(struct account_spec){.root = ROOT, .forked_seconds = 0.25}, &w->tree);
+		&(struct account_spec){.root = ROOT, .forked_seconds = 0.25, .clock = &clock},
+		&w->tree);
 }
 
 static void group_done(struct group *g)
@@ -111,6 +113,16 @@ static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **
 	group_done(&g);
 }
 
+static void exit_accounting_needs_no_clock(void **state)
+{
+	struct group g;
+
+	(void)state;
+	group_init(&g, SIGCHLD_BIT);
+	assert_false(note_of(&g.w).uses_clock);
+	group_done(&g);
+}
+
 static void loss_of_records_leaves_the_rest_of_the_group(void **state)
 {
 	struct group g;
@@ -130,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_measured_by_the_group_that_a_run_shares),
 		cmocka_unit_test(rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run),
+		cmocka_unit_test(exit_accounting_needs_no_clock),
 		cmocka_unit_test(loss_of_records_leaves_the_rest_of_the_group),
 	};
 
