@@ -8,7 +8,8 @@ the exporter has open as well), look at one tree once a second in the same stret
 1, 8 and 64 connections (wrk: the next request as soon as there is an answer, so that latencies are those of a machine without
 a free CPU), and who can do it is asked 10,000 times a second, spread evenly (h2load).
 --peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
-one machine to the next, the other figures do not: the load of this one stands beside them.
+one machine to the next, the other figures do not: the load of this one stands beside them. Exit code 1: something that is
+aimed at (AIMS of compare_report.py) was missed.
 """
 import argparse
 import math
@@ -20,9 +21,9 @@ import tempfile
 import time
 import urllib.request
 
-US = "rightsize-exporter"
-PACE = 10000  # scrapes a second
-CONNECTIONS = 1, 8, 64
+import compare_report
+from compare_report import CONNECTIONS, PACE, US
+
 TRACK = """
 import sys
 from resource_tracker import ProcessTracker
@@ -234,83 +235,6 @@ def measure(o, n):
                     rows=[(w.name, w.row) for w in watchers])
 
 
-def number(v, digits=3):
-    if v is None or math.isnan(v):
-        return "-"
-    return f"{v:,.0f}" if abs(v) >= 100 else f"{v:.{digits}g}"
-
-
-def cost(row):
-    """Of one look with an answer: what an own clock or a scraper makes it do each second."""
-    return (row.get("tick") or 0) + (row.get("scrape") or 0)
-
-
-def print_table(results):
-    print("| processes | who | CPU ms a tick | x floor / x same files | CPU ms a scrape | a look, x ours | resident / private MiB | bytes "
-          "| requests/s by 1 / 8 / 64 | p50 ms | p99 ms | errors |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
-    for r in results:
-        ours = cost(r["rows"][0][1])
-        print(f"| {r['n']:,} | floor, kept / opened | {number(r['kept'])} / {number(r['opened'])} | 1 | | {number(r['kept'] / ours)} | | | | | | |")
-        print(f"| {r['n']:,} | floor, the same files | {number(r['same'])} | {number(r['same'] / r['kept'])} / 1 | | {number(r['same'] / ours)} | | | | | | |")
-        for name, row in r["rows"]:
-            hurried = [row[c] for c in CONNECTIONS if c in row]
-            ticks = row.get("tick", math.nan)
-            print(f"| {r['n']:,} | {name} | {number(ticks)} | {number(ticks / r['kept'])} / {number(ticks / r['same'])} "
-                  f"| {number(row.get('scrape'))} | {number(cost(row) / ours)} "
-                  f"| {number(row.get('resident'))} / {number(row.get('private'))} | {number(row.get('bytes', math.nan))} "
-                  + "".join(f"| {' / '.join(number(h[i]) if h[0] > 0 else '-' for h in hurried) or '-'} " for i in range(3))
-                  + f"| {sum(h[3] for h in hurried) if hurried else '-'} |")
-    print(f"\n| processes | who, {PACE:,} scrapes a second | connections | p50 ms | p99 ms | slowest ms | errors | scrapes a second |")
-    print("|---|---|---|---|---|---|---|---|")
-    for r in results:
-        for name, row in r["rows"]:
-            for c in CONNECTIONS:
-                paced = row.get(("pace", c))
-                if paced:
-                    print(f"| {r['n']:,} | {name} | {c} | " + " | ".join(map(number, paced)) + " |")
-    print()
-    for r in results:
-        print(f"{r['n']:,} processes ({r['found']:,} found by the floor): load {r['load'][0]} on {os.cpu_count()} CPUs, "
-              f"CPU pressure {r['load'][1]}" + (f"; not installed: {', '.join(r['missing'])}" if r["missing"] else ""))
-
-
-def draw(results, path):
-    """CPU of one look by number of processes, both in logs."""
-    width, height, left, bottom = 720, 440, 70, 50
-    lines = {"floor": [(r["n"], r["same"]) for r in results]}
-    for r in results:
-        for name, row in r["rows"]:
-            lines.setdefault(name, []).append((r["n"], cost(row)))
-    points = [p for line in lines.values() for p in line if p[1] > 0]
-    x0, x1 = (math.log10(f(p[0] for p in points)) for f in (min, max))
-    y0, y1 = math.floor(math.log10(min(p[1] for p in points))), math.ceil(math.log10(max(p[1] for p in points)))
-
-    def at(n, v):
-        x = left + (math.log10(n) - x0) / max(x1 - x0, 1e-9) * (width - left - 210)
-        return x, height - bottom - (math.log10(v) - y0) / max(y1 - y0, 1) * (height - bottom - 30)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
-           f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="18">CPU milliseconds of one look (tick and scrape) by number of processes</text>']
-    for y in range(y0, y1 + 1):
-        _, py = at(10 ** x0, 10.0 ** y)
-        out += [f'<line x1="{left}" x2="{width - 210}" y1="{py:.1f}" y2="{py:.1f}" stroke="#ddd"/>',
-                f'<text x="{left - 8}" y="{py + 4:.1f}" text-anchor="end">{10.0 ** y:g}</text>']
-    for r in results:
-        px, _ = at(r["n"], 10.0 ** y0)
-        out.append(f'<text x="{px:.1f}" y="{height - bottom + 20}" text-anchor="middle">{r["n"]:,}</text>')
-    for (name, line), colour in zip(lines.items(), ("#888", "#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e",
-                                                     "#8c564b")):
-        line = [at(*p) for p in line if p[1] > 0]
-        if not line:
-            continue
-        dots = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
-        out += [f'<polyline points="{dots}" fill="none" stroke="{colour}" stroke-width="{3 if name == US else 1.5}"/>',
-                f'<text x="{line[-1][0] + 8:.1f}" y="{line[-1][1] + 4:.1f}" fill="{colour}">{name}</text>']
-    with open(path, "w") as file:
-        file.write("\n".join(out + ["</svg>"]) + "\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
@@ -321,10 +245,14 @@ def main():
     parser.add_argument("processes", nargs="*", type=int, default=[10, 100, 1000, 4000])
     o = parser.parse_args()
     results = [measure(o, n) for n in o.processes]
-    print_table(results)
+    compare_report.print_ratios(results)
+    compare_report.print_ours(results)
+    compare_report.print_all(results)
+    print()
     if o.plot:
-        draw(results, o.plot)
+        compare_report.draw(results, o.plot)
+    return 0 if compare_report.print_aims(results) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -77,7 +77,7 @@ def main():
     print("|---|---|---|---|---|---|---|---|")
     for days, interval in SPANS:
         span(o, days, interval)
-    print(f"\nload {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs")
+    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
 
 
 if __name__ == "__main__":
