@@ -2,7 +2,9 @@
 #include "exporter/run_accounts.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,15 +51,22 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	       run_cgroup_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
+/* What the sampler fills in; on the heap, as it may come to that when nobody waits for it any more. */
+struct asked {
+	struct run_accounts accounts;
+	atomic_bool left;
+};
+
 static void begin(const struct host *h, void *context)
 {
-	struct run_accounts *a = context;
+	struct asked *asked = context;
+	struct run_accounts *a = &asked->accounts;
 	struct cgroup c;
 	char directory[PATH_MAX];
 	struct err e = {0};
 	int version;
 
-	if (cgroup_find(&c, h, "self", NULL) < 0)
+	if (atomic_load(&asked->left) || cgroup_find(&c, h, "self", NULL) < 0)
 		return;
 	a->quota = quota_find(&c, h);
 	if (a->options->run_cgroup &&
@@ -72,13 +81,21 @@ static void begin(const struct host *h, void *context)
 
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 {
-	*ret = (struct run_accounts){
-		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
-	int code = sampler_call(app->sampler, begin, ret, SAMPLER_PATIENCE_SECONDS, e);
+	struct asked *asked = xcalloc(1, sizeof *asked);
 
-	if (code == 0)
-		task_clock_open(&ret->clock);
-	return code;
+	*ret = asked->accounts = (struct run_accounts){
+		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
+	int code = sampler_call(app->sampler, begin, asked, SAMPLER_PATIENCE_SECONDS, e);
+
+	if (code) {
+		/* Never freed: the sampler may be at it. */
+		atomic_store(&asked->left, true);
+		return code;
+	}
+	*ret = asked->accounts;
+	free(asked);
+	task_clock_open(&ret->clock);
+	return 0;
 }
 
 void run_accounts_started(struct run_accounts *a, bool in_cgroup)

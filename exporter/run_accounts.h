@@ -21,7 +21,7 @@ struct run_accounts {
 
 /*
  * In the thread that will start the command, before it does. What may not be had is left out. -ETIMEDOUT: the sampler does not
- * answer, and may use ret as long as the process lives.
+ * answer, and nothing counts.
  */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* It was started, in the group or not: one exact account is enough. */

@@ -39,6 +39,7 @@ static void publish(struct sampler *s, struct snapshot *take, enum purpose purpo
 	pthread_mutex_lock(&s->lock);
 	s->tick_ended = t.ended;
 	s->doing = FOR_NOTHING;
+	s->silent = false;
 	if (looked)
 		s->runs = t;
 	if (purpose == FOR_SCRAPE)
@@ -181,6 +182,7 @@ static void run_requests(struct sampler *s)
 		r->function(s, r);
 		pthread_mutex_lock(&s->lock);
 		r->done = true;
+		s->silent = false;
 		if (r->left)
 			free(r);
 		else

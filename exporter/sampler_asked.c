@@ -13,6 +13,8 @@
 
 /* So often whoever waits looks whether the sampler still does something. */
 #define PATIENCE_SLICES 10
+/* Where somebody waited in vain before, so that those who ask again and again hold up nobody else. */
+#define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */
 
@@ -119,6 +121,8 @@ static void wait_for(struct sampler *s, const struct request *r, double seconds)
 {
 	int64_t used = -1;
 
+	if (s->silent && isfinite(seconds))
+		seconds = fmin(seconds, PATIENCE_AGAIN_SECONDS);
 	for (int silent = 0; !r->done && silent < PATIENCE_SLICES; silent++) {
 		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
 
@@ -143,6 +147,7 @@ static int do_on_sampler(struct sampler *s, struct request *r, double seconds)
 	wait_for(s, r, seconds);
 	int code = r->done ? 0 : r->begun ? -EINPROGRESS : -ETIMEDOUT;
 
+	s->silent = code != 0;
 	if (code == -EINPROGRESS) {
 		r->left = true;
 	} else if (code) {
@@ -172,9 +177,25 @@ struct follow {
 	int code;
 };
 
+/* From now on whoever asked waits; false: it gave up before. */
+static bool is_awaited(struct sampler *s, struct request *r)
+{
+	pthread_mutex_lock(&s->lock);
+	bool ret = !r->left;
+
+	r->borrows = ret;
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+/* A run of which somebody was told that it is not followed has nobody who would tell its end. */
 static void do_follow(struct sampler *s, struct request *r)
 {
 	struct follow *f = (struct follow *)(void *)r;
+	double nothing[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		nothing[i] = NAN;
 
 	s->host.now = now_read();
 	f->code = jobs_follow(s->host.jobs, &s->host, &f->spec, &f->e);
@@ -182,6 +203,10 @@ static void do_follow(struct sampler *s, struct request *r)
 		return;
 	const struct snapshot *snapshot = sampler_tick(s, FOR_EVENT);
 
+	if (!is_awaited(s, r)) {
+		jobs_conclude(s->host.jobs, f->run_id, nothing, FINAL_AT_LEAST);
+		return;
+	}
 	if (!f->records)
 		return;
 	if (jobs_note(s->host.jobs, &s->host, f->run_id, &f->note))

@@ -53,6 +53,7 @@ struct sampler {
 	bool stop;
 	enum purpose want, doing; /* of the next tick, and of the one that goes on */
 	struct request *requests;
+	bool silent; /* somebody gave up waiting, and nothing was done since */
 	uint64_t scraped_generation;
 	struct mono tick_ended; /* 0 = there was none */
 	struct taken runs, all;

@@ -10,7 +10,6 @@
 #include "exporter/log.h"
 #include "recommender/recommend.h"
 
-#define SUMMARY_MAX         8192
 #define SUMMARY_PATIENCE_MS 1000
 #define RUNS_TO_READ        200
 
@@ -98,17 +97,18 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 	return 0;
 }
 
-void summary_print(struct app *app, const char *run_id)
+void summary_make(struct app *app, const char *run_id, struct buf *ret)
 {
-	struct buf b = BUF_MAX(SUMMARY_MAX);
 	struct err e = {0};
 
-	if (build(app, run_id, &b, &e))
+	if (build(app, run_id, ret, &e))
 		log_line(LOG_LEVEL_WARN, "no summary", "err", e.text, NULL);
-	/*
-	 * Nobody reading it is no failure, and who waits for our end before reading is not waited for; whoever stopped a
-	 * terminal is.
-	 */
-	log_write(buf_text(&b), b.len, isatty(STDERR_FILENO) ? -1 : SUMMARY_PATIENCE_MS);
-	buf_done(&b);
+}
+
+void summary_print(struct buf *summary)
+{
+	if (summary->len)
+		log_write(buf_text(summary), summary->len,
+			isatty(STDERR_FILENO) ? -1 : SUMMARY_PATIENCE_MS);
+	buf_done(summary);
 }

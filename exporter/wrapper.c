@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "exporter/historian.h"
 #include "exporter/inherited.h"
@@ -205,6 +206,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.run_id = job->run_id,
 		.job_name = o->run_job_name,
 		.pid = job->pid,
+		.start_ticks = process_start_ticks(job->pid),
 		.reaper_pid = self->pid,
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
@@ -231,7 +233,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 	};
 
 	begin.root.pid = job->pid;
-	begin.root.start_ticks = process_start_ticks(job->pid);
+	begin.root.start_ticks = spec.start_ticks;
 	begin.root.reaper_pid = self->pid;
 	begin.root.reaper_start_ticks = self->start_ticks;
 	int code = sampler_follow(app->sampler, &spec, &begin, SAMPLER_PATIENCE_SECONDS, &note, &e);
@@ -408,6 +410,20 @@ static void finish_unseen(struct app *app, struct job *job, struct run_finish *f
 	historian_run_finish(app->historian, finish);
 }
 
+/* Both read the history; whoever stopped a terminal is no disk that does not answer. */
+static void tell(struct app *app, const struct job *job)
+{
+	struct buf summary = BUF_MAX(SUMMARY_MAX);
+	struct leave *leave = leave_begin(app, exit_code_of_job(job));
+
+	if (!app->options->quiet)
+		summary_make(app, job->run_id, &summary);
+	if (app->options->run_report)
+		write_report(app, job);
+	leave_reached(leave);
+	summary_print(&summary);
+}
+
 static void conclude(struct app *app, struct job *job)
 {
 	double final[RUN_N_METRICS];
@@ -441,14 +457,7 @@ static void conclude(struct app *app, struct job *job)
 			job->run_id, NULL);
 		return;
 	}
-	/* Both read the history. */
-	struct leave *leave = leave_begin(app, exit_code_of_job(job));
-
-	if (!app->options->quiet)
-		summary_print(app, job->run_id);
-	if (app->options->run_report)
-		write_report(app, job);
-	leave_reached(leave);
+	tell(app, job);
 }
 
 static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
@@ -471,13 +480,16 @@ int wrapper_run(struct app *app, const struct identity *self, char *const comman
 	/* Not on the stack: a sampler that does not answer may come to use it when this has returned. */
 	static struct job job;
 	struct err e = {0};
-	int code = run_accounts_open(&job.accounts, app, &e);
 
-	if (code) {
-		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
-		return wrapper_become(command);
-	}
-	code = run(app, self, &job, command);
+	/*
+	 * Nor becomes this process the command then: execve(2) waits for all threads to end, and one that waits for a file
+	 * does not, see de_thread in fs/exec.c. That of a child has to wait for none.
+	 */
+	if (run_accounts_open(&job.accounts, app, &e))
+		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
+			NULL);
+	int code = run(app, self, &job, command);
+
 	if (!job.unanswered)
 		run_accounts_close(&job.accounts);
 	return code;

@@ -6,9 +6,28 @@ import signal
 import sqlite3
 import subprocess
 import time
+import unittest
 
-from support import children_of, main, wait_until
+from support import PYTHON, children_of, main, wait_until
 from test_faults_history import Job
+
+# A FUSE that answers (linux/fuse.h) INIT (26), and nothing else until its input ends: it takes the question, after which no
+# signal ends the waiting for an answer.
+DEAD = """
+import ctypes, os, select, struct, sys
+kernel = ctypes.CDLL(None, use_errno=True)
+device = os.open("/dev/fuse", os.O_RDWR)
+if kernel.mount(b"none", sys.argv[1].encode(), b"fuse", 0, f"fd={device},rootmode=40755,user_id=0,group_id=0".encode()):
+    sys.exit("mount: " + os.strerror(ctypes.get_errno()))
+print(flush=True)
+while 0 not in select.select([device, 0], [], [])[0]:
+    size, what, unique = struct.unpack("<IIQ", os.read(device, 1 << 18)[:16])
+    if what == 26:
+        body = struct.pack("<IIIIHHIIHHI7I", 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7)
+        os.write(device, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+os.close(device)
+kernel.umount2(sys.argv[1].encode(), 2)
+"""
 
 
 class Ending(Job):
@@ -83,6 +102,22 @@ class Ending(Job):
         self.assert_history_intact()
         run = self.only_run("begun")
         self.assertEqual((run["outcome"], run["exit_code"], run["cpu_source"]), ("failed", 3, "proc"))
+
+    @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/fuse"), "only root may mount a FUSE")
+    def test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler(self):
+        folder, begun = self.folder / "dead", self.folder / "begun"
+        folder.mkdir()
+        disk = subprocess.Popen([PYTHON, "-S", "-E", "-c", DEAD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with contextlib.ExitStack() as ends:
+            ends.callback(disk.wait)
+            ends.callback(disk.stdin.close)
+            ends.callback(disk.stdout.close)
+            self.assertEqual(disk.stdout.readline(), b"\n")
+            self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(folder / "file"))
+            wrapper = self.start_run(["sh", "-c", f"echo > {begun}; exit 3"])
+            wait_until(begun.exists, "the job to begin")
+        self.assertEqual(wrapper.wait(), 3, wrapper.log)
+        wrapper.says("counted less exactly.*the sampler does not answer")
 
 
 if __name__ == "__main__":

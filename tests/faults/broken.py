@@ -251,6 +251,9 @@ ROWS = {
         "test_faults_files.py:Files.test_layers_that_never_answer_are_not_waited_for"),
     "what nobody waits for is freed at once": (
         "exporter/sampler_asked.c", "		r->left = true;", "		free(r);", "unit:sampler"),
+    "a job that cannot be counted waits for the sampler": (
+        "exporter/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run(',
+        "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "what was given up is done later": ("exporter/sampler_asked.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
     "a job's end waits for a sampler that hangs": (
         "exporter/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",

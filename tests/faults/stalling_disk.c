@@ -1,8 +1,8 @@
 /*
  * To be preloaded: while the file that $STALLING_DISK names exists, a write to a file whose name has ".db" in it does
  * not come back, as on a disk that hangs; $STALLING_READS likewise for reads. $STALLING_PROC: a FIFO that nobody writes to,
- * for reads of stat files below /proc by the sampler, as of a kernel that does not give them: no CPU time goes by. That one
- * waits is told by a file of that name with ".waits" behind it.
+ * for reads of stat and cgroup files below /proc by the sampler, as of a kernel that does not give them: no CPU time goes by.
+ * That one waits is told by a file of that name with ".waits" behind it. In a FUSE that does not answer no signal ends it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,7 +44,8 @@ static bool is_what_the_sampler_reads(int fd)
 		return false;
 	const char *name = strrchr(path, '/');
 
-	return strncmp(path, "/proc/", 6) == 0 && strcmp(name, "/stat") == 0;
+	return strncmp(path, "/proc/", 6) == 0 &&
+	       (strcmp(name, "/stat") == 0 || strcmp(name, "/cgroup") == 0);
 }
 
 static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
@@ -53,7 +54,8 @@ static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
 	const struct timespec moment = {.tv_nsec = 5000000};
 	char waits[PATH_MAX];
 
-	if (!path || access(path, F_OK) != 0 || !is_meant(fd))
+	/* Who is not meant asks for nothing: the file may itself be on a disk that hangs. */
+	if (!path || !is_meant(fd) || access(path, F_OK) != 0)
 		return;
 	snprintf(waits, sizeof waits, "%s.waits", path);
 	close(open(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

@@ -107,6 +107,19 @@ static void what_hangs_is_left_to_the_sampler(void **state)
 	assert_int_equal(w->called, 2);
 }
 
+/* Or those who ask again and again would hold up whoever else is served by their threads. */
+static void after_one_waited_in_vain_nobody_waits_long(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, NULL), -ETIMEDOUT);
+	/* Longer than a test should take. */
+	assert_int_equal(sampler_call(w->app.sampler, count, w, 600, NULL), -ETIMEDOUT);
+	sem_post(&w->go_on);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
+	assert_int_equal(w->called, 2);
+}
+
 /* For longer than anybody waits for who does nothing. */
 static void work(const struct host *host, void *context)
 {
@@ -164,6 +177,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_hangs_is_left_to_the_sampler, setup, teardown),
+		cmocka_unit_test_setup_teardown(after_one_waited_in_vain_nobody_waits_long, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(who_works_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_begun_never_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(why_nothing_is_followed_is_told, setup, teardown),
