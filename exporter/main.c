@@ -1,7 +1,6 @@
 /* Commands: what each word on the command line starts, and in which order the parts come up and go down. */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +35,7 @@
 #include "exporter/past.h"
 #include "exporter/sized.h"
 #include "exporter/token.h"
+#include "exporter/trim.h"
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
@@ -466,8 +466,7 @@ int main(int argc, char **argv)
 	const struct route *route = query_route(word);
 
 	hold_standard_descriptors();
-	/* One heap for the few threads there are: an arena for each would cost memory and gain nothing. */
-	mallopt(M_ARENA_MAX, 1);
+	trim_setup();
 	history_setup();
 	if (manual_wanted(argc, argv))
 		return manual_main(argc, argv);

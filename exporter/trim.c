@@ -46,6 +46,11 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 	return 0;
 }
 
+void trim_setup(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+}
+
 void trim_start(void)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -6,7 +6,8 @@
  *
  * Each tick is one second of the made-up clock; every fifteenth is scraped in all formats, and after a run of
  * RUN_TICKS, which ends, what a user may ask is asked. The clocks, also that by which the history is kept small, are
- * wrapped by the linker: tests/bench/CMakeLists.txt.
+ * wrapped by the linker: tests/bench/CMakeLists.txt. There is no HTTP server and nothing looks for jobs: a scrape is what makes the
+ * answer. soak.py has both, in real time.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@
 #include "exporter/sampler.h"
 #include "exporter/scrape.h"
 #include "exporter/sized.h"
+#include "exporter/trim.h"
 
 #define RUN_TICKS    600
 #define SCRAPE_TICKS 15
@@ -290,6 +292,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_soak CHURN-PROGRAM FOLDER TICKS\n");
 		return EXIT_FAILURE;
 	}
+	trim_setup();
 	history_setup();
 	signal(SIGPIPE, SIG_IGN);
 	s.program = argv[1];

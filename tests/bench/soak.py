@@ -2,13 +2,14 @@
 """Does the exporter stay as it is? Half an hour of real time, or what bench_soak wrote, as one table and a verdict.
 
     tests/bench/soak.py real EXPORTER BENCH_CHURN [--minutes=30] [--processes=1000] [--churn=50]
-    tests/bench/soak.py judge FILE...
+    tests/bench/soak.py judge [--settled=0.2] [--allocated] FILE...
 
 real: follows that many processes, of which so many a second are replaced, ten times a second, and scrapes once a
-second. FILE: CSV with the columns seconds, resident_bytes, descriptors, allocated_bytes.
+second; so does `serve`, beside it, which looks for jobs as it does by default. FILE: CSV with the columns seconds,
+resident_bytes, descriptors, allocated_bytes.
 
-Flat memory: the slope over the last four fifths of the time is zero within its own error, taken from the means of ten
-stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: the fewest in the last stretch are no
+Flat memory: the slope over what follows the first part of the time, in which caches fill (--settled, a part of it), is zero within its own
+error, taken from the means of ten stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: the fewest in the last stretch are no
 more than the fewest in another before it; a look that goes on has some open for a moment, so the most tell nothing.
 Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a CPU that
 others had (of which the exporter's figures are printed).
@@ -26,6 +27,7 @@ import time
 import urllib.request
 
 STRETCHES = 10
+SETTLED = 0.2
 NOISE_BYTES = 64 * 1024
 MISSED_SHARE = 0.001
 T_95 = 2.306  # Student's t for ten stretches, two of which the line takes
@@ -42,14 +44,14 @@ def line(points):
     return slope, T_95 * math.sqrt(rest / (len(points) - 2) / xx)
 
 
-def stretches(rows):
-    rows = rows[len(rows) // 5:]
+def stretches(rows, settled):
+    rows = rows[int(len(rows) * settled):]
     return [rows[len(rows) * i // STRETCHES:len(rows) * (i + 1) // STRETCHES] for i in range(STRETCHES)]
 
 
-def judge(name, rows):
+def judge(name, rows, settled=SETTLED):
     """Prints a line of the table; True when it is as it should be."""
-    parts = stretches(rows)
+    parts = stretches(rows, settled)
     slope, error = line([(statistics.fmean(r[0] for r in p), statistics.fmean(r[1] for r in p)) for p in parts])
     span = parts[-1][-1][0] - parts[0][0][0]
     flat = abs(slope) <= error or abs(slope) * span <= NOISE_BYTES
@@ -62,6 +64,13 @@ def judge(name, rows):
     return flat and fds_last <= fds_before
 
 
+def print_levels(rows):
+    """When it levels, and where."""
+    hours = [h for h in (1, 4, 8, 16, 24, 48, 72, 96, 192) if h * 3600 <= rows[-1][0] + 3600]
+    near = [[r[1] for r in rows if (h - 1) * 3600 <= r[0] < h * 3600] for h in hours]
+    print("  MiB in the hour before " + ", ".join(f"{h} h: {statistics.fmean(v) / MIB:.2f}" for h, v in zip(hours, near) if v))
+
+
 def head():
     print(f"{'':24} {'':8} {'resident MiB':^26} {'slope KiB/h':^20} {'descriptors':^13}")
     print(f"{'':24} {'hours':>8} {'first':>8} {'last':>8} {'most':>8} {'':20} {'before':>6} {'last':>6}")
@@ -70,6 +79,13 @@ def head():
 def read_csv(path, column):
     with open(path, newline="") as file:
         return [(float(r["seconds"]), float(r[column]), int(r["descriptors"])) for r in csv.DictReader(file)]
+
+
+def judge_file(o, path):
+    rows = read_csv(path, "allocated_bytes" if o.allocated else "resident_bytes")
+    good = judge(os.path.basename(path).removesuffix(".csv"), rows, o.settled)
+    print_levels(rows)
+    return good
 
 
 def text_of(path):
@@ -101,23 +117,31 @@ def metric(text, name):
     return float(match[1]) if match else math.nan
 
 
-def start(o, folder):
-    log, out = open(f"{folder}/log", "w"), open(f"{folder}/out", "w")
+def start(o, folder, name, arguments, ready):
+    """One exporter, and where it is scraped. ready: what stands in its output once it can be."""
+    log, out = open(f"{folder}/{name}.log", "w"), open(f"{folder}/{name}.out", "w")
     process = subprocess.Popen(
-        [o.exporter, "run", "--job-name=soak", "--quiet", "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
-         f"--history.path={folder}/history.db", "--", o.churn_program, str(o.processes), str(o.churn)],
-        stdin=subprocess.PIPE, stdout=out, stderr=log)
+        [o.exporter, name, "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
+         f"--history.path={folder}/history.db", *arguments], stdin=subprocess.PIPE, stdout=out, stderr=log)
     for _ in range(1200):
-        found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(f"{folder}/log"))
-        if found and "ready" in text_of(f"{folder}/out"):
+        found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(log.name))
+        if found and ready in text_of(out.name):
             return process, f"http://{found[1]}/metrics"
         time.sleep(0.1)
-    sys.exit(f"soak.py: it did not start: {text_of(f'{folder}/log')}")
+    sys.exit(f"soak.py: it did not start: {text_of(log.name)}")
 
 
-def watch(o, process, url):
+def held(process, url):
+    """What it holds, after a scrape."""
+    urllib.request.urlopen(url, timeout=60).read()
+    return resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def watch(o, process, url, server):
+    """What the wrapper did, and, as rows, what the server held."""
     begin = time.monotonic()
     cpu, waits, rows, slowest, bodies = cpu_seconds(process.pid), cpu_waits(process.pid), [], 0, []
+    server_rows = []
     first = metric(urllib.request.urlopen(url).read().decode(), "rightsize_history_samples_missed_total")
     while (now := time.monotonic() - begin) < o.minutes * 60:
         asked = time.monotonic()
@@ -125,33 +149,38 @@ def watch(o, process, url):
         slowest = max(slowest, time.monotonic() - asked)
         bodies.append(metric(text, 'rightsize_job_processes{job_name="soak"}'))
         rows.append((now, resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))))
+        server_rows.append((now, *held(*server)))
         time.sleep(max(0, begin + len(rows) - time.monotonic()))
     spent = time.monotonic() - begin
     missed = metric(text, "rightsize_history_samples_missed_total") - first
     waited = {t: w - waits.get(t, 0) for t, w in cpu_waits(process.pid).items()}
-    return rows, dict(seconds=spent, missed=missed, waited=waited, cpu=cpu_seconds(process.pid) - cpu, slowest=slowest,
-                      seen=statistics.median(bodies), dropped=metric(text, "rightsize_history_samples_dropped_total"))
+    return rows, server_rows, dict(seconds=spent, missed=missed, waited=waited, cpu=cpu_seconds(process.pid) - cpu, slowest=slowest,
+                                   seen=statistics.median(bodies), dropped=metric(text, "rightsize_history_samples_dropped_total"))
 
 
 def real(o):
     with tempfile.TemporaryDirectory() as folder:
         before = os.getloadavg()[0], pressure()
-        process, url = start(o, folder)
-        rows, seen = watch(o, process, url)
+        process, url = start(o, folder, "run", ["--job-name=soak", "--quiet", "--", o.churn_program, str(o.processes),
+                                                str(o.churn)], "ready")
+        server = start(o, folder, "serve", ["--jobs.recognise"], "")
+        rows, server_rows, seen = watch(o, process, url, server)
         process.stdin.close()
         code = process.wait()
+        server[0].terminate()
+        server_code = server[0].wait()
     ticks, longest = seen["seconds"] * 10, max(seen["waited"].values())
     allowed = MISSED_SHARE * ticks + longest / 0.1
     head()
-    ok = judge("10 Hz, real time", rows)
+    ok = all([judge("run, 10 Hz, real time", rows), judge("serve beside it", server_rows)])
     print(f"\nprocesses {o.processes:.0f} ({seen['seen']:.0f} in the median scrape), {o.churn:.0f} replaced a second; "
           f"scrapes {len(rows)}, slowest {seen['slowest'] * 1e3:.0f} ms; CPU {seen['cpu'] / seen['seconds'] * 100:.1f} % of one")
     print(f"ticks {ticks:.0f}, missed {seen['missed']:.0f} ({seen['missed'] / ticks * 100:.2f} %), samples dropped {seen['dropped']:.0f}; "
           f"the thread that waited most for a CPU did so for {longest:.1f} s ({longest / seen['seconds'] * 100:.1f} % of the time): "
           f"at most {allowed:.0f} may be missed")
     print(f"load before {before[0]:.1f}, after {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs; CPU pressure (some, 300 s) "
-          f"before {before[1]:.0f} %, after {pressure():.0f} %; the job ended with {code}")
-    return ok and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
+          f"before {before[1]:.0f} %, after {pressure():.0f} %; the job ended with {code}, the server with {server_code}")
+    return ok and server_code == 0 and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
 
 
 def main():
@@ -164,14 +193,15 @@ def main():
     p.add_argument("--processes", type=int, default=1000)
     p.add_argument("--churn", type=int, default=50)
     p = commands.add_parser("judge")
+    p.add_argument("--settled", type=float, default=SETTLED)
+    p.add_argument("--allocated", action="store_true")
     p.add_argument("file", nargs="+")
     o = parser.parse_args()
     if o.command == "real":
         good = real(o)
     else:
         head()
-        good = all([judge(f"{os.path.basename(f).removesuffix('.csv')}{words}", read_csv(f, column))
-                    for f in o.file for column, words in (("resident_bytes", ""), ("allocated_bytes", ", allocated"))])
+        good = all([judge_file(o, f) for f in o.file])
     print("\nverdict:", "it stays as it is" if good else "NOT GOOD")
     return 0 if good else 1
 
