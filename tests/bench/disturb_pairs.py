@@ -106,13 +106,15 @@ class Seen:
 
 def one_set(o, kind, folder, seen):
     """[(CPU, work)] of the watched one, and of null"""
-    cpu, contenders = random.choice(sorted(os.sched_getaffinity(0))), []
+    cpu, begun = random.choice(sorted(os.sched_getaffinity(0))), {}
     try:
-        for i in range(WATCHED + 1):
+        # Who begins first may be better off: it is any of them.
+        for i in random.sample(range(WATCHED + 1), WATCHED + 1):
             (folder / str(i)).mkdir()
-            contenders.append(Contender(o, kind, folder / str(i), cpu, i == WATCHED))
-            time.sleep(BEGIN_SECONDS if i == WATCHED else 0)
-            contenders[-1].signal(signal.SIGSTOP)
+            begun[i] = Contender(o, kind, folder / str(i), cpu, i == WATCHED)
+            time.sleep(BEGIN_SECONDS)
+            begun[i].signal(signal.SIGSTOP)
+        contenders = [begun[i] for i in sorted(begun)]
         counter = contenders[WATCHED].has_counter()
         for number in range(WARM_ROUNDS + max(1, round(o.seconds / o.slice))):
             if number == WARM_ROUNDS:
@@ -122,7 +124,7 @@ def one_set(o, kind, folder, seen):
                 c.turn(o.slice)
         (cpu_a, work_a), (cpu_b, work_b), (cpu_w, work_w) = (c.done() for c in contenders)
     finally:
-        for c in contenders:
+        for c in begun.values():
             c.end()
     seen.add(o, contenders[WATCHED], counter)
     bare = (cpu_a + cpu_b) / 2, (work_a + work_b) / 2
@@ -155,8 +157,12 @@ def main():
     parser.add_argument("--slice", type=float, default=0.3, help="seconds of one turn")
     parser.add_argument("--job", choices=JOBS, action="append")
     parser.add_argument("--nobody", action="store_true")
-    parser.add_argument("options", nargs="*", help="of rightsize-exporter run")
-    o = parser.parse_args()
+    arguments, options = sys.argv[1:], []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, options = arguments[:at], arguments[at + 1:]
+    o = parser.parse_args(arguments)
+    o.options = options
     o.seconds_of_interval = disturb.seconds_of(o.interval)
     if o.nobody and os.geteuid() != 0:
         parser.error("--nobody takes root")
