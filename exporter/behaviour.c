@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#include "exporter/allowance.h"
 #include "exporter/job_runs.h"
 #include "exporter/past.h"
 #include "exporter/server_parameters.h"
@@ -34,12 +36,18 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 
 		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
 			continue;
+		if (allowance_over())
+			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
 			break; /* gone: of older runs, too */
 		if (code)
 			return code;
-		phases_of(&s, arena, &ret[n++]);
+		/* What they are found by has a value for each sample, and is not kept. */
+		phases_of(&s, &samples, &ret[n]);
+		ret[n].phase = memcpy(arena_alloc(arena, (ret[n].n + 1) * sizeof *ret[n].phase),
+			ret[n].phase, ret[n].n * sizeof *ret[n].phase);
+		n++;
 	}
 	*ret_n = n;
 	return 0;

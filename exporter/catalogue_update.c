@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "collectors/base/utf8.h"
+#include "exporter/allowance.h"
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
@@ -23,6 +24,8 @@ static int network_get(void *context, const char *url, const char *etag, struct 
 {
 	struct network *n = context;
 
+	if (allowance_short(0))
+		return err_set(e, -ENOMEM, "the catalogue does not fit into the memory limit");
 	return download_get(n->download, url, etag, ret, e);
 }
 
@@ -156,7 +159,7 @@ int catalogue_update(const struct catalogue_source *s, struct pause *pause, stru
 		.ca_file = s->ca_file,
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = TOTAL_SECONDS,
-		.max_bytes = CATALOGUE_PAGE_MAX,
+		.max_bytes = allowance()->page,
 		.stop = &pause->stop};
 	AUTO(freep) char *url = xstrdup(s->url);
 	struct network n = {.pause = pause};

@@ -26,16 +26,16 @@ static int ask(struct app *app, const struct route *route, const char *const pai
 		code = arguments_finish(&a, e);
 	if (code == 0)
 		code = route->answer(app, &a, r, e);
-	if (code == 0 && r->status != 200)
+	if (code == 0 && r->status != 200 && !r->body.full)
 		buf_reset(&r->body);
 	return code;
 }
 
 static int write_report(struct app *app, const struct run *run, struct buf *out, struct err *e)
 {
-	struct reply series = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	struct reply runs = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	struct reply advice = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct reply series = {.body = BUF_MAX(out->max)};
+	struct reply runs = {.body = BUF_MAX(out->max)};
+	struct reply advice = {.body = BUF_MAX(out->max)};
 	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
 	const char *const job_runs[][2] = {
 		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
@@ -53,6 +53,7 @@ static int write_report(struct app *app, const struct run *run, struct buf *out,
 			(const struct report_part[]){{"series", &series.body}, {"runs", &runs.body},
 				{"recommend", &advice.body}, {0}});
 	}
+	out->full = out->full || series.body.full || runs.body.full || advice.body.full;
 	buf_done(&series.body);
 	buf_done(&runs.body);
 	buf_done(&advice.body);

@@ -1,10 +1,10 @@
 /* /series: the samples of a run, ready to be drawn. */
-#include <math.h>
+#include <errno.h>
 
 #include "exporter/run_json.h"
 #include "exporter/run_reply.h"
+#include "exporter/series_passes.h"
 #include "exporter/series_view.h"
-#include "recommender/phases.h"
 
 #define POINTS_MAX 200000
 
@@ -32,15 +32,12 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-static json_t *phases_json(const struct series *s, struct arena *arena)
+static json_t *phases_json(const struct phases *phases)
 {
 	json_t *array = json_array();
-	struct phases phases = {0};
 
-	if (s->n)
-		phases_of(s, arena, &phases);
-	for (size_t i = 0; i < phases.n; i++) {
-		const struct phase *p = &phases.phase[i];
+	for (size_t i = 0; i < phases->n; i++) {
+		const struct phase *p = &phases->phase[i];
 		json_t *o = json_object();
 
 		json_put(o, "start", json_num(p->start));
@@ -56,24 +53,19 @@ static json_t *phases_json(const struct series *s, struct arena *arena)
 }
 
 /* Numbers are written as they come: a document of them would be ten times as large. */
-static void write_answer(struct buf *out, const struct run *run, const struct series *raw,
-	const struct arguments *a, int64_t position, struct arena *arena)
+static void write_answer(struct buf *out, const struct run *run, const struct passes *read)
 {
-	double from = argument_number(a, "from"), to = argument_number(a, "to");
-	struct series view = view_of(raw, arena);
-	json_t *about = run_json(run), *phases = phases_json(raw, arena);
+	json_t *about = run_json(run), *phases = phases_json(&read->phases);
 
 	json_put(about, "job_name", json_text(run->job_name));
-	view = view_between(&view, isnan(from) ? -INFINITY : from, isnan(to) ? INFINITY : to,
-		arena);
-	view = view_thinned(&view, argument_count(a, "points"), arena);
 	buf_adds(out, "{\"run\": ");
 	json_write(out, about);
-	buf_addf(out, ", \"position\": %lld, \"samples\": %zu, \"phases\": ", (long long)position,
-		raw->n);
+	buf_addf(out,
+		", \"position\": %lld, \"samples\": %zu, \"phases\": ", (long long)read->position,
+		read->samples);
 	json_write(out, phases);
 	buf_adds(out, ", \"series\": ");
-	view_json(out, &view);
+	view_json(out, &read->view);
 	buf_adds(out, "}\n");
 	json_decref(about);
 	json_decref(phases);
@@ -84,19 +76,27 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(history_done) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
-	struct series raw = {0};
-	int64_t position = 0;
+	struct passes read;
 	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
 		return code;
-	code = history_series_after(h, run->run_id, &position, 0, view_sources(&arena), &arena,
-		&raw, e);
-	if (code < 0)
+	const struct passes_question q = {.run_id = run->run_id,
+		.samples = run->samples,
+		.from = argument_number(a, "from"),
+		.to = argument_number(a, "to"),
+		.points = argument_count(a, "points")};
+
+	code = passes_read(h, &q, &arena, &read, e);
+	if (code == -E2BIG) {
+		r->body.full = true; /* as it would be */
+		return 0;
+	}
+	if (code)
 		return code;
 	r->status = 200;
 	r->content_type = "application/json; charset=utf-8";
-	write_answer(&r->body, run, &raw, a, position, &arena);
+	write_answer(&r->body, run, &read);
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* /series.csv: the samples of a run for other programs. */
+#include <math.h>
 #include <string.h>
 
+#include "exporter/allowance.h"
 #include "exporter/run_reply.h"
 #include "exporter/series_csv.h"
+#include "exporter/series_view.h"
 
 /* Samples held at once: the answer is text already, and need not be in memory twice. */
 #define BLOCK 4096
@@ -22,8 +25,28 @@ static const struct parameter parameters[] = {
 		.choice = format_choice,
 		.help = "history: all columns that are kept, growth per interval; "
 			"resource_tracker: its 32 columns"},
+	{.name = "from",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e11,
+		.unit = "seconds since 1970 UTC",
+		.help = "Only samples from this time on, in seconds since 1970 UTC"},
+	{.name = "to",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e11,
+		.unit = "seconds since 1970 UTC",
+		.help = "Only samples up to this time, in seconds since 1970 UTC"},
 	{0},
 };
+
+/* The samples between, which lie side by side: their clock may have stepped, as in view_between. */
+static struct series between(const struct series *s, const struct arguments *a, struct arena *arena)
+{
+	double from = argument_number(a, "from"), to = argument_number(a, "to");
+
+	return view_between(s, isnan(from) ? -INFINITY : from, isnan(to) ? INFINITY : to, arena);
+}
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
@@ -32,7 +55,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(arena_done) struct arena block = {0};
 	const struct run *run = NULL;
-	struct series s = {0};
+	struct series s = {0}, some;
 	int64_t position = 0;
 	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
 
@@ -53,11 +76,12 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		else if (first)
 			series_csv_header(&r->body, &s);
 		first = false;
+		some = between(&s, a, &block);
 		if (peer)
-			series_csv_peer_rows(&r->body, &s);
+			series_csv_peer_rows(&r->body, &some);
 		else
-			series_csv_rows(&r->body, &s);
-	} while (s.n == BLOCK && !r->body.full);
+			series_csv_rows(&r->body, &some);
+	} while (s.n == BLOCK && !r->body.full && !allowance_over());
 	return 0;
 }
 

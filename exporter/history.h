@@ -324,6 +324,15 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 	struct err *e);
 
 /*
+ * What is read by this handle from now on is given up, with a negative errno, once over says so: it is asked every now and
+ * then, also within one question of another.
+ */
+void history_give_up_when(struct history *h, bool (*over)(void));
+
+/* What is read from now on, until it is closed, is as the file was at the first reading. */
+int history_hold(struct history *h, struct err *e);
+
+/*
  * Changes whenever another connection committed: cheap to poll (PRAGMA data_version). Negative
  * errno when it cannot be told; -ESTALE: the file was deleted or replaced.
  */

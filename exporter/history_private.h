@@ -143,6 +143,7 @@ struct history {
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* of the program's columns */
+	bool (*over)(void);                       /* history_give_up_when */
 };
 
 /* ---- history_sql.c: a statement in use; parameters and columns are taken in order ---- */

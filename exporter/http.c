@@ -7,10 +7,14 @@
 
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/allowance.h"
 #include "exporter/crowd.h"
 #include "exporter/http_desks.h"
 #include "exporter/http_entry.h"
@@ -44,6 +48,9 @@
  * for a password, a long answer or a stream.
  */
 #define LEAVING_MAX 160u
+
+/* That fit into a buffer of a connection, at least. */
+#define SEGMENTS 8
 
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
@@ -263,7 +270,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return refuse(connection, 503, "overloaded",
 			"the bodies of other changes are being read; try again in a second");
 	crowd_busy(&visit_of(connection)->guest);
-	if (bodies_bytes() > http_answers_bytes_max)
+	if (bodies_bytes() > allowance()->answers)
 		crowd_relieve(&visit_of(connection)->guest);
 	return respond_if_allowed(context, connection, method, x);
 }
@@ -284,7 +291,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-/* Processes are watched through descriptors, too: connections get half of them. */
+/* Processes are watched through descriptors, too: connections get half of them. And as many as there is memory for. */
 static unsigned connections_max(const struct options *o)
 {
 	uint64_t most = o->max_connections;
@@ -292,7 +299,25 @@ static unsigned connections_max(const struct options *o)
 
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur / 2 < most)
 		most = l.rlim_cur / 2;
+	if (allowance()->connections < most)
+		most = allowance()->connections;
 	return most < THREADS ? THREADS : (unsigned)most;
+}
+
+/*
+ * What the kernel holds for a connection counts towards the limit of a control group (v2): by itself it takes megabytes of an
+ * answer that nobody reads. Connections have what the socket has that they come in by. Of a buffer that takes few segments, as those
+ * of a loopback would be, each few wait for an acknowledgement that is put off for 40 ms.
+ */
+static void bound_buffers(int fd)
+{
+	int bytes = (int)allowance()->socket, segment = bytes / SEGMENTS;
+
+	if (!bytes)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 }
 
 static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
@@ -304,6 +329,7 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 		{MHD_OPTION_END, 0, NULL},
 	};
 
+	bound_buffers(fd);
 	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
 		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,

@@ -5,20 +5,18 @@
 #include <math.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/route.h"
+#include "exporter/allowance.h"
 
-/* Of each kind: at the same time, and the bytes of those that whoever asked has not read yet. One more may be made. */
+/* Of each kind: at the same time. */
 #define ANSWERS_MAX 64u
-
-static const size_t bytes_max[SITE_WAYS] = {
-	[SITE_LATER] = (size_t)REPLY_BODY_MAX / 4,
-	[SITE_OF_SAMPLES] = (size_t)REPLY_BODY_MAX,
-};
-
-const size_t http_answers_bytes_max = 3 * (size_t)REPLY_BODY_MAX;
 
 int http_desks_open(struct http_desks *d, struct err *e)
 {
+	/* Of those that whoever asked has not read yet. One more may be made. */
+	const size_t bytes_max[SITE_WAYS] = {
+		[SITE_LATER] = allowance()->of_history,
+		[SITE_OF_SAMPLES] = allowance()->of_samples,
+	};
 	int code = 0;
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)

@@ -18,7 +18,4 @@ int http_desks_open(struct http_desks *d, struct err *e);
 int http_desks_stop(struct http_desks *d, double seconds);
 void http_desks_free(struct http_desks *d);
 
-/* Of all answers at the same time, of desks and others; those of the desks, and one more, fit in. */
-extern const size_t http_answers_bytes_max;
-
 #endif

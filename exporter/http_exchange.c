@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/allowance.h"
 #include "exporter/framing.h"
 #include "exporter/live.h"
 
@@ -64,7 +65,7 @@ void exchange_keep(struct exchange *x, const char *data, size_t len)
 	buf_add(&x->body, data, len);
 	size_t more = x->body.len - before;
 
-	if (atomic_fetch_add(&kept, more) + more <= BODIES_MAX)
+	if (atomic_fetch_add(&kept, more) + more <= allowance()->changes)
 		return;
 	exchange_drop_body(x);
 	x->crowded = true;
@@ -131,11 +132,12 @@ static void answer_now(struct errand *e, bool wanted)
 {
 	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, errand));
 
-	if (wanted)
+	if (wanted && !allowance_short(0))
 		site_answer(x->site, &x->request, &x->answer);
 	else
 		refuse(x);
 	x->weight = x->answer.body->len;
+	allowance_tidy();
 	desk_weigh(x->desk, x->weight);
 	x->answered = true;
 	MHD_resume_connection(x->connection);

@@ -50,8 +50,7 @@ void exchange_free(struct exchange *x);
 
 struct request exchange_request(const struct exchange *x, const char *method);
 
-/* Keeps a piece of its body, while keeps_body. When the bodies of all would be more than BODIES_MAX, it is crowded instead. */
-#define BODIES_MAX (64 * CHANGE_BODY_MAX)
+/* Keeps a piece of its body, while keeps_body. When the bodies of all would be too many (exporter/allowance.h), it is crowded instead. */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 void exchange_drop_body(struct exchange *x); /* and keeps none from now on */
 

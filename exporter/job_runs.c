@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/allowance.h"
 #include "exporter/closest.h"
 #include "exporter/json.h"
 
@@ -18,7 +19,11 @@ void history_done(struct history **h)
 
 int app_history(struct app *app, struct history **ret, struct err *e)
 {
-	return history_open(ret, app->history_path, HISTORY_READ, &app->columns, NULL, e);
+	int code = history_open(ret, app->history_path, HISTORY_READ, &app->columns, NULL, e);
+
+	if (code == 0)
+		history_give_up_when(*ret, allowance_over);
+	return code;
 }
 
 int reply_no_history(struct app *app, struct reply *reply)

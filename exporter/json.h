@@ -17,7 +17,7 @@ json_t *json_num(double v);       /* NaN and infinities are null; whole numbers 
 json_t *json_text(const char *s); /* NULL is null; what is not UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z", NaN is null */
 
-/* Adds to an object or an array; the value is taken. */
+/* Adds to an object or an array; the value is taken. Not to an array of an answer that is given up (exporter/allowance.h). */
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 

@@ -10,6 +10,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
+#include "exporter/allowance.h"
 #include "exporter/log.h"
 #include "exporter/series_view.h"
 
@@ -277,7 +278,7 @@ int live_start(struct live *l, struct err *e)
 
 static struct live_stream *free_stream(struct live *l)
 {
-	for (size_t i = 0; i < LIVE_STREAMS; i++)
+	for (size_t i = 0; i < allowance()->streams; i++)
 		if (l->stream[i].state == STREAM_FREE)
 			return &l->stream[i];
 	return NULL;
@@ -291,7 +292,8 @@ int live_open(struct live *l, const char *run_id, int64_t after, struct live_str
 
 	if (!s) {
 		pthread_mutex_unlock(&l->lock);
-		return err_set(e, -EBUSY, "there are %d live streams already", LIVE_STREAMS);
+		return err_set(e, -EBUSY, "there are %zu live streams already",
+			allowance()->streams);
 	}
 	*s = (struct live_stream){
 		.live = l, .state = STREAM_OPEN, .position = after, .told = now_read().mono};

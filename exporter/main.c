@@ -9,6 +9,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
+#include "exporter/allowance.h"
 #include "exporter/app.h"
 #include "exporter/catalogue_command.h"
 #include "exporter/costs.h"
@@ -200,6 +201,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct service *service = NULL;
 	AUTO(closep) int lock = -1;
 
+	allowance_begin(app->options);
 	int code = machine_start(&app->machine, app->options, &e);
 
 	if (code == 0)
@@ -337,6 +339,8 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
+	if (app->options->listen_addresses.n)
+		allowance_begin(app->options);
 	if (code == 0 && app->options->listen_addresses.n &&
 		http_start(http, app, &app->options->listen_addresses, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);

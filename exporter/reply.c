@@ -6,7 +6,8 @@ int reply_json(struct reply *r, int status, json_t *take)
 {
 	r->status = status;
 	r->content_type = "application/json; charset=utf-8";
-	r->body.max = REPLY_BODY_MAX;
+	if (!r->body.max)
+		r->body.max = REPLY_BODY_MAX;
 	buf_reset(&r->body);
 	json_write(&r->body, take);
 	json_decref(take);

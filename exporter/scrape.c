@@ -10,6 +10,7 @@
 
 /* A body is about as long as the one before: so much more, as a part of it, is room for numbers that grew. */
 #define ROOM_PART 16
+#define ROOM_MOST 65536
 
 struct scrape {
 	pthread_mutex_t lock; /* guards formats; held while a body is made, so that the others wait
@@ -48,6 +49,9 @@ struct body *body_new(struct buf *take)
 
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
+	/* Until it was sent: what a text has room for beyond its end is up to as much again. */
+	if (take->room - take->len > ROOM_MOST)
+		take->data = xrealloc(take->data, take->len + 1);
 	b->data = buf_take(take);
 	atomic_fetch_add(&bytes_of_all, b->len);
 	return b;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/allowance.h"
 #include "exporter/health.h"
 #include "exporter/hosts.h"
 #include "exporter/live.h"
@@ -93,8 +94,7 @@ void site_free(struct site *s)
 void site_reply(struct answer *ret, struct reply *r)
 {
 	if (r->body.full)
-		reply_error(r, 500, "too_large", "the answer would be larger than 64 MiB", NULL,
-			NULL);
+		reply_error(r, 422, "too_large", "the answer would be too large", NULL, NULL);
 	ret->status = r->status ? r->status : 200;
 	snprintf(ret->content_type, sizeof ret->content_type, "%s",
 		r->content_type ? r->content_type : TEXT_PLAIN);
@@ -164,7 +164,7 @@ static void compress(struct site *s, const struct request *request, struct answe
 	ret->negotiated = true;
 	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
 		return;
-	struct body *small = body_gzip(ret->body);
+	struct body *small = allowance_short(ret->body->len) ? NULL : body_gzip(ret->body);
 
 	if (!small)
 		return;
@@ -183,7 +183,7 @@ static int ask(struct app *app, const struct route *route, const struct argument
 
 	if (code == -ESTALE) {
 		buf_done(&r->body);
-		*r = (struct reply){.body = BUF_MAX(REPLY_BODY_MAX)};
+		*r = (struct reply){.body = BUF_MAX(allowance()->answer)};
 		*e = (struct err){0};
 		code = route->answer(app, a, r, e);
 	}
@@ -191,16 +191,63 @@ static int ask(struct app *app, const struct route *route, const struct argument
 	return code;
 }
 
+static void add_limit(struct buf *out)
+{
+	if (!allowance()->limit)
+		return;
+	buf_adds(out, ", with a memory limit of ");
+	allowance_words(out, allowance()->limit);
+}
+
+/* Those of its parameters that make an answer smaller. */
+static void add_advice(struct buf *out, const struct route *route)
+{
+	static const char *const less[] = {"from", "to", "points", "limit", "runs"};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(less); i++) {
+		if (!parameter_find(route->parameters, less[i]))
+			continue;
+		buf_adds(out, any ? ", " : "; ask for less of it, by ");
+		buf_adds(out, less[i]);
+		any = true;
+	}
+}
+
+/* What does not fit now may, once others were answered; what is larger than an answer may be never does. */
+static void reply_too_much(struct reply *r, const struct route *route, bool now)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
+
+	buf_done(&r->body);
+	*r = (struct reply){.body = BUF_MAX(REPLY_BODY_MAX)};
+	buf_adds(&message, now ? "there is no memory left for this answer" :
+				 "the answer would be larger than ");
+	if (!now)
+		allowance_words(&message, allowance()->answer);
+	add_limit(&message);
+	add_advice(&message, route);
+	if (now)
+		buf_adds(&message, "; or try again in a second");
+	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", buf_text(&message), NULL,
+		NULL);
+}
+
 static void answer_route(struct site *s, const struct request *request, const struct route *route,
 	struct target *t, struct answer *ret)
 {
-	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct reply r = {.body = BUF_MAX(allowance()->answer)};
 	struct arguments a;
 	struct err e = {0};
 
+	allowance_making();
 	if (site_arguments(&a, route->parameters, t, &r) && ask(s->app, route, &a, &r, &e) != 0)
 		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
 			NULL);
+	bool over = allowance_end();
+
+	if (over || r.body.full)
+		reply_too_much(&r, route, over);
 	site_reply(ret, &r);
 	compress(s, request, ret);
 }

@@ -7,6 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
+#include "exporter/allowance.h"
 #include "exporter/sampler.h"
 
 /*
@@ -132,6 +133,15 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
+	/* Those without a filter share theirs. */
+	if (!all && allowance_short(0)) {
+		reply_error(&error, 503, "overloaded",
+			"there is no memory left to choose metrics; ask for all of them, or try "
+			"again in a second",
+			NULL, NULL);
+		site_reply(ret, &error);
+		return;
+	}
 	ret->body = scrape_body(s->scrape, snapshot, n.format, all ? NULL : filter, gzip);
 	if (!ret->body) {
 		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB", NULL,

@@ -49,6 +49,12 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 void trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
+	/*
+	 * Large pieces are the kernel's again once they are freed, and grow without being copied. By itself glibc takes larger and
+	 * larger ones from the heap, where small ones that stay behind them keep them.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
 void trim_start(void)

@@ -140,21 +140,6 @@ class Limits(Machine):
                 read += response.read1()
             return read
 
-    def test_memory_of_its_own_is_bounded(self):
-        """It lives in 256 MiB of addresses, and keeps below 64 MiB, while it is asked for everything."""
-        server = self.serve_as({}, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20)))
-
-        def ask():
-            for path in self.QUESTIONS * 3:
-                self.assertLess(server.get(path).status, 600)
-        clients = [threading.Thread(target=ask) for _ in range(8)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join(DEADLINE)
-        self.assertEqual(server.get("/metrics").status, 200)
-        self.assertLess(self.resident_peak(server.pid), 64 << 20)
-
 
 class Processes(Machine):
     def test_a_thousand_that_vanish_while_they_are_read_leave_their_time(self):

@@ -21,6 +21,19 @@ int history_open(struct history **ret, const char *path, enum history_mode mode,
 	return 0;
 }
 
+void history_give_up_when(struct history *h, bool (*over)(void))
+{
+	(void)h;
+	(void)over;
+}
+
+int history_hold(struct history *h, struct err *e)
+{
+	(void)h;
+	(void)e;
+	return 0;
+}
+
 void history_close(struct history *h)
 {
 	(void)h;

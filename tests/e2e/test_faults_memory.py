@@ -1,0 +1,172 @@
+"""A control group with the memory limits that we ship, and clients that have it fill up: the server lives, and is scraped."""
+import contextlib
+import pathlib
+import re
+import resource
+import socket
+import sqlite3
+import sys
+import threading
+import time
+
+from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/accuracy"))
+import groups  # noqa: E402
+
+SHIPPED = ("sidecar/native.yaml", "sidecar/classic.yaml", "daemonset/daemonset.yaml", "central/central.yaml")
+SAMPLES = 20000
+LONG = 30000  # with 64 MiB more than fits into one answer, and more than is drawn in one pass
+ADDRESSES = 96 << 20
+
+
+def shipped_limits():
+    """{bytes: names of the manifests}: the limit of our own container, which is the first that has one."""
+    found = {}
+    for name in SHIPPED:
+        text = (ROOT / "deploy/kubernetes" / name).read_text(encoding="utf-8")
+        container = text[text.index("image: rightsize-exporter"):]
+        limit = int(re.search(r"limits: \{memory: (\d+)Mi\}", container)[1]) << 20
+        found.setdefault(limit, []).append(name)
+    return found
+
+
+def request(path, more=""):
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode()
+
+
+# What clients ask for, and do not read: (how many, what).
+UNREAD = [(20, request("/series.csv?job_name=job")),
+          (4, request("/series.csv?job_name=job", "Accept-Encoding: gzip\r\n")),
+          (1, request("/series?job_name=long&points=5000")),
+          (1, request("/report?job_name=long")),
+          (1, request("/runs?job_name=job&limit=10000")),
+          (1, request("/overview?runs=100")),
+          (1, request("/recommend?job_name=job")),
+          (8, request("/metrics?exclude[]=disk") * 8),
+          (8, request("/metrics") * 8),
+          # Bodies and headers that never end.
+          (20, b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 262144\r\n\r\n" + b"x" * 250000),
+          (20, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 15000)]
+
+
+class Limited(Case):
+    filled = None  # a history, made once
+
+    def setUp(self):
+        super().setUp()
+        if not Limited.filled:
+            self.fill_history()
+            Limited.filled = pathlib.Path(self.history).read_bytes()
+        else:
+            pathlib.Path(self.history).write_bytes(Limited.filled)
+
+    def fill_history(self):
+        for job in ("job", "long"):
+            done = self.run_job(python_job("for i in range(1 << 20): pass"), job, flags=["--sample.interval=100ms"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            columns = [row[1] for row in history.execute("PRAGMA table_info(sample)")]
+            same = ", ".join(f'"{c}"' for c in columns if c not in ("id", "at"))
+            for run, samples in ((1, SAMPLES), (2, LONG)):
+                last, = history.execute("SELECT max(id) FROM sample WHERE id >> 32 = ?", (run,)).fetchone()
+                history.execute(f"""WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {samples})
+                    INSERT INTO sample (id, at, {same}) SELECT {last} + i, at + i, {same} FROM n, sample WHERE id = {last}""")
+                history.execute("UPDATE run SET samples = samples + ? WHERE id = ?", (samples, run))
+
+    def serve_limited(self, limiting):
+        server = self.start_program(
+            [EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}", "--no-jobs.recognise",
+             "--sample.interval=200ms", "--web.allow-changes"], preexec_fn=limiting)
+        server.wait_address()
+        wait_until(lambda: server.get("/-/ready").status == 200, "the first sample")
+        return server
+
+    def limited(self, limit):
+        """A server in a group of its own; the folder of that."""
+        folder = self.enterContext(groups.limited_memory(f"memory-{limit >> 20}", limit))
+        if isinstance(folder, str):
+            self.skipTest(folder)
+        return self.serve_limited(lambda: (folder / "cgroup.procs").write_text("0")), folder
+
+    @staticmethod
+    def kills(folder):
+        for name in ("memory.events", "memory.oom_control"):
+            if (folder / name).exists():
+                return int(re.search(r"^oom_kill (\d+)", (folder / name).read_text(), re.M)[1])
+        raise AssertionError(f"no account of kills in {folder}")
+
+    def ask(self, server, asked):
+        """A client with hardly any room for its answer."""
+        client = socket.socket()
+        self.addCleanup(client.close)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(DEADLINE)
+        client.connect((server.host, server.port))
+        client.settimeout(0.02)
+        with contextlib.suppress(OSError):
+            client.sendall(asked)
+        return client
+
+    def check(self, limit):
+        server, folder = self.limited(limit)
+        self.fill(server)
+        self.assertEqual(self.kills(folder), 0)
+        self.assertEqual(server.stop(), 0)
+
+    def fill(self, server):
+        """The server lives, and is scraped, while clients ask for everything, and answers again when they are gone."""
+        scraped, done = [], threading.Event()
+
+        def scrape():
+            while not done.is_set():
+                scraped.append(server.get("/metrics", X_Prometheus_Scrape_Timeout_Seconds="10").status)
+                time.sleep(0.05)
+        scraper = threading.Thread(target=scrape)
+        scraper.start()
+        try:
+            clients = [self.ask(server, asked) for n, asked in UNREAD for _ in range(n)]
+            # Who asked last: all before were answered, refused, or hung up on.
+            last = server.get("/series.csv?job_name=job")
+            history = server.get("/runs?job_name=job")
+        finally:
+            done.set()
+            scraper.join()
+        self.assertIsNone(server.process.poll())
+        self.assertEqual(set(scraped), {200})
+        self.assertGreater(len(scraped), 2)
+        for answer in (last, history):
+            if answer.status != 200:
+                self.assertEqual(answer.status, 503)
+                self.assertIn("try again", answer.json["error"]["message"])
+        for client in clients:
+            client.close()
+        for path in ("/series.csv?job_name=job", "/runs?job_name=job&limit=10000", "/report?job_name=long",
+                     "/series?job_name=long&points=5000", "/overview"):
+            wait_until(lambda path=path: server.get(path).status == 200, f"room for {path}")
+
+    def test_limit_of_addresses_is_kept(self):
+        """Beyond it malloc fails, and the program ends: the bounds keep that from happening."""
+        server = self.serve_limited(lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES)))
+        self.fill(server)
+        self.assertEqual(server.stop(), 0)
+
+    def test_what_is_too_large_says_what_to_ask_for_instead(self):
+        server, _ = self.limited(min(shipped_limits()))
+        refused = server.get("/series.csv?job_name=long")
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (422, "too_large"))
+        self.assertRegex(refused.json["error"]["message"], r"larger than \S+ MiB, with a memory limit of \S+ MiB; ask for less of it, by from, to$")
+        first = server.get("/series?job_name=long&points=2").json["series"]["at"][0]
+        part = server.get(f"/series.csv?job_name=long&to={first}")
+        self.assertEqual(part.status, 200)
+        self.assertGreater(part.text.count("\n"), LONG // 4)
+
+    def test_shipped_limits_are_kept(self):
+        for limit, names in shipped_limits().items():
+            with self.subTest(limit=limit, manifests=names):
+                self.check(limit)
+
+
+if __name__ == "__main__":
+    main()
