@@ -1,6 +1,7 @@
 /* How much may be held. */
 #include "exporter/allowance.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/cgroup_path.h"
 #include "collectors/host.h"
+#include "collectors/source.h"
 #include "exporter/log.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -20,6 +22,8 @@
  * rest five eighths may be given out by malloc: pieces that are too small for what is asked for next, and sockets, take more.
  */
 #define OWN_BYTES (16 * MIB)
+
+#define STACKS_BYTES (24 * MIB)
 
 /* With less there is hardly an answer from the history that fits. */
 #define ENOUGH_BYTES (32 * MIB)
@@ -36,6 +40,8 @@
 
 #define ALLOWANCE_MOST(field, most, parts, unit, said) .field = (most),
 static struct allowance current = {.heap = SIZE_MAX, ALLOWANCES(ALLOWANCE_MOST)};
+
+static bool of_addresses; /* the limit is one of what is given out, written to or not */
 
 static size_t share(size_t heap, size_t most, size_t parts, size_t unit)
 {
@@ -94,14 +100,15 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/* What is left below a limit of addresses or data, and what the program is taken to have by itself; NaN: no such limit. */
+/* NaN: no such limit. Stacks of threads that are still to come take addresses, and memory only as far as they are used. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
 
 	if (getrlimit(which, &l) < 0 || l.rlim_cur == RLIM_INFINITY)
 		return NAN;
-	return fmax(0, (double)l.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE)) + OWN_BYTES;
+	return fmax(0, (double)l.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE) - STACKS_BYTES) +
+	       OWN_BYTES;
 }
 
 /* Of /proc/self/statm: addresses are its first number, data and stacks its sixth. */
@@ -156,28 +163,47 @@ static void say(const struct allowance *a)
 
 void allowance_begin(const struct options *o)
 {
-	double limit = fmin(group_limit(o), process_limit());
+	double addresses = process_limit(), limit = fmin(group_limit(o), addresses);
 
 	if (isnan(limit) || limit >= 0x1p62)
 		return;
+	of_addresses = limit == addresses;
 	allowance_set(limit < 1 ? 1 : (uint64_t)limit);
 	say(&current);
 }
 
 /* ---- what is given out ---- */
 
-static size_t in_use(void)
+/* What malloc gave out: a few microseconds. */
+static size_t given_out(void)
 {
 	struct mallinfo2 m = mallinfo2();
 
 	return m.uordblks + m.hblkhd;
 }
 
+/*
+ * Of that what was ever written to, which is what a control group counts, to the page: half a millisecond. /proc/self/statm may
+ * be wrong by megabytes on machines with many processors (Linux 6.2).
+ */
+static size_t written_to(void)
+{
+	char text[2048];
+	AUTO(closep) int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+	uint64_t kib = n > 0 ? number_find(SCAN(text, n), "Anonymous") : NUMBER_UNKNOWN;
+
+	return kib < SIZE_MAX / 1024 ? (size_t)kib * 1024 : SIZE_MAX;
+}
+
 bool allowance_short(size_t more)
 {
 	size_t heap = current.heap;
 
-	return heap != SIZE_MAX && (more > heap || in_use() > heap - more);
+	if (heap == SIZE_MAX)
+		return false;
+	return more > heap ||
+	       (given_out() >= heap - more && (of_addresses || written_to() >= heap - more));
 }
 
 void allowance_tidy(void)
@@ -204,6 +230,11 @@ bool allowance_over(void)
 {
 	if (answer.making && !answer.over)
 		answer.over = allowance_short(0);
+	return answer.over;
+}
+
+bool allowance_gave_up(void)
+{
 	return answer.over;
 }
 

@@ -17,7 +17,7 @@
 
 /*
  * field, the most, of so many parts of the heap one, a unit of it in bytes, and what the log calls it. heap is what malloc may have
- * given out before answers are refused; the rest of the limit is for the program's own files, stacks, sockets, and room that malloc
+ * given out before answers are refused; the rest of the limit is for the program's own files, stacks, sockets, and pieces that malloc
  * cannot give back.
  */
 /* clang-format off */
@@ -27,7 +27,7 @@ X(of_samples, (size_t)64 << 20, 8, 1, "unread samples") /* of the desk for these
 X(of_history, (size_t)16 << 20, 16, 1, "other unread answers from the history") /* of the other desk */ \
 X(answers, (size_t)192 << 20, 2, 1, "all unread answers") /* all: with more who was answered first is hung up on */ \
 X(changes, (size_t)16 << 20, 16, 1, "bodies of changes") /* bodies of requests that are kept */ \
-X(making, (size_t)128 << 20, 3, 1, "for making an answer") /* what one answer may take while it is made: exporter/get_series.c */ \
+X(making, (size_t)128 << 20, 3, 1, "for making an answer") /* what one answer may take while it is made: exporter/series_passes.c */ \
 X(page, (size_t)64 << 20, 16, 1, "a page of a catalogue") /* of a catalogue, as it is fetched; its JSON takes ten times as much */ \
 X(streams, 32, 8, (size_t)512 << 10, "streams") /* number of streams, of LIVE_TEXT_MAX each */ \
 X(connections, 65536, 1, (size_t)240 << 10, "connections") /* at the same time, besides --web.max-connections */
@@ -58,11 +58,13 @@ bool allowance_short(size_t more);
 void allowance_tidy(void);
 
 /*
- * Between the two this thread makes an answer that takes what it takes: allowance_over tells whether it is to be given up
- * because memory is short, and goes on telling it. Outside of them it never is. allowance_end: was it given up?
+ * Between the two this thread makes an answer that takes what it takes: allowance_over looks whether it is to be given up
+ * because memory is short, and goes on saying so. Outside of them it never is. allowance_gave_up: did it say so? That costs
+ * nothing. allowance_end says it for the last time.
  */
 void allowance_making(void);
 bool allowance_over(void);
+bool allowance_gave_up(void);
 bool allowance_end(void);
 
 /* "6 MiB" */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "exporter/allowance.h"
 #include "exporter/app_catalogue.h"
 #include "exporter/job_runs.h"
 #include "exporter/json.h"
@@ -177,7 +178,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	o = json_object();
 	array = json_array();
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !allowance_gave_up(); i++)
 		json_push(array, job_json(&job[i], &prices));
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);

@@ -72,7 +72,7 @@ void json_push(json_t *array, json_t *take)
 {
 	static _Thread_local unsigned pushes;
 
-	if (++pushes % PUSHES_BETWEEN == 0 && allowance_over()) {
+	if (allowance_gave_up() || (++pushes % PUSHES_BETWEEN == 0 && allowance_over())) {
 		json_decref(take);
 		return;
 	}

@@ -3,8 +3,8 @@
  * events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the history receives them.
  *
  * One thread looks into the history for all streams, and none waits for a client: a stream whose text
- * was not taken yet gets no more. There are at most LIVE_STREAMS; their memory is bounded by
- * LIVE_STREAMS x LIVE_TEXT_MAX.
+ * was not taken yet gets no more. There are at most LIVE_STREAMS, fewer where
+ * memory is limited (exporter/allowance.h), and each holds LIVE_TEXT_MAX at most.
  *
  *	id: 1234                              the number of the last sample
  *	event: samples

@@ -1,4 +1,5 @@
 /* Bodies of answers. */
+#include "exporter/allowance.h"
 #include "exporter/json.h"
 #include "exporter/route.h"
 
@@ -9,7 +10,8 @@ int reply_json(struct reply *r, int status, json_t *take)
 	if (!r->body.max)
 		r->body.max = REPLY_BODY_MAX;
 	buf_reset(&r->body);
-	json_write(&r->body, take);
+	if (!allowance_gave_up())
+		json_write(&r->body, take);
 	json_decref(take);
 	return 0;
 }

@@ -19,7 +19,7 @@ import unittest
 
 EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
 PYTHON = "/usr/bin/python3"
-DEADLINE = 60
+DEADLINE = int(os.environ.get("RIGHTSIZE_DEADLINE", "60"))  # more where the processor is emulated (tests/vm)
 PROMETHEUS_2_ACCEPT = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")

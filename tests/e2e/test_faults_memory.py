@@ -15,20 +15,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/accuracy"))
 import groups  # noqa: E402
 
-SHIPPED = ("sidecar/native.yaml", "sidecar/classic.yaml", "daemonset/daemonset.yaml", "central/central.yaml")
+SHIPPED = ("kubernetes/sidecar/native.yaml", "kubernetes/sidecar/classic.yaml", "kubernetes/daemonset/daemonset.yaml",
+           "kubernetes/central/central.yaml", "helm/rightsize-exporter/values.yaml")
 SAMPLES = 20000
-LONG = 30000  # with 64 MiB more than fits into one answer, and more than is drawn in one pass
+LONG = 40000  # with 64 MiB more than fits into one answer, and more than is drawn in one pass
+JOBS = 20000  # a list of them takes 50 MiB while it is made
 ADDRESSES = 96 << 20
 
 
 def shipped_limits():
-    """{bytes: names of the manifests}: the limit of our own container, which is the first that has one."""
+    """{bytes: names of the manifests}: a job has a limit of CPU as well."""
     found = {}
     for name in SHIPPED:
-        text = (ROOT / "deploy/kubernetes" / name).read_text(encoding="utf-8")
-        container = text[text.index("image: rightsize-exporter"):]
-        limit = int(re.search(r"limits: \{memory: (\d+)Mi\}", container)[1]) << 20
-        found.setdefault(limit, []).append(name)
+        limits = re.findall(r"limits: \{memory: (\d+)Mi\}", (ROOT / "deploy" / name).read_text(encoding="utf-8").split("- name: main")[0])
+        if not limits:
+            raise AssertionError(f"{name} has no limit of memory")
+        for limit in limits:
+            found.setdefault(int(limit) << 20, []).append(name)
     return found
 
 
@@ -42,6 +45,7 @@ UNREAD = [(20, request("/series.csv?job_name=job")),
           (1, request("/series?job_name=long&points=5000")),
           (1, request("/report?job_name=long")),
           (1, request("/runs?job_name=job&limit=10000")),
+          (1, request("/jobs?limit=100000")),
           (1, request("/overview?runs=100")),
           (1, request("/recommend?job_name=job")),
           (8, request("/metrics?exclude[]=disk") * 8),
@@ -52,29 +56,6 @@ UNREAD = [(20, request("/series.csv?job_name=job")),
 
 
 class Limited(Case):
-    filled = None  # a history, made once
-
-    def setUp(self):
-        super().setUp()
-        if not Limited.filled:
-            self.fill_history()
-            Limited.filled = pathlib.Path(self.history).read_bytes()
-        else:
-            pathlib.Path(self.history).write_bytes(Limited.filled)
-
-    def fill_history(self):
-        for job in ("job", "long"):
-            done = self.run_job(python_job("for i in range(1 << 20): pass"), job, flags=["--sample.interval=100ms"])
-            self.assertEqual(done.returncode, 0, done.stderr)
-        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
-            columns = [row[1] for row in history.execute("PRAGMA table_info(sample)")]
-            same = ", ".join(f'"{c}"' for c in columns if c not in ("id", "at"))
-            for run, samples in ((1, SAMPLES), (2, LONG)):
-                last, = history.execute("SELECT max(id) FROM sample WHERE id >> 32 = ?", (run,)).fetchone()
-                history.execute(f"""WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {samples})
-                    INSERT INTO sample (id, at, {same}) SELECT {last} + i, at + i, {same} FROM n, sample WHERE id = {last}""")
-                history.execute("UPDATE run SET samples = samples + ? WHERE id = ?", (samples, run))
-
     def serve_limited(self, limiting):
         server = self.start_program(
             [EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}", "--no-jobs.recognise",
@@ -89,6 +70,63 @@ class Limited(Case):
         if isinstance(folder, str):
             self.skipTest(folder)
         return self.serve_limited(lambda: (folder / "cgroup.procs").write_text("0")), folder
+
+
+class Said(Limited):
+    def test_limits_are_what_is_said_of_them(self):
+        """Those that the log tells, with each limit of the table of SECURITY.md, and those without one in the source."""
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in
+                (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("| held at most |")[2].splitlines()[2:]]
+        rows = rows[:next(i for i, row in enumerate(rows) if not row)]
+        header = ("64 MiB", -2), ("256 MiB", -3)
+        for limit, column in header:
+            said = {re.split("[:,;]", row[0])[0]: row[column] for row in rows}
+            server, _ = self.limited(int(limit.split()[0]) << 20)
+            held = server.says(f'msg=memory limit="{limit}" held="([^"]*)"')[1].split(", ")
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual(len(held), len(rows) - 2)
+            for bound in held:
+                name = max((name for name in said if bound.startswith(name)), key=len)
+                self.assertEqual(bound, f"{name} {said[name]}")
+        most = {name: f"{int(number) << int(shift or 0) >> 20} MiB" if shift else number for number, shift, name in re.findall(
+            r"^X\(\w+, (?:\(size_t\))?(\d+)(?: << (\d+))?, .*\"(.*)\"\)", (ROOT / "exporter/allowance.h").read_text(encoding="utf-8"), re.M)}
+        self.assertEqual(most, {name: row[1] for row in rows for name in [re.split("[:,;]", row[0])[0]] if name in most})
+
+    def test_a_limit_that_is_too_small_is_said(self):
+        server = self.serve_limited(lambda: resource.setrlimit(resource.RLIMIT_DATA, (40 << 20, 40 << 20)))
+        server.says('level=warn msg="the memory limit is too small')
+        self.assertEqual(server.stop(), 0)
+
+
+class Full(Limited):
+    filled = None  # a history, made once
+
+    def setUp(self):
+        super().setUp()
+        if not Full.filled:
+            self.fill_history()
+            Full.filled = pathlib.Path(self.history).read_bytes()
+        else:
+            pathlib.Path(self.history).write_bytes(Full.filled)
+
+    def fill_history(self):
+        for job in ("job", "long"):
+            done = self.run_job(python_job("for i in range(1 << 20): pass"), job, flags=["--sample.interval=100ms"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            columns = [row[1] for row in history.execute("PRAGMA table_info(sample)")]
+            same = ", ".join(f'"{c}"' for c in columns if c not in ("id", "at"))
+            for run, samples in ((1, SAMPLES), (2, LONG)):
+                last, = history.execute("SELECT max(id) FROM sample WHERE id >> 32 = ?", (run,)).fetchone()
+                history.execute(f"""WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {samples})
+                    INSERT INTO sample (id, at, {same}) SELECT {last} + i, at + i, {same} FROM n, sample WHERE id = {last}""")
+                history.execute("UPDATE run SET samples = samples + ? WHERE id = ?", (samples, run))
+            columns = ",".join(row[1] for row in history.execute("PRAGMA table_info(run)") if row[1] not in ("id", "run_id", "job"))
+            history.execute("WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                            "INSERT INTO job(id, name, runs) SELECT i, 'nightly-' || i, 1 FROM n", (JOBS,))
+            history.execute(f"INSERT INTO run(id, run_id, job, {columns}) SELECT job.id, 'r' || job.id, job.id, {columns} FROM job, "
+                            "(SELECT * FROM run WHERE id = 1) WHERE job.id > 2")
+            history.execute("INSERT INTO job_outcome SELECT id, 'succeeded', 1 FROM job WHERE id > 2")
 
     @staticmethod
     def kills(folder):
@@ -111,11 +149,20 @@ class Limited(Case):
 
     def check(self, limit):
         server, folder = self.limited(limit)
-        self.fill(server)
+        self.fill(server, lambda: self.figures(folder))
         self.assertEqual(self.kills(folder), 0)
         self.assertEqual(server.stop(), 0)
 
-    def fill(self, server):
+    @staticmethod
+    def figures(folder):
+        """For whoever reads the log."""
+        def number(*names):
+            return next((int((folder / name).read_text()) >> 20 for name in names if (folder / name).exists()), None)
+        sockets = re.search(r"^sock (\d+)", (folder / "memory.stat").read_text(), re.M)
+        print(f"{number('memory.max', 'memory.limit_in_bytes')} MiB: at most {number('memory.peak', 'memory.max_usage_in_bytes')} MiB used, "
+              f"{int(sockets[1]) / (1 << 20) if sockets else 0:.1f} MiB in sockets now", flush=True)
+
+    def fill(self, server, when_full=lambda: None):
         """The server lives, and is scraped, while clients ask for everything, and answers again when they are gone."""
         scraped, done = [], threading.Event()
 
@@ -130,6 +177,7 @@ class Limited(Case):
             # Who asked last: all before were answered, refused, or hung up on.
             last = server.get("/series.csv?job_name=job")
             history = server.get("/runs?job_name=job")
+            when_full()
         finally:
             done.set()
             scraper.join()
@@ -143,7 +191,7 @@ class Limited(Case):
         for client in clients:
             client.close()
         for path in ("/series.csv?job_name=job", "/runs?job_name=job&limit=10000", "/report?job_name=long",
-                     "/series?job_name=long&points=5000", "/overview"):
+                     "/series?job_name=long&points=5000", "/jobs?limit=100"):
             wait_until(lambda path=path: server.get(path).status == 200, f"room for {path}")
 
     def test_limit_of_addresses_is_kept(self):
@@ -157,6 +205,10 @@ class Limited(Case):
         refused = server.get("/series.csv?job_name=long")
         self.assertEqual((refused.status, refused.json["error"]["code"]), (422, "too_large"))
         self.assertRegex(refused.json["error"]["message"], r"larger than \S+ MiB, with a memory limit of \S+ MiB; ask for less of it, by from, to$")
+        refused = server.get("/jobs?limit=100000")
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (503, "overloaded"))
+        self.assertRegex(refused.json["error"]["message"], r"no memory left .*; ask for less of it, by limit; or try again")
+        self.assertEqual(len(server.get("/jobs?limit=100").json["jobs"]), 100)
         first = server.get("/series?job_name=long&points=2").json["series"]["at"][0]
         part = server.get(f"/series.csv?job_name=long&to={first}")
         self.assertEqual(part.status, 200)

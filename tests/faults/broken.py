@@ -38,6 +38,19 @@ ROWS = {
     "the counter is closed where others may hide children": (
         "collectors/cgroup_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
         "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
+    "a memory limit is nothing to go by": (
+        "exporter/allowance.c", "	of_addresses = limit == addresses;", "	return;\n	of_addresses = limit == addresses;",
+        "test_faults_memory.py:Full.test_shipped_limits_are_kept"),
+    "what malloc gave out is not looked at": (
+        "exporter/allowance.c", "	if (heap == SIZE_MAX)\n		return false;", "	if (heap)\n		return false;",
+        "test_faults_memory.py:Full.test_shipped_limits_are_kept"),
+    "a list grows on once it was given up": (
+        "exporter/json.c", "allowance_gave_up() || ", "", "unit:allowance"),
+    "a reading goes on once it was given up": (
+        "exporter/history_hold.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
+    "the phases of a run by what one pass has": (
+        "exporter/series_passes.c", "&ret->position, 0, phases_columns, &pass,", "&ret->position, 9, phases_columns, &pass,",
+        "unit:series_passes"),
     "all open files for connections": (
         "exporter/http.c", "		most = l.rlim_cur / 2;", "		most = l.rlim_cur;",
         "test_faults_http.py:Crowd.test_few_open_files_are_shared_with_what_reads_processes"),

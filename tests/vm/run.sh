@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Proves on a real kernel with cgroup v2 (memory, cpu, io, pids, PSI) what is read there: boots Debian's cloud kernel in
 # QEMU without hardware acceleration, with nothing in it but busybox and our programs, and runs prove.sh as its only
-# job. Its exit code is that of prove.sh. Not part of CI: takes root, Debian 12 and about two minutes.
+# job, or tests/e2e/test_faults_memory.py. Its exit code is that of the job. Not part of CI: takes root, Debian 12 and two
+# to six minutes.
 #
-# Usage: tests/vm/run.sh
+# Usage: tests/vm/run.sh [prove|memory]
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
@@ -24,7 +25,7 @@ add_modules "$vm" "$root" virtio_pci virtio_blk
 # Programs with the libraries that they name, at the same places.
 add() {
 	cp -L "$1" "$root/bin/"
-	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' | while read -r library; do
+	ldd "$1" 2>/dev/null | { grep -o '/[^ ]*' || true; } | while read -r library; do
 		mkdir -p "$root${library%/*}"
 		cp -Ln "$library" "$root$library"
 	done
@@ -38,6 +39,24 @@ done
 mv "$root/bin/unshare" "$root/bin/unshare.real"
 cp tests/vm/init "$root/init"
 cp tests/vm/prove.sh "$root/prove.sh"
+if [ "${1:-prove}" = memory ]; then
+	# The test itself, which takes Python.
+	mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/tests" "$root/exporter"
+	cp -rL /usr/lib/python3.11 "$root/usr/lib/"
+	rm -rf "$root"/usr/lib/python3.11/{test,idlelib,tkinter,lib2to3,ensurepip,config-*}
+	for object in "$root"/usr/lib/python3.11/lib-dynload/*.so; do
+		add "$object"
+		rm "$root/bin/${object##*/}"
+	done
+	add /usr/bin/python3
+	mv "$root/bin/python3" "$root/usr/bin/"
+	cp -r tests/e2e tests/accuracy "$root/tests/"
+	cp -r deploy SECURITY.md "$root/"
+	cp exporter/allowance.h "$root/exporter/"
+	cat >"$root/prove.sh" <<-'END'
+		RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_memory.py 2>&1
+	END
+fi
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$vm/initrd"
 truncate -s 64M "$vm/disk"
 

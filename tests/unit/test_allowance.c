@@ -1,0 +1,109 @@
+/* exporter/allowance: what a memory limit comes to, and when an answer is given up. */
+#include "tests/unit/test_main.h"
+
+#include "collectors/base/mem.h"
+#include "exporter/allowance.h"
+#include "exporter/json.h"
+
+#define MIB ((size_t)1 << 20)
+
+static void without_a_limit_all_are_as_large_as_they_may_be(void **state)
+{
+	const struct allowance a = allowance_of(0);
+
+	(void)state;
+	assert_true(a.heap == SIZE_MAX && a.socket == 0);
+#define IS_MOST(field, most, parts, unit, said) assert_true(a.field == (most));
+	ALLOWANCES(IS_MOST)
+	assert_memory_equal(&a, allowance(), sizeof a);
+}
+
+static void no_limit_gives_more_than_none_does_and_a_larger_one_no_less(void **state)
+{
+	struct allowance before = allowance_of(1);
+
+	(void)state;
+	for (uint64_t limit = 1; limit < (uint64_t)1 << 62; limit += limit / 3 + 1) {
+		const struct allowance a = allowance_of(limit);
+
+		assert_true(a.limit == limit && a.heap < limit + 1 && a.heap >= before.heap);
+#define IS_BETWEEN(field, most, parts, unit, said)                                                 \
+	assert_true(a.field >= 1 && a.field <= (most) && a.field >= before.field);
+		ALLOWANCES(IS_BETWEEN)
+		before = a;
+	}
+}
+
+/* What is held at most, and what one answer takes while it is made, is below what malloc may give out. */
+static void all_together_fit(void **state)
+{
+	static const size_t limits[] = {32, 64, 128, 256, 512, 4096};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		const struct allowance a = allowance_of(limits[i] * MIB);
+		size_t held = a.of_samples + a.of_history + a.changes + a.answer;
+
+		assert_true(held + a.making < a.heap);
+		assert_true(a.heap + 2 * a.socket * (a.connections < 512 ? a.connections : 512) <
+			    limits[i] * MIB);
+	}
+}
+
+static void more_than_may_be_given_out_is_too_much(void **state)
+{
+	(void)state;
+	assert_false(allowance_short(SIZE_MAX / 2));
+	allowance_set(64 * MIB);
+	assert_false(allowance_short(0));
+	assert_true(allowance_short(64 * MIB));
+	allowance_set(0);
+}
+
+/* A list stops growing, and goes on being given up once it was, until the next answer. */
+static void an_answer_is_given_up_and_nothing_else(void **state)
+{
+	json_t *array = json_array();
+
+	(void)state;
+	allowance_set(1); /* nothing may be given out */
+	assert_false(allowance_over());
+	for (size_t i = 0; i < 1000; i++)
+		json_push(array, json_num(1));
+	assert_int_equal(json_array_size(array), 1000);
+	allowance_making();
+	for (size_t i = 0; i < 1000; i++)
+		json_push(array, json_num(1));
+	assert_in_range(json_array_size(array), 1000, 1100);
+	allowance_set(0);
+	assert_true(allowance_over());
+	assert_true(allowance_end());
+	allowance_making();
+	assert_false(allowance_over());
+	assert_false(allowance_end());
+	json_decref(array);
+}
+
+static void bytes_are_said_in_mib(void **state)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(64);
+
+	(void)state;
+	allowance_words(&b, 64 * MIB);
+	allowance_words(&b, MIB / 2);
+	assert_string_equal(buf_text(&b), "64 MiB0.5 MiB");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_limit_all_are_as_large_as_they_may_be),
+		cmocka_unit_test(no_limit_gives_more_than_none_does_and_a_larger_one_no_less),
+		cmocka_unit_test(all_together_fit),
+		cmocka_unit_test(more_than_may_be_given_out_is_too_much),
+		cmocka_unit_test(an_answer_is_given_up_and_nothing_else),
+		cmocka_unit_test(bytes_are_said_in_mib),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
