@@ -293,12 +293,17 @@ uint64_t member_shmem(const struct member *m, const struct host *h)
 			    share_of(rss, m->pss_shmem_bytes, then);
 }
 
+static uint64_t reading_clock(const struct host *h)
+{
+	return process_thread_clock() + tree_waits(h->proc).worked_ns;
+}
+
 uint64_t member_read_pss(struct member *m, const struct host *h)
 {
-	uint64_t before = process_thread_clock();
+	uint64_t before = reading_clock(h);
 	struct process_pss p;
 	int code = process_read_pss(h, member_shown_by(m), &p);
-	uint64_t spent = process_thread_clock() - before;
+	uint64_t spent = reading_clock(h) - before;
 
 	m->pss_refused = process_refused(code);
 	if (code == 0) {

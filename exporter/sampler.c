@@ -111,6 +111,12 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
+/* CPU time of looks, in nanoseconds. */
+static uint64_t look_clock(const struct sampler *s)
+{
+	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
+}
+
 /*
  * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
  * has passed as this one took.
@@ -119,7 +125,7 @@ static void row_tick(struct sampler *s, enum purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
 	int64_t now = now_read().mono.ns;
-	uint64_t cpu = process_thread_clock();
+	uint64_t cpu = look_clock(s);
 
 	s->next_row.ns += interval;
 	if (s->next_row.ns <= now) {
@@ -127,7 +133,7 @@ static void row_tick(struct sampler *s, enum purpose purpose)
 		s->next_row.ns = now + interval;
 	}
 	sampler_write_rows(s, sampler_tick(s, purpose), NULL);
-	now = now_read().mono.ns + (int64_t)(process_thread_clock() - cpu);
+	now = now_read().mono.ns + (int64_t)(look_clock(s) - cpu);
 	if (s->next_row.ns < now) {
 		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval);
 		s->next_row.ns = now;

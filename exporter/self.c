@@ -29,8 +29,8 @@ X(FOUND_PROBLEM, .name = "rightsize_job_search_problems", \
   .help = "What went wrong when runs of jobs were looked for: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
   .labels = {"problem"}, .type = METRIC_COUNTER) \
 X(UNANSWERED, .name = "rightsize_processes_unanswered", \
-  .help = "Processes of which nothing is read, because they hang in a file system that does not answer while they execute " \
-	  "a program or map a file", \
+  .help = "Processes that are not read, or not wholly, because a file system does not answer: they hang in it while they " \
+	  "execute a program or map a file, or their program or root is on it", \
   .type = METRIC_GAUGE) \
 X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
   .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
@@ -265,7 +265,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	add_history(&self->sources, out);
 	add_memory(self, host, out);
 	add_limits(out);
-	POINT(out, UNANSWERED, (double)tree_unanswered(host->proc));
+	POINT(out, UNANSWERED, (double)tree_waits(host->proc).unanswered);
 	POINT(out, OPEN_FDS, open_fds(host->proc));
 	struct scan stat;
 	bool known = source_read(&self->stat, host, &stat, NULL) == 0;

@@ -308,9 +308,13 @@ bool tree_answers(struct tree *t, const char *path)
 	return !t->ops->answers || t->ops->answers(t, path);
 }
 
-size_t tree_unanswered(struct tree *t)
+struct tree_waits tree_waits(struct tree *t)
 {
-	return t->ops->unanswered ? t->ops->unanswered(t) : 0;
+	struct tree_waits ret = {0};
+
+	if (t->ops->waits)
+		t->ops->waits(t, &ret);
+	return ret;
 }
 
 struct kept tree_keep(struct tree *t, const char *path)

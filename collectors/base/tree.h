@@ -3,7 +3,7 @@
  * read through a tree. Real directories in production and for --path.procfs fixtures; memory and
  * failing ones in tests (tests/support/).
  *
- * A tree may be used by one thread at a time. Paths are relative, without a leading slash; "" is the
+ * A tree may be used by one thread at a time, that of tree_open by several. Paths are relative, without a leading slash; "" is the
  * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)", also of a file below a process's
  * root ("PID/root/...") that is not of a control group: that process may have put anything there, and tree_foreign reads it.
  */
@@ -34,6 +34,13 @@ struct foreign {
 	void *context;
 };
 
+/* What a tree that leaves out what does not answer tells of that: collectors/base/tree_guard.h. */
+struct tree_waits {
+	size_t unanswered; /* processes that are not read, or not all of them, since they do not answer */
+	uint64_t left_out;  /* readings that gave -ETIMEDOUT, so far */
+	uint64_t worked_ns; /* CPU time of threads that read in the caller's stead, so far */
+};
+
 struct tree_ops {
 	/* Each has the contract of the function of the same name below. */
 	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
@@ -49,7 +56,8 @@ struct tree_ops {
 	int (*keep)(struct tree *, const char *path);
 	ssize_t (*foreign)(struct tree *, const struct foreign *f, char *buf, size_t size);
 	bool (*answers)(struct tree *, const char *path); /* NULL: yes */
-	size_t (*unanswered)(struct tree *);              /* NULL: none */
+	void (*waits)(struct tree *,
+		struct tree_waits *ret); /* NULL: there are none; ret is zeroed */
 	void (*free)(struct tree *);
 };
 
@@ -104,8 +112,7 @@ int64_t tree_size(struct tree *t, const char *path);
 /* False: who reads it, by a kept descriptor as well, may wait for ever. */
 bool tree_answers(struct tree *t, const char *path);
 
-/* Processes of which nothing is read, since they do not answer: collectors/base/tree_guard.h. */
-size_t tree_unanswered(struct tree *t);
+struct tree_waits tree_waits(struct tree *t);
 
 /* Space of the file system at path. May block for ever on a dead network file system: ask first. */
 int tree_space(struct tree *t, const char *path, struct tree_space *ret);

@@ -2,12 +2,10 @@
 #include "collectors/base/tree_guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
@@ -21,19 +19,36 @@
 #define NAP_NS 300000
 /* Lines of status before its number of threads: only a list of thousands of groups is longer. */
 #define STATUS_SIZE 4096
+/* On a busy machine a thread takes some milliseconds to begin. */
+#define QUICK_SECONDS 0.01
+/* Of a process that is to be asked though others hang: some microseconds each. */
+#define THREADS_MAX 256
+
+/* Of each second so much is waited at most. */
+struct budget {
+	struct mono second; /* which began then */
+	double waited_seconds;
+};
+
+/* How may a file be read? */
+enum way {
+	DIRECTLY,
+	BY_THREAD, /* it may be held up */
+	NOT_NOW,   /* it is */
+};
 
 struct guard {
 	struct tree tree;
-	struct tree *inner;
+	struct tree *inner; /* of the asks */
 	struct asks *asks;
-	/* In waiting, of the second that began then. */
-	struct mono second;
-	double waited_seconds;
+	struct budget budget[ASKS_KINDS];
+	uint64_t left_out;
 	bool tells_exec; /* not where no process has a program, as some sandboxes show it */
-	/* What was found harmless a moment ago. */
+	/* What was found out of a process a moment ago. */
 	pid_t pid;
-	bool memory;
 	struct timespec at;
+	enum way way, way_to_memory;
+	bool memory_known;
 };
 
 static struct guard *guard_of(struct tree *t)
@@ -41,7 +56,31 @@ static struct guard *guard_of(struct tree *t)
 	return (struct guard *)(void *)t;
 }
 
-/* ---- may it hang? ---- */
+/* ---- what is waited ---- */
+
+static bool has_waited_enough(struct guard *g, enum asks_kind kind)
+{
+	struct budget *b = &g->budget[kind];
+	struct mono now = now_read().mono;
+
+	if (mono_seconds_between(b->second, now) >= 1)
+		*b = (struct budget){.second = now};
+	return b->waited_seconds >= TREE_GUARD_SHARE;
+}
+
+/* As asks_do. What comes at once may come as often as it likes. */
+static int ask(struct guard *g, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
+	int64_t *ret)
+{
+	double idle_seconds;
+	int code = asks_do(g->asks, kind, calm, pid, w, ret, &idle_seconds);
+
+	if (idle_seconds > QUICK_SECONDS)
+		g->budget[kind].waited_seconds += idle_seconds;
+	return code;
+}
+
+/* ---- is it held up in exec? ---- */
 
 static bool is_in_exec(const struct guard *g, const char *process)
 {
@@ -53,115 +92,93 @@ static bool is_in_exec(const struct guard *g, const char *process)
 	return n > 0 && statm_in_exec(SCAN(text, n));
 }
 
-static bool may_be_mapping(const struct guard *g, const char *process, bool *waits)
+/* What it says does not matter, but that it does. */
+static bool gives(struct guard *g, pid_t pid, const char *file)
 {
-	char path[PATH_SIZE], text[STATUS_SIZE];
+	char path[PATH_SIZE], first;
+	const struct wish w = {.what = WISH_PART, .path = path, .out = &first, .size = 1};
+	double idle_seconds;
+	int64_t n;
 
-	snprintf(path, sizeof path, "%s/status", process);
-	ssize_t n = tree_head(g->inner, path, text, sizeof text);
-
-	return n >= 0 && status_may_map(SCAN(text, n), waits);
+	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
+	return asks_do(g->asks, ASKS_LOCKS, false, pid, &w, &n, &idle_seconds) == 0;
 }
 
-static bool is_held_up(const struct guard *g, const char *process, pid_t pid)
+/*
+ * When it gives them, its lock was let go, which it may take again as we read: the last word is that of statm, which a process
+ * may make up (PR_SET_MM_MAP).
+ */
+static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 
 	for (int i = 0; i < NAPS; i++) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 		if (!is_in_exec(g, process))
-			return false;
+			return DIRECTLY;
 	}
-	return !asks_answered(g->asks, pid, "stat", false) ||
-	       !asks_answered(g->asks, pid, "io", false);
+	if (!gives(g, pid, "stat") || !gives(g, pid, "io"))
+		return NOT_NOW;
+	return is_in_exec(g, process) ? BY_THREAD : DIRECTLY;
 }
 
-/* Who makes itself look so without being held up (PR_SET_MM_MAP) costs no more than this. */
-static bool has_waited_enough(struct guard *g, struct mono now)
+static enum way way_past_exec(struct guard *g, const char *process, pid_t pid)
 {
-	if (mono_seconds_between(g->second, now) >= 1) {
-		g->second = now;
-		g->waited_seconds = 0;
-	}
-	return g->waited_seconds >= TREE_GUARD_SHARE;
-}
-
-static void note_wait(struct guard *g, struct mono begin)
-{
-	g->waited_seconds += mono_seconds_between(begin, now_read().mono);
-}
-
-static bool hangs_in_exec(struct guard *g, const char *process, pid_t pid)
-{
+	if (asks_waits(g->asks, ASKS_LOCKS, pid))
+		return NOT_NOW;
+	if (!g->tells_exec || !is_in_exec(g, process))
+		return DIRECTLY;
+	if (has_waited_enough(g, ASKS_LOCKS))
+		return NOT_NOW;
 	struct mono begin = now_read().mono;
+	enum way ret = after_naps(g, process, pid);
 
-	if (has_waited_enough(g, begin))
-		return true;
-	bool ret = is_held_up(g, process, pid);
-
-	note_wait(g, begin);
+	g->budget[ASKS_LOCKS].waited_seconds += mono_seconds_between(begin, now_read().mono);
 	return ret;
 }
 
-static bool hangs(struct guard *g, const char *process, pid_t pid, bool memory)
-{
-	bool waits = false, full = false;
+/* ---- may it be mapping a file? ---- */
 
-	if (asks_waits(g->asks, pid, &full))
-		return true;
-	if (g->tells_exec && is_in_exec(g, process) && (full || hangs_in_exec(g, process, pid)))
-		return true;
-	return memory && may_be_mapping(g, process, &waits) &&
-	       !asks_answered(g->asks, pid, "cmdline", !waits);
+/* of: "7", or a thread of it, "7/task/8". waits: that thread does, as for a disk. */
+static bool may_be_mapping(const struct guard *g, const char *of, bool *waits)
+{
+	char path[PATH_SIZE], text[STATUS_SIZE];
+
+	*waits = false;
+	snprintf(path, sizeof path, "%s/status", of);
+	ssize_t n = tree_head(g->inner, path, text, sizeof text);
+
+	return n >= 0 && status_may_map(SCAN(text, n), waits);
 }
 
-/* ---- file systems of a process ---- */
+struct threads {
+	const struct guard *guard;
+	const char *folder;
+	unsigned n;
+};
 
-/* "7/root/mnt": of which process; 0: it is below nobody's root. */
-static pid_t below_root_of(const char *path)
+static int find_waiting(void *context, const char *name)
 {
-	struct scan s = SCAN(path, strlen(path));
-	uint64_t pid;
+	struct threads *t = context;
+	char of[PATH_SIZE];
+	bool waits;
 
-	return scan_u64(&s, &pid) && pid <= INT32_MAX && scan_literal(&s, "/root/") ? (pid_t)pid :
-										      0;
+	snprintf(of, sizeof of, "%s/%.20s", t->folder, name);
+	may_be_mapping(t->guard, of, &waits);
+	return waits || ++t->n > THREADS_MAX;
 }
 
-static pid_t program_of(const char *path)
+/* None of its threads waits. */
+static bool is_calm(const struct guard *g, pid_t pid)
 {
-	struct scan s = SCAN(path, strlen(path));
-	uint64_t pid;
+	char folder[PATH_SIZE];
+	struct threads threads = {g, folder, 0};
 
-	return scan_u64(&s, &pid) && pid <= INT32_MAX && scan_literal(&s, "/exe") && scan_end(&s) ?
-		       (pid_t)pid :
-		       0;
+	snprintf(folder, sizeof folder, "%d/task", (int)pid);
+	return tree_list(g->inner, folder, find_waiting, &threads) == 0;
 }
 
-static ssize_t program_head(struct guard *g, pid_t pid, const char *path, char *buf, size_t size)
-{
-	struct mono begin = now_read().mono;
-
-	if (has_waited_enough(g, begin))
-		return -ETIMEDOUT;
-	ssize_t n = asks_head(g->asks, pid, path, buf, size);
-
-	note_wait(g, begin);
-	return n;
-}
-
-static int space_below_root(struct guard *g, pid_t pid, const char *path, struct tree_space *ret)
-{
-	struct mono begin = now_read().mono;
-
-	if (has_waited_enough(g, begin))
-		return -ETIMEDOUT;
-	int code = asks_space(g->asks, pid, path, ret);
-
-	note_wait(g, begin);
-	return code;
-}
-
-/* ---- the tree ---- */
+/* ---- how a file is read ---- */
 
 static bool is_one_of(const char *file, const char *const *names)
 {
@@ -180,131 +197,197 @@ static const char *of_thread(const char *file)
 											  file;
 }
 
+/* What a link of the process leads to, on whatever file system that is. */
+static bool is_of_its_files(const struct wish *w, const char *file)
+{
+	static const char *const links[] = {"exe", "root", "cwd"};
+
+	for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+		size_t len = strlen(links[i]);
+
+		if (strncmp(file, links[i], len) == 0 &&
+			(file[len] == '/' || (file[len] == '\0' && w->what != WISH_LINK)))
+			return true;
+	}
+	return false;
+}
+
 /* Several files of a process are read at once: that is asked about once in a clock's tick, some milliseconds. */
-static bool is_harmless(struct guard *g, const char *path)
+static enum way way_to(struct guard *g, pid_t pid, const char *file)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
 		"mountinfo", "task", "children", "fd", NULL};
 	static const char *const of_memory[] = {"cmdline", "environ", "smaps_rollup", NULL};
-	struct scan s = SCAN(path, strlen(path));
 	struct timespec now;
 	char process[16];
+	bool waits;
+
+	if (is_one_of(of_thread(file), harmless))
+		return DIRECTLY;
+	snprintf(process, sizeof process, "%d", (int)pid);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (g->pid != pid || g->at.tv_sec != now.tv_sec || g->at.tv_nsec != now.tv_nsec) {
+		g->way = way_past_exec(g, process, pid);
+		g->pid = g->way == NOT_NOW ? 0 : pid;
+		g->at = now;
+		g->memory_known = false;
+	}
+	if (g->way != DIRECTLY || !is_one_of(file, of_memory))
+		return g->way;
+	if (!g->memory_known)
+		g->way_to_memory = may_be_mapping(g, process, &waits) ? BY_THREAD : DIRECTLY;
+	g->memory_known = true;
+	return g->way_to_memory;
+}
+
+/* Where others hang, or have taken the time, only who seems not to is asked; and where no thread can be had, read. */
+static int64_t read_held(struct guard *g, pid_t pid, const struct wish *w)
+{
+	int64_t n;
+	int code =
+		has_waited_enough(g, ASKS_LOCKS) ? -ENOSPC : ask(g, ASKS_LOCKS, false, pid, w, &n);
+
+	if (code == -ENOSPC && is_calm(g, pid))
+		code = ask(g, ASKS_LOCKS, true, pid, w, &n);
+	if (code == -EAGAIN && is_calm(g, pid))
+		return wish_do(g->inner, w);
+	return code ? -ETIMEDOUT : n;
+}
+
+static int64_t read_its_files(struct guard *g, pid_t pid, const struct wish *w)
+{
+	int64_t n;
+
+	if (asks_waits(g->asks, ASKS_LOCKS, pid) || has_waited_enough(g, ASKS_FILES) ||
+		ask(g, ASKS_FILES, false, pid, w, &n))
+		return -ETIMEDOUT;
+	return n;
+}
+
+/* "7/stat" is the file "stat" of the process 7. 0: it is of none. */
+static pid_t process_in(const char *path, const char **file)
+{
+	struct scan s = SCAN(path, strlen(path));
 	uint64_t pid;
 
-	if (!scan_u64(&s, &pid) || pid > INT32_MAX || !scan_char(&s, '/') ||
-		is_one_of(of_thread(s.at), harmless))
-		return true;
-	bool memory = is_one_of(s.at, of_memory);
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	bool same =
-		g->pid == (pid_t)pid && g->at.tv_sec == now.tv_sec && g->at.tv_nsec == now.tv_nsec;
-
-	if (same && (g->memory || !memory))
-		return true;
-	snprintf(process, sizeof process, "%d", (int)pid);
-	if (hangs(g, process, (pid_t)pid, memory))
-		return false;
-	g->pid = (pid_t)pid;
-	g->memory = memory || (same && g->memory);
-	g->at = now;
-	return true;
+	if (!scan_u64(&s, &pid) || pid > INT32_MAX || !scan_char(&s, '/'))
+		return 0;
+	*file = s.at;
+	return (pid_t)pid;
 }
+
+static int64_t get_of(struct guard *g, const struct wish *w)
+{
+	const char *file;
+	pid_t pid = process_in(w->path, &file);
+
+	if (!pid)
+		return wish_do(g->inner, w);
+	if (is_of_its_files(w, file))
+		return read_its_files(g, pid, w);
+	switch (way_to(g, pid, file)) {
+	case DIRECTLY:
+		return wish_do(g->inner, w);
+	case BY_THREAD:
+		return read_held(g, pid, w);
+	case NOT_NOW:
+		break;
+	}
+	return -ETIMEDOUT;
+}
+
+static int64_t get(struct tree *t, struct wish w)
+{
+	struct guard *g = guard_of(t);
+	int64_t n = get_of(g, &w);
+
+	g->left_out += n == -ETIMEDOUT;
+	return n;
+}
+
+/* ---- the tree ---- */
 
 static ssize_t guard_read(struct tree *t, const char *path, char *buf, size_t size)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_read(g->inner, path, buf, size) : -ETIMEDOUT;
+	return get(t, (struct wish){.what = WISH_READ, .path = path, .out = buf, .size = size});
 }
 
 static ssize_t guard_read_records(struct tree *t, const char *path, char *buf, size_t size)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_read_records(g->inner, path, buf, size) : -ETIMEDOUT;
+	return get(t, (struct wish){.what = WISH_RECORDS, .path = path, .out = buf, .size = size});
 }
 
 static ssize_t guard_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
-	struct guard *g = guard_of(t);
-	pid_t pid = program_of(path);
-
-	if (!is_harmless(g, path))
-		return -ETIMEDOUT;
-	return pid && from == 0 ? program_head(g, pid, path, buf, size) :
-				  tree_part(g->inner, path, from, buf, size);
+	return get(t,
+		(struct wish){
+			.what = WISH_PART, .path = path, .from = from, .out = buf, .size = size});
 }
 
 static int guard_list(struct tree *t, const char *path,
 	int (*each)(void *context, const char *name), void *context)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_list(g->inner, path, each, context) : -ETIMEDOUT;
+	return (int)get(t,
+		(struct wish){.what = WISH_LIST, .path = path, .each = each, .context = context});
 }
 
 static ssize_t guard_link(struct tree *t, const char *path, char *buf, size_t size)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_link(g->inner, path, buf, size) : -ETIMEDOUT;
+	return get(t, (struct wish){.what = WISH_LINK, .path = path, .out = buf, .size = size});
 }
 
 static int guard_device(struct tree *t, const char *path, uint64_t *ret)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_device(g->inner, path, ret) : -ETIMEDOUT;
+	return (int)get(t,
+		(struct wish){.what = WISH_DEVICE, .path = path, .out = ret, .size = sizeof *ret});
 }
 
 static int64_t guard_size(struct tree *t, const char *path)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? tree_size(g->inner, path) : -ETIMEDOUT;
+	return get(t, (struct wish){.what = WISH_SIZE, .path = path});
 }
 
 static int guard_space(struct tree *t, const char *path, struct tree_space *ret)
 {
-	struct guard *g = guard_of(t);
-
-	pid_t pid = below_root_of(path);
-
-	if (!is_harmless(g, path))
-		return -ETIMEDOUT;
-	return pid ? space_below_root(g, pid, path, ret) : tree_space(g->inner, path, ret);
+	return (int)get(t,
+		(struct wish){.what = WISH_SPACE, .path = path, .out = ret, .size = sizeof *ret});
 }
 
 static int guard_keep(struct tree *t, const char *path)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, path) ? g->inner->ops->keep(g->inner, path) : -ETIMEDOUT;
+	return (int)get(t, (struct wish){.what = WISH_KEEP, .path = path});
 }
 
 static ssize_t guard_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
 {
-	struct guard *g = guard_of(t);
-
-	return is_harmless(g, f->folder) ? tree_foreign(g->inner, f, buf, size) : -ETIMEDOUT;
+	return get(t, (struct wish){.what = WISH_FOREIGN,
+			      .path = f->folder,
+			      .foreign = f,
+			      .out = buf,
+			      .size = size});
 }
 
+/* Whoever keeps it open reads it without a thread. */
 static bool guard_answers(struct tree *t, const char *path)
 {
-	return is_harmless(guard_of(t), path);
+	const char *file;
+	pid_t pid = process_in(path, &file);
+
+	return !pid || way_to(guard_of(t), pid, file) == DIRECTLY;
 }
 
-static size_t guard_unanswered(struct tree *t)
+static void guard_waits(struct tree *t, struct tree_waits *ret)
 {
-	return asks_unanswered(guard_of(t)->asks);
+	struct guard *g = guard_of(t);
+
+	asks_tell(g->asks, ret);
+	ret->left_out += g->left_out;
 }
 
 static void guard_free(struct tree *t)
 {
 	struct guard *g = guard_of(t);
 
-	tree_free(g->inner);
 	asks_done(g->asks);
 	free(g);
 }
@@ -321,30 +404,27 @@ static const struct tree_ops guard_ops = {
 	.keep = guard_keep,
 	.foreign = guard_foreign,
 	.answers = guard_answers,
-	.unanswered = guard_unanswered,
+	.waits = guard_waits,
 	.free = guard_free,
 };
+
+struct tree *tree_guard_take(struct tree *inner)
+{
+	struct guard *g = xcalloc(1, sizeof *g);
+
+	g->tree.ops = &guard_ops;
+	g->inner = inner;
+	g->asks = asks_new(inner);
+	g->tells_exec = !is_in_exec(g, "self");
+	return &g->tree;
+}
 
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e)
 {
 	struct tree *inner = NULL;
 	int code = tree_open(&inner, directory, e);
 
-	if (code)
-		return code;
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0) {
-		code = err_system(e, -errno, "open directory %s", directory);
-		tree_free(inner);
-		return code;
-	}
-	struct guard *g = xcalloc(1, sizeof *g);
-
-	g->tree.ops = &guard_ops;
-	g->inner = inner;
-	g->asks = asks_new(fd);
-	g->tells_exec = !is_in_exec(g, "self");
-	*ret = &g->tree;
-	return 0;
+	if (code == 0)
+		*ret = tree_guard_take(inner);
+	return code;
 }

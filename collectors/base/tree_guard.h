@@ -6,26 +6,36 @@
  *   maps, and in newer kernels stat, exe, fd and ns wait for it.
  * - mmap_lock (Documentation/mm/process_addrs.rst): held while a file is mapped. cmdline, environ and smaps_rollup wait.
  *
- * Files that wait for neither (statm, status) tell whether that may be so. Then a thread asks first, and the process is
- * left out while it has no answer. Before what is kept open is read, tree_answers has to be
- * asked.
+ * Files that wait for neither (statm, status) tell whether that may be so. Then a thread reads what is wanted, and the process is
+ * left out while it has no answer. Before what is kept open is read, tree_answers has to be asked.
  *
- * A process may also have a file system that does not answer below its root (PID/root/...) or under its program (PID/exe),
- * by names under which no mount table tells of it (chroot(2) in a user namespace, an overlay of a FUSE): a thread reads these.
+ * A process may also have a file system that does not answer under its program or below its root and folder (PID/exe, PID/root/...,
+ * PID/cwd/...), by names under which no mount table tells of it (chroot(2) in a user namespace, an overlay of a FUSE): a thread
+ * reads all that these links lead to.
+ *
+ * What is left out is -ETIMEDOUT, and may be there the next time.
  */
 #ifndef BASE_TREE_GUARD_H
 #define BASE_TREE_GUARD_H
 
 #include "collectors/base/tree.h"
 
-/* So many threads wait for an answer at most, and as many for file systems; while all do, what may hang is not asked. */
+/* So many threads wait for processes at most, and as many for file systems. */
 #define TREE_GUARD_THREADS 8
-/* So long a reader waits for a thread. */
+/* While all those wait for processes, so many more for others none of whose threads waits for anything. */
+#define TREE_GUARD_CALM 4
+/* So long a reader waits for a thread that does nothing. */
 #define TREE_GUARD_SECONDS 0.1
-/* Of each second it waits no longer than that, and one more time, for who may be in exec and for file systems; the others are left out. */
+/*
+ * Of each second it waits no longer than that, and one more time, for processes, and likewise for file systems; then it does so
+ * only for processes none of whose threads waits for anything.
+ */
 #define TREE_GUARD_SHARE 0.25
 
-/* As tree_open; what is not answered is -ETIMEDOUT. */
+/* Of a directory of this machine. */
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e);
+
+/* Of any tree that several threads may use; the last of them frees it. */
+struct tree *tree_guard_take(struct tree *inner);
 
 #endif

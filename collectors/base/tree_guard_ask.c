@@ -1,50 +1,181 @@
 #include "collectors/base/tree_guard_ask.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/space.h"
 #include "collectors/base/thread.h"
 #include "collectors/base/tree_guard.h"
 
 #define STACK_SIZE (64 * 1024)
+/* A process may have put a folder without end below its root. */
+#define NAMES_MAX (1u << 20)
+/* Who works so long in TREE_GUARD_SECONDS is slow, and does not hang: the pages of a large process are many. */
+#define WORKS_NS 5000000
 
-/* What is asked for; each kind has threads of its own, so that it does not take those of the other. */
-enum kind { OF_LOCKS, OF_FILES, KINDS };
+#define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
 
 struct asks {
-	int fd;
+	struct tree *tree;
 	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t answered;
+	pthread_cond_t told;
 	unsigned users;
-	pid_t waits_for[KINDS][TREE_GUARD_THREADS]; /* by thread; 0: there is none */
+	pid_t waits_for[ASKS_KINDS][PLACES]; /* by thread; 0: there is none */
+	uint64_t worked_ns;
 };
 
 /* One question; of whoever asks until that leaves, then of the thread. */
 struct question {
 	struct asks *asks;
 	pid_t *waits_for;
-	void (*work)(struct question *q);
-	char *path;
+	pthread_t thread;
+	struct wish wish; /* whatever it points to is of the question */
+	struct foreign foreign;
+	struct buf names;
 	bool answered, left;
-	size_t size;
-	ssize_t n; /* what the work returned */
-	struct tree_space space;
-	char head[ASKS_HEAD_MAX];
+	int64_t n;
+	uint64_t worked_ns;
+	/* What the thread wants to know: may files on this mount be asked for? */
+	bool wonders, allowed;
+	uint64_t mount;
 };
+
+/* ---- a wish ---- */
+
+int64_t wish_do(struct tree *t, const struct wish *w)
+{
+	switch (w->what) {
+	case WISH_READ:
+		return tree_read(t, w->path, w->out, w->size);
+	case WISH_RECORDS:
+		return tree_read_records(t, w->path, w->out, w->size);
+	case WISH_PART:
+		return tree_part(t, w->path, w->from, w->out, w->size);
+	case WISH_LIST:
+		return tree_list(t, w->path, w->each, w->context);
+	case WISH_LINK:
+		return tree_link(t, w->path, w->out, w->size);
+	case WISH_DEVICE:
+		return tree_device(t, w->path, w->out);
+	case WISH_SIZE:
+		return tree_size(t, w->path);
+	case WISH_SPACE:
+		return tree_space(t, w->path, w->out);
+	case WISH_KEEP:
+		return t->ops->keep(t, w->path);
+	case WISH_FOREIGN:
+		return tree_foreign(t, w->foreign, w->out, w->size);
+	}
+	return -EINVAL;
+}
+
+static size_t bytes_of(const struct wish *w, int64_t n)
+{
+	switch (w->what) {
+	case WISH_READ:
+	case WISH_RECORDS:
+	case WISH_LINK:
+		return n < 0 ? 0 : (size_t)n + 1;
+	case WISH_PART:
+	case WISH_FOREIGN:
+		return n < 0 ? 0 : (size_t)n;
+	case WISH_DEVICE:
+	case WISH_SPACE:
+		return n < 0 ? 0 : w->size;
+	case WISH_LIST:
+	case WISH_SIZE:
+	case WISH_KEEP:
+		break;
+	}
+	return 0;
+}
+
+static int add_name(void *context, const char *name)
+{
+	struct buf *names = context;
+
+	buf_add(names, name, strlen(name) + 1);
+	return names->full ? -EFBIG : 0;
+}
+
+static int tell_names(const struct question *q, const struct wish *w)
+{
+	const char *at = buf_text(&q->names), *end = at + q->names.len;
+	int code = (int)q->n;
+
+	for (; code == 0 && at < end; at += strlen(at) + 1)
+		code = w->each(w->context, at);
+	return code;
+}
+
+/* ---- questions ---- */
+
+static bool ask_back(void *context, uint64_t mount)
+{
+	struct question *q = context;
+	struct asks *a = q->asks;
+
+	pthread_mutex_lock(&a->lock);
+	q->mount = mount;
+	q->wonders = !q->left;
+	q->allowed = false;
+	pthread_cond_broadcast(&a->told);
+	while (q->wonders)
+		pthread_cond_wait(&a->told, &a->lock);
+	bool ret = q->allowed;
+
+	pthread_mutex_unlock(&a->lock);
+	return ret;
+}
+
+static struct question *question_of(struct asks *a, const struct wish *w)
+{
+	struct question *q = xcalloc(1, sizeof *q);
+
+	q->asks = a;
+	q->wish = *w;
+	q->wish.path = xstrdup(w->path);
+	q->wish.out = w->size ? xmalloc(w->size) : NULL;
+	if (w->what == WISH_LIST) {
+		q->names = BUF_MAX(NAMES_MAX);
+		q->wish.each = add_name;
+		q->wish.context = &q->names;
+	}
+	if (w->what == WISH_FOREIGN) {
+		q->foreign = *w->foreign;
+		q->foreign.folder = q->wish.path;
+		q->foreign.path = xstrdup(w->foreign->path);
+		q->foreign.allows = ask_back;
+		q->foreign.context = q;
+		q->wish.foreign = &q->foreign;
+	}
+	return q;
+}
 
 static void question_free(struct question *q)
 {
-	free(q->path);
+	free((char *)(uintptr_t)q->wish.path);
+	free((char *)(uintptr_t)q->foreign.path);
+	free(q->wish.out);
+	buf_done(&q->names);
 	free(q);
 }
+
+/* Nobody waits for what was found. */
+static void question_drop(struct question *q)
+{
+	int fd = q->wish.what == WISH_KEEP && q->n >= 0 ? (int)q->n : -1;
+
+	closep(&fd);
+	question_free(q);
+}
+
+/* ---- the threads ---- */
 
 /* Locked; unlocks. */
 static void leave(struct asks *a)
@@ -54,23 +185,23 @@ static void leave(struct asks *a)
 	pthread_mutex_unlock(&a->lock);
 	if (!last)
 		return;
-	close(a->fd);
-	pthread_cond_destroy(&a->answered);
+	tree_free(a->tree);
+	pthread_cond_destroy(&a->told);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
 
-struct asks *asks_new(int fd)
+struct asks *asks_new(struct tree *t)
 {
 	struct asks *a = xcalloc(1, sizeof *a);
 	pthread_condattr_t attributes;
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->answered, &attributes);
+	pthread_cond_init(&a->told, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&a->lock, NULL);
-	a->fd = fd;
+	a->tree = t;
 	a->users = 1;
 	return a;
 }
@@ -81,168 +212,163 @@ void asks_done(struct asks *a)
 	leave(a);
 }
 
-/* ---- the threads ---- */
+static uint64_t cpu_ns(clockid_t clock)
+{
+	struct timespec t = {0};
 
-static void *ask(void *context)
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void *answer(void *context)
 {
 	struct question *q = context;
 	struct asks *a = q->asks;
 
-	q->work(q);
+	q->n = wish_do(a->tree, &q->wish);
+	q->worked_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_lock(&a->lock);
+	a->worked_ns += q->worked_ns;
 	*q->waits_for = 0;
 	q->answered = true;
 	if (q->left)
-		question_free(q);
-	pthread_cond_broadcast(&a->answered);
+		question_drop(q);
+	pthread_cond_broadcast(&a->told);
 	leave(a);
 	return NULL;
 }
 
-/* Locked. NULL: there is none, or it has not answered an earlier one. */
-static pid_t *free_place(struct asks *a, enum kind kind, pid_t pid)
+/* Locked. */
+static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, pid_t **ret)
 {
-	pid_t *ret = NULL;
+	int code = -ENOSPC;
 
-	for (size_t i = 0; i < TREE_GUARD_THREADS; i++) {
+	for (size_t i = 0; i < PLACES; i++) {
 		pid_t *place = &a->waits_for[kind][i];
 
 		if (*place == pid)
-			return NULL;
-		if (!*place)
-			ret = place;
+			return -EBUSY;
+		if (*place || (i >= TREE_GUARD_THREADS && !calm) || code == 0)
+			continue;
+		*ret = place;
+		code = 0;
 	}
-	return ret;
-}
-
-/* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */
-static int await(struct asks *a, struct question *q)
-{
-	struct timespec until = monotonic_after(TREE_GUARD_SECONDS);
-
-	while (!q->answered)
-		if (pthread_cond_timedwait(&a->answered, &a->lock, &until))
-			break;
-	q->left = !q->answered;
-	return q->answered ? 0 : -ETIMEDOUT;
-}
-
-/* Locked. As await; -EBUSY: no place, or it was not answered before; -EAGAIN: no thread. Then q is still the caller's. */
-static int begin(struct asks *a, enum kind kind, pid_t pid, struct question *q)
-{
-	pthread_t thread;
-
-	q->asks = a;
-	q->waits_for = free_place(a, kind, pid);
-	if (!q->waits_for)
-		return -EBUSY;
-	if (thread_start(&thread, "asks a process", STACK_SIZE, ask, q, NULL))
-		return -EAGAIN;
-	pthread_detach(thread);
-	*q->waits_for = pid;
-	a->users++;
-	return await(a, q);
-}
-
-static struct question *question_of(const char *path, void (*work)(struct question *q))
-{
-	struct question *q = xcalloc(1, sizeof *q);
-
-	q->path = xstrdup(path);
-	q->work = work;
-	return q;
-}
-
-static int put(struct asks *a, enum kind kind, pid_t pid, struct question *q)
-{
-	pthread_mutex_lock(&a->lock);
-	int code = begin(a, kind, pid, q);
-
-	pthread_mutex_unlock(&a->lock);
 	return code;
 }
 
-static void read_some(struct question *q)
+/* Locked, but not while the caller's function is asked. */
+static void tell_mount(struct asks *a, struct question *q, const struct foreign *f)
 {
-	AUTO(closep) int fd = openat(q->asks->fd, q->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	uint64_t mount = q->mount;
 
-	q->n = fd < 0 ? -1 : pread(fd, q->head, q->size, 0);
-	if (q->n < 0)
-		q->n = -errno;
-}
+	pthread_mutex_unlock(&a->lock);
+	bool allowed = f->allows(f->context, mount);
 
-static void find_space(struct question *q)
-{
-	q->n = space_at(q->asks->fd, q->path, &q->space);
-}
-
-/* ---- what is asked ---- */
-
-bool asks_waits(struct asks *a, pid_t pid, bool *full)
-{
-	bool ret = false;
-
-	*full = true;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < TREE_GUARD_THREADS; i++) {
-		ret = ret || a->waits_for[OF_LOCKS][i] == pid;
-		*full = *full && a->waits_for[OF_LOCKS][i];
+	q->allowed = allowed;
+	q->wonders = false;
+	pthread_cond_broadcast(&a->told);
+}
+
+/* Locked; it has not answered, and so is there. */
+static uint64_t worked_by(const struct question *q)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(q->thread, &clock) == 0 ? cpu_ns(clock) : 0;
+}
+
+/* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */
+static int await(struct asks *a, struct question *q, const struct wish *w)
+{
+	uint64_t worked = 0, before;
+	int code = 0;
+
+	do {
+		struct timespec until = monotonic_after(TREE_GUARD_SECONDS);
+
+		code = 0;
+		while (!q->answered && !q->wonders && !code)
+			code = pthread_cond_timedwait(&a->told, &a->lock, &until);
+		if (q->wonders)
+			tell_mount(a, q, w->foreign);
+		else if (!q->answered) {
+			before = worked;
+			worked = worked_by(q);
+			q->left = worked - before < WORKS_NS;
+		}
+	} while (!q->answered && !q->left);
+	return q->left ? -ETIMEDOUT : 0;
+}
+
+/* Locked. As asks_do; after -ETIMEDOUT q is the thread's. */
+static int begin(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, struct question *q,
+	const struct wish *w)
+{
+	int code = find_place(a, kind, calm, pid, &q->waits_for);
+
+	if (code)
+		return code;
+	if (thread_start(&q->thread, "asks a process", STACK_SIZE, answer, q, NULL))
+		return -EAGAIN;
+	pthread_detach(q->thread);
+	*q->waits_for = pid;
+	a->users++;
+	return await(a, q, w);
+}
+
+int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
+	int64_t *ret, double *idle_seconds)
+{
+	struct question *q = question_of(a, w);
+	struct mono start = now_read().mono;
+
+	pthread_mutex_lock(&a->lock);
+	int code = begin(a, kind, calm, pid, q, w);
+
+	pthread_mutex_unlock(&a->lock);
+	*idle_seconds = mono_seconds_between(start, now_read().mono);
+	if (code == -ETIMEDOUT)
+		return code;
+	if (code == 0) {
+		*idle_seconds -= (double)q->worked_ns / 1e9;
+		if (w->size)
+			memcpy(w->out, q->wish.out, bytes_of(w, q->n));
+		*ret = w->what == WISH_LIST ? tell_names(q, w) : q->n;
 	}
+	question_free(q);
+	return code;
+}
+
+/* ---- who waits ---- */
+
+/* Locked. */
+static bool is_waiting(const struct asks *a, enum asks_kind kind, pid_t pid)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		if (a->waits_for[kind][i] == pid)
+			return true;
+	return false;
+}
+
+bool asks_waits(struct asks *a, enum asks_kind kind, pid_t pid)
+{
+	pthread_mutex_lock(&a->lock);
+	bool ret = is_waiting(a, kind, pid);
+
 	pthread_mutex_unlock(&a->lock);
 	return ret;
 }
 
-size_t asks_unanswered(struct asks *a)
+void asks_tell(struct asks *a, struct tree_waits *ret)
 {
-	size_t n = 0;
-
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < TREE_GUARD_THREADS; i++)
-		n += a->waits_for[OF_LOCKS][i] != 0;
+	for (size_t i = 0; i < PLACES; i++) {
+		pid_t of_files = a->waits_for[ASKS_FILES][i];
+
+		ret->unanswered += a->waits_for[ASKS_LOCKS][i] != 0;
+		ret->unanswered += of_files && !is_waiting(a, ASKS_LOCKS, of_files);
+	}
+	ret->worked_ns += a->worked_ns;
 	pthread_mutex_unlock(&a->lock);
-	return n;
-}
-
-bool asks_answered(struct asks *a, pid_t pid, const char *file, bool otherwise)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	struct question *q = question_of(path, read_some);
-
-	/* What it says does not matter, but that it does. */
-	q->size = 1;
-	int code = put(a, OF_LOCKS, pid, q);
-
-	if (code != -ETIMEDOUT)
-		question_free(q);
-	return code == -EAGAIN ? otherwise : code == 0;
-}
-
-ssize_t asks_head(struct asks *a, pid_t pid, const char *path, char *buf, size_t size)
-{
-	struct question *q = question_of(path, read_some);
-
-	q->size = size < ASKS_HEAD_MAX ? size : ASKS_HEAD_MAX;
-	int code = put(a, OF_FILES, pid, q);
-	ssize_t n = code ? -ETIMEDOUT : q->n;
-
-	if (n > 0)
-		memcpy(buf, q->head, (size_t)n);
-	if (code != -ETIMEDOUT)
-		question_free(q);
-	return n;
-}
-
-int asks_space(struct asks *a, pid_t pid, const char *path, struct tree_space *ret)
-{
-	struct question *q = question_of(path, find_space);
-	int code = put(a, OF_FILES, pid, q);
-	int n = code ? -ETIMEDOUT : (int)q->n;
-
-	if (n == 0)
-		*ret = q->space;
-	if (code != -ETIMEDOUT)
-		question_free(q);
-	return n;
 }

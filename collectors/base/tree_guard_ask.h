@@ -1,7 +1,7 @@
 /*
- * Threads that ask for a file of a process which may never be given. They may outlive whoever started them: who leaves last
- * frees what they share. Each function waits TREE_GUARD_SECONDS at most, and not at all while the same process has not
- * answered the same kind of question.
+ * Threads that read in somebody's stead what may never be given. They may outlive whoever started them: who leaves last frees
+ * what they share. Nobody waits for one longer than TREE_GUARD_SECONDS in which it does nothing, and not at all while the same
+ * process has not answered the same kind of question.
  */
 #ifndef BASE_TREE_GUARD_ASK_H
 #define BASE_TREE_GUARD_ASK_H
@@ -11,30 +11,53 @@
 
 #include "collectors/base/tree.h"
 
+/* Something to be done with a tree: the function of that name, whose contract each has. */
+struct wish {
+	enum wish_what {
+		WISH_READ,
+		WISH_RECORDS,
+		WISH_PART,
+		WISH_LIST,
+		WISH_LINK,
+		WISH_DEVICE,
+		WISH_SIZE,
+		WISH_SPACE,
+		WISH_KEEP,
+		WISH_FOREIGN,
+	} what;
+	const char *path;
+	uint64_t from;
+	void *out; /* what is told beside the code: a text, a struct tree_space, a device */
+	size_t size;
+	int (*each)(void *context, const char *name);
+	void *context;
+	const struct foreign *foreign;
+};
+
+int64_t wish_do(struct tree *t, const struct wish *w);
+
+/* What may hold an answer back; each has threads of its own, so that it does not take those of the other. */
+enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
+
 struct asks;
 
-/* Paths are below fd, which is taken. One thread uses it. */
-struct asks *asks_new(int fd);
+/* t is taken; several threads use it at once. The asks themselves are for one. */
+struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
-/* ---- locks of a process: a file of it, of which only counts that it comes ---- */
+/*
+ * 0: it was done, and ret is what wish_do gave; idle_seconds: for so long nobody worked at it. -ETIMEDOUT: not yet, -EBUSY: nor
+ * what was asked about the process before, -ENOSPC: nor have TREE_GUARD_THREADS others (and calm: TREE_GUARD_CALM of those who
+ * were calm), -EAGAIN: no thread can be had. A list's names and the mounts of a foreign file are told to the caller's functions,
+ * by the caller's thread.
+ */
+int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
+	int64_t *ret, double *idle_seconds);
 
-/* Has it no answer yet? full: nor have TREE_GUARD_THREADS others. */
-bool asks_waits(struct asks *a, pid_t pid, bool *full);
+/* Has it no answer yet? */
+bool asks_waits(struct asks *a, enum asks_kind kind, pid_t pid);
 
-/* Without a thread (there may be no room for one more process) nobody knows: otherwise. */
-bool asks_answered(struct asks *a, pid_t pid, const char *file, bool otherwise);
-
-/* Processes without an answer. */
-size_t asks_unanswered(struct asks *a);
-
-/* ---- file systems of a process: -ETIMEDOUT, there is no answer, or no thread to ask with ---- */
-
-/* As tree_head; ASKS_HEAD_MAX bytes at most. */
-#define ASKS_HEAD_MAX 4096
-ssize_t asks_head(struct asks *a, pid_t pid, const char *path, char *buf, size_t size);
-
-/* As tree_space. */
-int asks_space(struct asks *a, pid_t pid, const char *path, struct tree_space *ret);
+/* But for what of it the asks do not know. */
+void asks_tell(struct asks *a, struct tree_waits *ret);
 
 #endif

@@ -1,157 +1,89 @@
-/*
- * collectors/base/tree_guard: processes that do not answer hold nobody up. Here a FIFO without a writer is what never answers:
- * whoever opens it, as the tree's threads do, waits for one.
- */
+/* collectors/base/tree_guard: processes that do not answer hold nobody up. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "collectors/base/tree_guard.h"
+#include "tests/support/gated_tree.h"
 
-#define IN_EXEC  "1 1 0 0 0 1 0\n"
-#define RUNNING  "900 300 200 40 0 90 0\n"
-#define SLEEPER  "Name:\tx\nState:\tS (sleeping)\nThreads:\t1\n"
-#define MAPPING  "Name:\tx\nState:\tD (disk sleep)\nThreads:\t1\n"
-#define THREADED "Name:\tx\nState:\tS (sleeping)\nThreads:\t2\n"
-
-struct world {
-	char path[64];
-	int top;
-	struct tree *tree;
-};
-
-static void put(const struct world *w, const char *path, const char *text)
-{
-	int fd = openat(w->top, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
-
-static void put_process(const struct world *w, int pid, const char *statm, const char *status,
-	const char *fifo)
-{
-	static const char *const files[] = {"stat", "io", "cmdline", "environ"};
-	char path[64];
-
-	snprintf(path, sizeof path, "%d", pid);
-	assert_int_equal(mkdirat(w->top, path, 0700), 0);
-	snprintf(path, sizeof path, "%d/statm", pid);
-	put(w, path, statm);
-	snprintf(path, sizeof path, "%d/status", pid);
-	put(w, path, status);
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		snprintf(path, sizeof path, "%d/%s", pid, files[i]);
-		if (fifo && strcmp(fifo, files[i]) == 0)
-			assert_int_equal(mkfifoat(w->top, path, 0600), 0);
-		else
-			put(w, path, files[i]);
-	}
-}
-
+/* Longer than a tick of the clock: what was found out a moment ago is forgotten. */
 static void nap(void)
 {
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-/* Those who wait for the FIFO find it empty; afterwards nobody waits for it. */
-static void answer(const struct world *w, const char *path)
+static size_t unanswered(const struct gated_world *w)
 {
-	int fd = openat(w->top, path, O_WRONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(unlinkat(w->top, path, 0), 0);
-	put(w, path, "answer");
-	close(fd);
-	for (int i = 0; i < 1000 && tree_unanswered(w->tree); i++)
-		nap();
+	return tree_waits(w->tree).unanswered;
 }
 
-static ssize_t get(const struct world *w, const char *path)
+static ssize_t get(const struct gated_world *w, const char *path)
 {
 	char text[256];
 
 	return tree_read(w->tree, path, text, sizeof text);
 }
 
-static struct world *world_of(const char *self)
+static ssize_t get_of(const struct gated_world *w, int pid, const char *file)
 {
-	struct world *w = xcalloc(1, sizeof *w);
+	char path[64];
 
-	snprintf(w->path, sizeof w->path, "/tmp/rightsize-test-XXXXXX");
-	assert_non_null(mkdtemp(w->path));
-	w->top = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(mkdirat(w->top, "self", 0700), 0);
-	put(w, "self/statm", self);
-	put_process(w, 8, RUNNING, SLEEPER, NULL);
-	assert_int_equal(tree_guard_open(&w->tree, w->path, NULL), 0);
-	return w;
+	snprintf(path, sizeof path, "%d/%s", pid, file);
+	return get(w, path);
 }
 
-static int drop(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	(void)st;
-	(void)kind;
-	(void)where;
-	return remove(path);
-}
-
-static void world_free(struct world *w)
-{
-	tree_free(w->tree);
-	close(w->top);
-	nftw(w->path, drop, 8, FTW_DEPTH | FTW_PHYS);
-	free(w);
-}
+/* ---- exec ---- */
 
 static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 {
-	static const char *const files[] = {"stat", "io"};
+	static const char *const files[] = {"7/stat", "7/io"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		struct world *w = world_of(RUNNING);
-		char path[64];
+		struct gated_world *w = gated_world_new(RUNNING);
 
-		snprintf(path, sizeof path, "7/%s", files[i]);
-		put_process(w, 7, IN_EXEC, SLEEPER, files[i]);
+		put_gated(w, 7, IN_EXEC, SLEEPER);
+		gate_shut(files[i]);
 		assert_int_equal(get(w, "7/stat"), -ETIMEDOUT);
 		assert_int_equal(get(w, "7/io"), -ETIMEDOUT);
-		assert_int_equal(tree_keep(w->tree, path).fd, -1);
-		assert_false(tree_answers(w->tree, path));
+		assert_int_equal(get(w, "7/exe"), -ETIMEDOUT);
+		assert_int_equal(tree_keep(w->tree, files[i]).fd, -1);
+		assert_false(tree_answers(w->tree, files[i]));
 		assert_true(tree_answers(w->tree, "8/stat"));
-		assert_int_equal(tree_unanswered(w->tree), 1);
+		assert_int_equal(unanswered(w), 1);
 		/* What waits for nothing can be read all the same, and so can others. */
 		assert_true(get(w, "7/status") > 0);
 		assert_true(get(w, "8/stat") > 0);
-		answer(w, path);
-		assert_int_equal(tree_unanswered(w->tree), 0);
-		assert_true(get(w, path) > 0);
-		world_free(w);
+		gate_open(w);
+		assert_true(get(w, files[i]) > 0);
+		gated_world_free(w);
 	}
 }
 
+/* Its lock was let go once, which says nothing of the next moment: a thread reads it, and no descriptor that is kept. */
 static void one_in_the_middle_of_an_exec_that_goes_on_is_read(void **state)
 {
-	struct world *w = world_of(RUNNING);
+	struct gated_world *w = gated_world_new(RUNNING);
 
 	(void)state;
-	put_process(w, 7, IN_EXEC, SLEEPER, NULL);
-	assert_true(get(w, "7/stat") > 0);
-	assert_true(get(w, "7/cmdline") > 0);
-	assert_int_equal(tree_unanswered(w->tree), 0);
-	world_free(w);
+	put_gated(w, 7, IN_EXEC, SLEEPER);
+	assert_int_equal(get(w, "7/stat"), strlen("stat"));
+	assert_int_equal(get(w, "7/cmdline"), strlen("cmdline"));
+	assert_false(tree_answers(w->tree, "7/stat"));
+	assert_int_equal(unanswered(w), 0);
+	put_file(w, "7/statm", RUNNING);
+	nap();
+	assert_true(tree_answers(w->tree, "7/stat"));
+	gated_world_free(w);
 }
+
+/* ---- mapping ---- */
 
 static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 {
@@ -159,119 +91,307 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(status); i++) {
-		struct world *w = world_of(RUNNING);
+		struct gated_world *w = gated_world_new(RUNNING);
 
-		put_process(w, 7, RUNNING, status[i], "cmdline");
+		put_gated(w, 7, RUNNING, status[i]);
+		gate_shut("7/cmdline");
 		assert_true(get(w, "7/stat") > 0);
 		assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
 		assert_int_equal(get(w, "7/environ"), -ETIMEDOUT);
 		assert_true(get(w, "8/cmdline") > 0);
-		answer(w, "7/cmdline");
+		gate_open(w);
 		assert_true(get(w, "7/cmdline") > 0);
-		world_free(w);
+		gated_world_free(w);
 	}
 }
+
+/* Its lock may be taken at any moment, so nothing of that is read by who would wait for it. */
+static void memory_of_threads_is_read_by_a_thread(void **state)
+{
+	static const char *const files[] = {"cmdline", "environ", "smaps_rollup"};
+	struct gated_world *w = gated_world_new(RUNNING);
+	char text[64], path[32];
+
+	(void)state;
+	put_gated(w, 7, RUNNING, THREADED);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		size_t len = strlen(files[i]);
+
+		snprintf(path, sizeof path, "7/%s", files[i]);
+		nap();
+		gate_passed();
+		assert_int_equal(tree_read(w->tree, path, text, sizeof text), len);
+		assert_string_equal(text, files[i]);
+		assert_int_equal(gate_passed(), 2); /* statm, status */
+		assert_int_equal(tree_read(w->tree, path, text, len), -EFBIG);
+		assert_int_equal(tree_part(w->tree, path, 2, text, 3), 3);
+		assert_memory_equal(text, files[i] + 2, 3);
+		assert_int_equal(tree_part(w->tree, path, len, text, 3), 0);
+	}
+	gate_passed();
+	nap();
+	assert_true(get(w, "8/cmdline") > 0);
+	assert_int_equal(gate_passed(), 3);
+	gated_world_free(w);
+}
+
+/* The pages of a large process are many. */
+static void one_that_is_slow_is_waited_for(void **state)
+{
+	struct gated_world *w = gated_world_new(RUNNING);
+	uint64_t before = tree_waits(w->tree).worked_ns;
+
+	(void)state;
+	put_gated(w, 7, RUNNING, THREADED);
+	gate_slow("7/smaps_rollup", 3 * TREE_GUARD_SECONDS);
+	assert_int_equal(get(w, "7/smaps_rollup"), strlen("smaps_rollup"));
+	gate_slow(NULL, 0);
+	assert_true(tree_waits(w->tree).worked_ns - before >=
+		    (uint64_t)(3 * TREE_GUARD_SECONDS * 1e9));
+	gated_world_free(w);
+}
+
+/* ---- files of a process ---- */
 
 static void a_program_that_does_not_come_says_nothing_of_its_process(void **state)
 {
-	struct world *w = world_of(RUNNING);
+	struct gated_world *w = gated_world_new(RUNNING);
 	char head[8];
 
 	(void)state;
-	put_process(w, 7, RUNNING, SLEEPER, NULL);
-	put(w, "8/exe", "program");
-	assert_int_equal(mkfifoat(w->top, "7/exe", 0600), 0);
-	for (int i = 0; i < 2; i++)
+	put_gated(w, 7, RUNNING, SLEEPER);
+	gate_shut("7/exe");
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(tree_waits(w->tree).left_out, i);
 		assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), -ETIMEDOUT);
-	assert_int_equal(tree_unanswered(w->tree), 0);
+	}
+	assert_int_equal(unanswered(w), 1);
 	assert_true(get(w, "7/stat") > 0);
-	assert_int_equal(tree_head(w->tree, "8/exe", head, sizeof head), 7);
-	assert_memory_equal(head, "program", 7);
+	assert_int_equal(tree_head(w->tree, "8/exe", head, sizeof head), 3);
+	assert_memory_equal(head, "exe", 3);
 	assert_int_equal(tree_head(w->tree, "9/exe", head, sizeof head), -ENOENT);
-	/* Whoever waits for the FIFO has it answered, or else would wait when the world is gone. */
-	answer(w, "7/exe");
-	for (int i = 0; i < 1000 && tree_head(w->tree, "7/exe", head, sizeof head) < 0; i++)
-		nap();
-	assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), 6);
-	world_free(w);
+	gate_open(w);
+	assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), 3);
+	assert_int_equal(tree_waits(w->tree).left_out, 2);
+	gated_world_free(w);
 }
 
-static void space_below_a_root_is_told(void **state)
+static int first_name(void *context, const char *name)
 {
-	struct world *w = world_of(RUNNING);
+	text_copy(name, context, 8);
+	return 5;
+}
+
+static bool allows(void *context, uint64_t mount)
+{
+	assert_true(gate_is_owner());
+	++*(unsigned *)context;
+	return mount != 0;
+}
+
+static void check_below_root(const struct gated_world *w, bool comes)
+{
+	char text[16] = "", name[8] = "";
+	struct tree_space space = {0};
+	unsigned asked = 0;
+	uint64_t device = 0;
+	struct foreign f = {"7/root", "mnt/file", geteuid(), allows, &asked};
+	/* Of no control group, and so not read by that name. */
+	int not_read = comes ? -ENOENT : -ETIMEDOUT;
+
+	gate_passed();
+	assert_int_equal(get(w, "7/root/mnt/file"), not_read);
+	assert_int_equal(tree_head(w->tree, "7/root/mnt/file", text, 1), not_read);
+	assert_int_equal(tree_keep(w->tree, "7/root/mnt/file").fd, -1);
+	assert_int_equal(tree_foreign(w->tree, &f, text, sizeof text),
+		comes ? (int)strlen("root/mnt/file") : -ETIMEDOUT);
+	assert_int_equal(tree_list(w->tree, "7/root/mnt", first_name, name),
+		comes ? 5 : -ETIMEDOUT);
+	assert_int_equal(tree_device(w->tree, "7/root/mnt", &device), comes ? 0 : -ETIMEDOUT);
+	assert_int_equal(tree_size(w->tree, "7/root/mnt/file"),
+		comes ? (int)strlen("root/mnt/file") : -ETIMEDOUT);
+	assert_int_equal(tree_space(w->tree, "7/root/mnt", &space), comes ? 0 : -ETIMEDOUT);
+	assert_int_equal(gate_passed(), 0);
+	assert_string_equal(text, comes ? "root/mnt/file" : "");
+	assert_string_equal(name, comes ? "file" : "");
+	assert_int_equal(asked > 0, comes);
+	assert_int_equal(device != 0, comes);
+	assert_int_equal(space.size > 0, comes);
+}
+
+static void what_is_below_a_root_is_read_by_a_thread(void **state)
+{
+	struct gated_world *w = gated_world_new(RUNNING);
 	struct tree_space space = {0};
 
 	(void)state;
-	assert_int_equal(mkdirat(w->top, "8/root", 0700), 0);
-	assert_int_equal(mkdirat(w->top, "8/root/mnt", 0700), 0);
+	put_gated(w, 7, RUNNING, SLEEPER);
+	check_below_root(w, true);
+	gate_shut("7/root");
+	check_below_root(w, false);
+	assert_int_equal(unanswered(w), 1);
 	assert_int_equal(tree_space(w->tree, "8/root/mnt", &space), 0);
-	assert_true(space.size > 0);
 	assert_int_equal(tree_space(w->tree, "8/root/opt", &space), -ENOENT);
-	world_free(w);
+	gate_open(w);
+	check_below_root(w, true);
+	gated_world_free(w);
 }
 
-/* Also once the threads are all used up, and also when the tree goes first. */
-static void any_number_of_them_holds_nobody_up(void **state)
+static bool allows_none(void *context, uint64_t mount)
 {
-	struct world *w = world_of(RUNNING);
-	char path[64];
+	(void)context;
+	(void)mount;
+	return false;
+}
+
+static void a_mount_that_is_not_allowed_is_not_read(void **state)
+{
+	struct gated_world *w = gated_world_new(RUNNING);
+	struct foreign f = {"7/cwd", "file", geteuid(), allows_none, NULL};
+	char text[16];
 
 	(void)state;
-	for (int pid = 100; pid < 100 + 3 * TREE_GUARD_THREADS; pid++)
-		put_process(w, pid, IN_EXEC, SLEEPER, "stat");
-	/* Some in each second. */
-	for (int i = 0; i < 1000 && tree_unanswered(w->tree) < TREE_GUARD_THREADS; i++) {
-		for (int pid = 100; pid < 100 + 3 * TREE_GUARD_THREADS; pid++) {
-			snprintf(path, sizeof path, "%d/stat", pid);
-			assert_int_equal(get(w, path), -ETIMEDOUT);
+	put_gated(w, 7, RUNNING, SLEEPER);
+	put_file(w, "7/cwd/file", "file");
+	assert_int_equal(tree_foreign(w->tree, &f, text, sizeof text), -ENOENT);
+	gated_world_free(w);
+}
+
+static int count(void *context, const char *name)
+{
+	(void)name;
+	++*(int *)context;
+	return 0;
+}
+
+static int open_fds(void)
+{
+	struct tree *t = NULL;
+	int n = 0;
+
+	assert_int_equal(tree_open(&t, "/proc/self/fd", NULL), 0);
+	assert_int_equal(tree_list(t, "", count, &n), 0);
+	tree_free(t);
+	return n;
+}
+
+static void what_comes_too_late_to_be_kept_is_closed(void **state)
+{
+	struct gated_world *w = gated_world_new(RUNNING);
+	int before = open_fds();
+
+	(void)state;
+	put_gated(w, 7, RUNNING, THREADED);
+	struct kept k = tree_keep(w->tree, "7/environ");
+
+	assert_true(k.fd >= 0);
+	kept_done(&k);
+	gate_shut("7/environ");
+	assert_int_equal(tree_keep(w->tree, "7/environ").fd, -1);
+	gate_open(w);
+	assert_int_equal(open_fds(), before);
+	gated_world_free(w);
+}
+
+static void a_process_counts_once(void **state)
+{
+	struct gated_world *w = gated_world_new(RUNNING);
+	struct tree_space space;
+
+	(void)state;
+	put_gated(w, 7, RUNNING, THREADED);
+	gate_shut("7/cmdline");
+	gate_shut("7/root");
+	assert_int_equal(tree_space(w->tree, "7/root/mnt", &space), -ETIMEDOUT);
+	assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
+	assert_int_equal(unanswered(w), 1);
+	gated_world_free(w);
+}
+
+/* ---- many ---- */
+
+/* Some in each second. */
+static void let_hang(const struct gated_world *w, int first, size_t n, size_t expected)
+{
+	for (int i = 0; i < 1000 && unanswered(w) < expected; i++) {
+		for (int pid = first; pid < first + (int)n; pid++) {
+			assert_int_equal(get_of(w, pid, "cmdline"), -ETIMEDOUT);
+			assert_int_equal(get_of(w, pid + 1000, "root/mnt/file"), -ETIMEDOUT);
 		}
 		nap();
 	}
-	assert_int_equal(tree_unanswered(w->tree), TREE_GUARD_THREADS);
-	assert_true(get(w, "8/stat") > 0);
-	tree_free(w->tree);
-	assert_int_equal(tree_open(&w->tree, w->path, NULL), 0);
-	for (int pid = 100; pid < 100 + TREE_GUARD_THREADS; pid++) {
-		snprintf(path, sizeof path, "%d/stat", pid);
-		answer(w, path);
+	assert_int_equal(unanswered(w), expected);
+}
+
+/*
+ * Those of many threads that wait tell so by their state; of those that do not, only so many may turn out to hang all the same.
+ * What hangs in a file system takes none of their places.
+ */
+static void any_number_of_them_holds_nobody_up(void **state)
+{
+	const int n = TREE_GUARD_THREADS + 1;
+	struct gated_world *w = gated_world_new(RUNNING);
+
+	(void)state;
+	for (int i = 0; i < n; i++) {
+		put_gated(w, 100 + i, i % 2 ? IN_EXEC : RUNNING, MAPPING);
+		gate_shut_of(100 + i, i % 2 ? "stat" : "cmdline");
+		put_gated(w, 1100 + i, RUNNING, SLEEPER);
+		gate_shut_of(1100 + i, "root");
+		put_gated(w, 200 + i, RUNNING, THREADED);
+		gate_shut_of(200 + i, "cmdline");
 	}
-	world_free(w);
+	put_gated(w, 7, RUNNING, THREADED);
+	let_hang(w, 100, (size_t)n, 2 * TREE_GUARD_THREADS);
+	assert_true(get(w, "8/stat") > 0);
+	assert_int_equal(get(w, "8/exe"), -ETIMEDOUT);
+	assert_true(get(w, "7/cmdline") > 0);
+	put_file(w, "7/task/2/status", MAPPING);
+	assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
+	put_file(w, "7/task/2/status", SLEEPER);
+	assert_true(get(w, "7/cmdline") > 0);
+	let_hang(w, 200, TREE_GUARD_CALM + 1, 2 * TREE_GUARD_THREADS + TREE_GUARD_CALM);
+	assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
+	gate_open(w);
+	assert_true(get(w, "7/cmdline") > 0);
+	gated_world_free(w);
 }
 
 /* A process can make its statm say so for as long as it likes. */
 static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 {
-	struct world *w = world_of(RUNNING);
-	int answered = 0, unanswered = 0;
-	char path[64];
+	struct gated_world *w = gated_world_new(RUNNING);
+	int answered = 0, left_out = 0;
 
 	(void)state;
-	for (int pid = 100; pid < 2100; pid++)
-		put_process(w, pid, IN_EXEC, SLEEPER, NULL);
-	for (int pid = 100; pid < 2100; pid++) {
-		snprintf(path, sizeof path, "%d/stat", pid);
-		*(get(w, path) > 0 ? &answered : &unanswered) += 1;
-	}
+	for (int pid = 100; pid < 1100; pid++)
+		put_locks(w, pid, IN_EXEC);
+	for (int pid = 100; pid < 1100; pid++)
+		*(get_of(w, pid, "stat") > 0 ? &answered : &left_out) += 1;
 	assert_true(answered > 0);
-	assert_true(unanswered > 0);
+	assert_true(left_out > 0);
 	assert_true(get(w, "8/stat") > 0);
-	world_free(w);
+	gated_world_free(w);
 }
 
 /* As in a sandbox whose statm knows no code: what is told of nobody says nothing of one. */
 static void where_no_program_has_code_nobody_is_in_an_exec(void **state)
 {
-	struct world *w = world_of(IN_EXEC);
+	struct gated_world *w = gated_world_new(IN_EXEC);
 
 	(void)state;
-	put_process(w, 7, IN_EXEC, SLEEPER, NULL);
+	put_gated(w, 7, IN_EXEC, SLEEPER);
 	assert_true(get(w, "7/stat") > 0);
-	world_free(w);
+	assert_true(tree_answers(w->tree, "7/stat"));
+	gated_world_free(w);
 }
 
 static void what_is_not_there_is_no_error_of_its_own(void **state)
 {
-	struct world *w = world_of(RUNNING);
+	static const char *const odd[] = {"", "/", "7", "0/root/mnt", "0/stat",
+		"99999999999999999999/exe", "4294967303/root/mnt", "-7/exe", "9/rooted", "9/exec",
+		"9/task/9/stat", "9/root/", "9/cwd/../../8/stat/x"};
+	struct gated_world *w = gated_world_new(RUNNING);
 	struct err e = {0};
 	struct tree *t = NULL;
 
@@ -279,9 +399,14 @@ static void what_is_not_there_is_no_error_of_its_own(void **state)
 	assert_int_equal(get(w, "9/stat"), -ENOENT);
 	assert_int_equal(get(w, "9/cmdline"), -ENOENT);
 	assert_int_equal(get(w, "loadavg"), -ENOENT);
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		assert_true(get(w, odd[i]) < 0);
+		tree_answers(w->tree, odd[i]);
+	}
+	assert_int_equal(unanswered(w), 0);
 	assert_int_equal(tree_guard_open(&t, "/nowhere", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nowhere"));
-	world_free(w);
+	gated_world_free(w);
 }
 
 int main(void)
@@ -290,8 +415,13 @@ int main(void)
 		cmocka_unit_test(one_that_hangs_in_exec_is_left_out_until_it_answers),
 		cmocka_unit_test(one_in_the_middle_of_an_exec_that_goes_on_is_read),
 		cmocka_unit_test(one_that_hangs_while_it_maps_a_file_is_left_out),
+		cmocka_unit_test(memory_of_threads_is_read_by_a_thread),
+		cmocka_unit_test(one_that_is_slow_is_waited_for),
 		cmocka_unit_test(a_program_that_does_not_come_says_nothing_of_its_process),
-		cmocka_unit_test(space_below_a_root_is_told),
+		cmocka_unit_test(what_is_below_a_root_is_read_by_a_thread),
+		cmocka_unit_test(a_mount_that_is_not_allowed_is_not_read),
+		cmocka_unit_test(what_comes_too_late_to_be_kept_is_closed),
+		cmocka_unit_test(a_process_counts_once),
 		cmocka_unit_test(any_number_of_them_holds_nobody_up),
 		cmocka_unit_test(those_who_only_look_like_it_do_not_take_all_the_time),
 		cmocka_unit_test(where_no_program_has_code_nobody_is_in_an_exec),
