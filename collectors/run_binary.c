@@ -2,6 +2,7 @@
 #include "collectors/run_binary.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ static const char *const native = "arm64";
 static const char *const native = NULL;
 #endif
 
+/* Who does not answer is asked again a second later, then after two, and so on up to this. */
+#define PAUSE_MAX_NS (60 * NS_PER_S)
 /* The headers and the notes come first. */
 #define HEAD_SIZE 4096
 
@@ -157,6 +160,16 @@ static bool may_hang(const struct host *h, pid_t pid, const char *path)
 	return ret;
 }
 
+/* Who does not answer is read later. */
+static void put_off(struct run_binary *b, const struct host *h)
+{
+	b->tail[0] = '\0';
+	b->pause_ns = b->pause_ns ? 2 * b->pause_ns : NS_PER_S;
+	if (b->pause_ns > PAUSE_MAX_NS)
+		b->pause_ns = PAUSE_MAX_NS;
+	b->due.ns = h->now.mono.ns + b->pause_ns;
+}
+
 static void read_head(struct run_binary *b, const struct host *h, const char *exe)
 {
 	unsigned char head[HEAD_SIZE];
@@ -164,6 +177,10 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	size_t len = n < 0 ? 0 : (size_t)n;
 	const char *found = elf_architecture(head, len);
 
+	if (n == -ETIMEDOUT)
+		put_off(b, h);
+	else
+		b->pause_ns = 0;
 	if (!found)
 		return;
 	b->architecture = found;
@@ -213,8 +230,14 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 		if (!busiest || m->counter[TREE_CPU_NS] > busiest->counter[TREE_CPU_NS])
 			busiest = m;
 	}
-	if (!busiest || (busiest->pid == b->pid && busiest->stack_start == b->stack_start))
+	if (!busiest)
 		return;
+	bool same = busiest->pid == b->pid && busiest->stack_start == b->stack_start;
+
+	if (same && (!b->pause_ns || h->now.mono.ns < b->due.ns))
+		return;
+	if (!same)
+		b->pause_ns = 0;
 	b->pid = busiest->pid;
 	b->stack_start = busiest->stack_start;
 	read_binary(b, h, member_shown_by(busiest));

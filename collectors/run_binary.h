@@ -2,7 +2,7 @@
  * For which processors the programs of a run were built: by the ELF header of the executable of the process that used
  * most CPU time, and of these processors the least that it says it needs. A program that runs in qemu's user mode is what
  * it emulates, not what qemu is. A file on a network file system or FUSE is not touched, since it may never answer: it is
- * for the processor that it runs on.
+ * for the processor that it runs on. One that does not answer (collectors/base/tree_guard.h) is read later.
  *
  * Sampler thread only.
  */
@@ -19,6 +19,8 @@ struct run_binary {           /* zeroed memory: nothing seen yet */
 	const char *
 		architecture; /* as the catalogue calls it, "x86_64", "arm64", "i386"; NULL = unknown */
 	char tail[RUN_BINARY_TAIL]; /* the end of the path of what was read; "" = unknown */
+	int64_t pause_ns;      /* until it is asked again, since it did not answer; 0 = it did */
+	struct mono due;       /* when that is over */
 	const char *cpu_level; /* of that architecture, see elf_cpu_level; NULL = it does not say */
 };
 

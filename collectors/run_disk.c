@@ -1,6 +1,7 @@
 /* The file systems that a run may write to, and how they fill. */
 #include "collectors/run_disk.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,15 @@ static int path_through(pid_t pid, const char *file, char *ret, size_t size)
 		     snprintf(ret, size, "self/%s", file);
 }
 
-static bool read_used(struct tree *t, const char *path, struct tree_space *space, uint64_t *ret)
+/* -ETIMEDOUT: it may answer later (collectors/base/tree_guard.h). */
+static int read_used(struct tree *t, const char *path, struct tree_space *space, uint64_t *ret)
 {
-	if (tree_space(t, path, space) < 0 || space->free > space->size)
-		return false;
+	int code = tree_space(t, path, space);
+
+	if (code < 0 || space->free > space->size)
+		return code < 0 ? code : -EBADMSG;
 	*ret = space->size - space->free;
-	return true;
+	return 0;
 }
 
 /* An overlay answers with the numbers of the file system that it writes to: the same is not counted twice. */
@@ -55,6 +59,22 @@ static bool has_device(const struct run_disk *d, uint64_t device)
 	return false;
 }
 
+static void add(struct run_disk *d, struct run_filesystem f, const char *path)
+{
+	f.path = xstrdup(path);
+	d->filesystem[d->n++] = f;
+}
+
+/* It stays as it was known, and is asked at the next look, for which the list is made anew. */
+static void put_off(struct run_disk *d, const struct mount *m, const char *path,
+	const struct run_disk *before)
+{
+	d->hash = 0;
+	for (size_t i = 0; i < before->n; i++)
+		if (before->filesystem[i].device == m->device)
+			add(d, before->filesystem[i], path);
+}
+
 /* What was in use when the run was first seen is that of the same file system before. */
 static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
 	const struct run_disk *before)
@@ -67,7 +87,13 @@ static void add_mount(struct run_disk *d, const struct host *h, const struct mou
 	if (n >= 0 && (size_t)n < sizeof root)
 		n = path_through(d->through, root, path, sizeof path);
 	if (n < 0 || (size_t)n >= sizeof path || d->n == RUN_DISK_FILESYSTEMS_MAX ||
-		has_device(d, m->device) || !read_used(h->proc, path, &space, &f.used))
+		has_device(d, m->device))
+		return;
+	int code = read_used(h->proc, path, &space, &f.used);
+
+	if (code == -ETIMEDOUT)
+		put_off(d, m, path, before);
+	if (code < 0)
 		return;
 	f.size = space.size;
 	if (space.size == 0 || space.read_only || is_known(d, &f))
@@ -77,8 +103,7 @@ static void add_mount(struct run_disk *d, const struct host *h, const struct mou
 		if (before->filesystem[i].device == f.device &&
 			before->filesystem[i].size == f.size)
 			f.used_before = before->filesystem[i].used_before;
-	f.path = xstrdup(path);
-	d->filesystem[d->n++] = f;
+	add(d, f, path);
 }
 
 static void free_paths(struct run_disk *d)
@@ -139,11 +164,12 @@ static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 	bool ours = d->found && d->through == 0;
 	uint64_t changes = ours ? mount_watch_changes(h->mounts) : 0;
 
-	if (changes && changes == d->changes)
+	if (changes && changes == d->changes && d->hash)
 		return true;
 	return (ours || pid) && find_filesystems(d, h, pid);
 }
 
+/* NaN: not all of them answer, so that nobody knows. */
 static double grown(const struct run_disk *d, const struct host *h)
 {
 	double sum = 0;
@@ -152,8 +178,11 @@ static double grown(const struct run_disk *d, const struct host *h)
 		const struct run_filesystem *f = &d->filesystem[i];
 		struct tree_space space;
 		uint64_t used;
+		int code = read_used(h->proc, f->path, &space, &used);
 
-		if (read_used(h->proc, f->path, &space, &used) && used > f->used_before)
+		if (code == -ETIMEDOUT)
+			return NAN;
+		if (code == 0 && used > f->used_before)
 			sum += (double)(used - f->used_before);
 	}
 	return sum;
@@ -161,9 +190,13 @@ static double grown(const struct run_disk *d, const struct host *h)
 
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, double written)
 {
-	if (!still_good(d, h, pid) || d->n == 0 || isnan(written))
+	if (!still_good(d, h, pid) || d->n == 0 || d->hash == 0 || isnan(written))
 		return NAN;
-	d->most = fmax(d->most, fmin(grown(d, h), written));
+	double now = grown(d, h);
+
+	if (isnan(now))
+		return NAN;
+	d->most = fmax(d->most, fmin(now, written));
 	return d->most;
 }
 

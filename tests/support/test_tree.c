@@ -95,8 +95,10 @@ static ssize_t memory_read(struct tree *t, const char *path, char *buf, size_t s
 
 static ssize_t memory_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
-	const struct entry *f = find(t, path);
+	struct entry *f = find(t, path);
 
+	if (f)
+		f->n_reads++;
 	if (f && f->refuse)
 		return f->refuse;
 	if (!f || !f->data)

@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,37 @@ static void a_program_that_may_never_answer_is_not_read(void **state)
 			fail_msg("%s: %s", cases[i].mounts, found ? found : "unknown");
 		world_free(w);
 	}
+}
+
+/* One that hangs costs ever less; another one is read at once. */
+static void a_program_that_does_not_answer_is_read_later(void **state)
+{
+	struct world *w = world_new();
+	int looks = 0;
+
+	(void)state;
+	put_root(w);
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 500});
+	children(w, 10, "11 ");
+	children(w, 11, "");
+	put_exe(w, 10, EM_386, "/opt/other");
+	put_exe(w, 11, EM_AARCH64, "/opt/job");
+	memory_tree_text(w->proc, "11/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	memory_tree_refuse(w->proc, "11/exe", -ETIMEDOUT);
+	follow(w, 10, 0);
+	for (int i = 0; i < 300; i++)
+		assert_null(architecture(w));
+	assert_in_range(memory_tree_reads(w->proc, "11/exe"), 5, 40);
+	memory_tree_refuse(w->proc, "11/exe", 0);
+	while (!architecture(w) && looks < 1000)
+		looks++;
+	assert_string_equal(architecture(w), "arm64");
+	memory_tree_refuse(w->proc, "11/exe", -ETIMEDOUT);
+	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 600, .stack = 5});
+	assert_string_equal(architecture(w), "arm64");
+	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .user = 900});
+	assert_string_equal(architecture(w), "i386");
+	world_free(w);
 }
 
 static void emulators_are_known_by_name(void **state)
@@ -243,6 +275,7 @@ int main(void)
 		cmocka_unit_test(the_busiest_process_decides),
 		cmocka_unit_test(an_emulated_program_is_not_its_emulator),
 		cmocka_unit_test(a_program_that_may_never_answer_is_not_read),
+		cmocka_unit_test(a_program_that_does_not_answer_is_read_later),
 		cmocka_unit_test(emulators_are_known_by_name),
 		cmocka_unit_test(headers_are_read_in_both_byte_orders_and_never_past_their_end),
 		cmocka_unit_test(level_is_the_highest_that_the_executable_needs),

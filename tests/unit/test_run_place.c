@@ -260,6 +260,85 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 	world_free(w);
 }
 
+#define CONTAINER                                                                                  \
+	"20 1 0:99 / / rw - overlay overlay rw\n"                                                  \
+	"21 20 8:2 / /data rw - ext4 /dev/sdb1 rw\n"
+
+static void put_through_root(struct world *w, const char *path, uint64_t used)
+{
+	char whole[64];
+	/* As an overlay of a disk and another disk. */
+	uint64_t size = path[0] ? 50 * GIB : 40 * GIB;
+
+	snprintf(whole, sizeof whole, "10/root/%s", path);
+	memory_tree_space(w->proc, whole, (struct tree_space){.size = size, .free = size - used},
+		9);
+}
+
+static void let_hang(struct world *w, const char *path, bool hangs)
+{
+	char whole[64];
+
+	snprintf(whole, sizeof whole, "10/root/%s", path);
+	memory_tree_refuse(w->proc, whole, hangs ? -ETIMEDOUT : 0);
+}
+
+static struct world *container_world(void)
+{
+	struct world *w = disk_world();
+
+	memory_tree_link(w->proc, "10/ns/mnt", "mnt:[2]");
+	memory_tree_text(w->proc, "10/mountinfo", CONTAINER);
+	put_through_root(w, "", GIB);
+	put_through_root(w, "data", 0);
+	put_written(w, 20 * GIB);
+	return w;
+}
+
+/* No growth is not what was seen, and what has grown elsewhere is not all. */
+static void what_does_not_answer_is_unknown_until_it_does(void **state)
+{
+	static const char *const paths[] = {"", "data"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct world *w = container_world();
+
+		let_hang(w, paths[i], true);
+		follow(w, 10, 0);
+		look(w);
+		assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
+		put_through_root(w, paths[1 - i], 2 * GIB);
+		assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
+		put_through_root(w, paths[i], 3 * GIB);
+		let_hang(w, paths[i], false);
+		/* What grew where it could be seen, since the beginning. */
+		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 1.0 : 2.0) * GIB, 0);
+		put_through_root(w, paths[i], 7 * GIB);
+		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 5.0 : 6.0) * GIB, 0);
+		world_free(w);
+	}
+}
+
+static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
+{
+	struct world *w = container_world();
+
+	(void)state;
+	follow(w, 10, 0);
+	look(w);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
+	put_through_root(w, "data", 4 * GIB);
+	let_hang(w, "data", true);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0); /* as last seen */
+	memory_tree_text(w->proc, "10/mountinfo",
+		CONTAINER "22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n");
+	look(w);
+	let_hang(w, "data", false);
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 4.0 * GIB, 0);
+	world_free(w);
+}
+
 #define DISK    "30 20 8:2 / /data rw - ext4 /dev/sdb1 rw\n"
 #define SLOW    "31 30 0:50 / /data rw - fuse.slow slow rw\n"
 #define BELOW   "32 31 0:51 / /data/more rw - fuse.slow slow rw\n"
@@ -390,6 +469,8 @@ int main(void)
 		cmocka_unit_test(what_others_wrote_is_not_counted),
 		cmocka_unit_test(without_knowing_what_it_wrote_nothing_is_said),
 		cmocka_unit_test(another_mount_namespace_is_reached_through_the_process),
+		cmocka_unit_test(what_does_not_answer_is_unknown_until_it_does),
+		cmocka_unit_test(what_answers_no_more_for_a_while_has_not_begun_anew),
 		cmocka_unit_test(what_is_mounted_over_a_file_system_later_is_not_asked),
 		cmocka_unit_test(a_table_that_cannot_be_read_leads_nowhere),
 		cmocka_unit_test(paths_through_a_process_end_with_it),
