@@ -11,6 +11,9 @@
 #include "exporter/identity.h"
 #include "exporter/pod.h"
 
+/* Of whom something was left out is looked at again then, unless that is sooner anyway. */
+#define LEFT_OUT_NS (5 * NS_PER_S)
+
 static uint64_t fingerprint(struct slice s)
 {
 	return hash_bytes(s.data, s.len) | 1;
@@ -258,7 +261,7 @@ static bool is_exporter(const struct finder *f, const struct booked *p,
 	       is_exporter_command(text->command_line);
 }
 
-bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
+static bool read_and_name(struct finder *f, struct booked *p, struct finding *ret)
 {
 	struct process_facts facts;
 	bool ignored = false;
@@ -269,4 +272,20 @@ bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
 	if (name_process(f, p, &facts, &ret->is, &ignored))
 		return true;
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
+}
+
+/* What was left out, since it did not answer, may be what names it. */
+bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
+{
+	uint64_t left_out = tree_waits(f->host->proc).left_out;
+	int64_t soon = f->host->now.mono.ns + LEFT_OUT_NS;
+
+	if (read_and_name(f, p, ret))
+		return true;
+	if (tree_waits(f->host->proc).left_out != left_out) {
+		p->program = 0;
+		if (p->look_at.ns > soon)
+			p->look_at.ns = soon;
+	}
+	return false;
 }

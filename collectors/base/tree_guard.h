@@ -13,7 +13,7 @@
  * PID/cwd/...), by names under which no mount table tells of it (chroot(2) in a user namespace, an overlay of a FUSE): a thread
  * reads all that these links lead to.
  *
- * What is left out is -ETIMEDOUT, and may be there the next time.
+ * What is left out is -ETIMEDOUT, and may be there the next time. Where no thread can be had, who seems not to wait is read directly.
  */
 #ifndef BASE_TREE_GUARD_H
 #define BASE_TREE_GUARD_H

@@ -96,12 +96,13 @@ os.chdir("/")
 print(flush=True)
 os.execv("/mnt/program", ["program"])
 """
-# An overlay within an overlay, whose lower layer is a FUSE with one folder. It answers until both are mounted, and then no
-# more; nothing is kept of what it said. The mount table tells of no FUSE on the way.
+# Overlays whose lower layer is a FUSE with one folder: one within another (layers), or the root of a process, with Argo's template
+# on a mount of its own in it (root). The FUSE answers until they are mounted, and again when a line comes; nothing is kept of what
+# it said. The mount table tells of no FUSE on the way. All ends with the input.
 LAYERS = """
-import ctypes, os, struct, sys
+import ctypes, os, platform, struct, sys
 kernel = ctypes.CDLL(None, use_errno=True)
-folder = sys.argv[1]
+folder, what_for = sys.argv[1:3]
 def mount(place, kind, options):
     if kernel.mount(b"none", place.encode(), kind, 0, options.encode()):
         sys.exit(f"mount {place}: " + os.strerror(ctypes.get_errno()))
@@ -111,44 +112,69 @@ for name in ("fuse", "upper", "work", "upper2", "work2", "top"):
 device = os.open("/dev/fuse", os.O_RDWR)
 mount(folder + "/fuse", b"fuse", f"fd={device},rootmode=40755,user_id=0,group_id=0,allow_other")
 attributes = lambda node: struct.pack("<6Q10I", node, 4096, 8, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
-end, held = os.pipe()
+ends, held = os.pipe()
 go_on, asked = os.pipe()
+def answer(request):
+    size, what, unique, node = struct.unpack("<IIQQ", request[:24])
+    body, error = b"", 0
+    if what == 26:
+        body = struct.pack("<IIIIHHIIHHI7I", 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7)
+    elif what == 3:
+        body = struct.pack("<QII", 0, 0, 0) + attributes(node)
+    elif what == 1 and request[40:size] == b"mnt\\0":
+        body = struct.pack("<QQQQII", 2, 0, 0, 0, 0, 0) + attributes(2)
+    elif what in (14, 27):
+        body = struct.pack("<QII", 0, 0, 0)
+    elif what == 17:
+        body = struct.pack("<5Q10I", 1000, 1000, 1000, 1000, 1000, 4096, 255, 4096, *[0] * 7)
+    elif what != 28:
+        error = -2 if what == 1 else -38
+    try:
+        if what not in (2, 42):
+            os.write(device, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
+    except OSError:
+        pass  # whoever asked is gone
 if os.fork() == 0:
     import select
-    os.close(held)
+    os.close(ends)
     os.close(asked)
-    answers = True
-    while end not in (ready := select.select([device, end, *[go_on] * answers], [], [])[0]):
-        if answers and go_on in ready:
-            answers = False
+    later, watched = None, [device, 0, go_on]
+    while True:
+        ready = select.select(watched, [], [])[0]
+        if 0 in ready:
+            if not os.read(0, 1):
+                os._exit(0)
+            for request in later:
+                answer(request)
+            later = None
+        if go_on in ready:
+            later = []
+            watched.remove(go_on)
             print(flush=True)
-        if device not in ready:
-            continue
-        request = os.read(device, 1 << 18)
-        size, what, unique, node = struct.unpack("<IIQQ", request[:24])
-        if what == 26:
-            body = struct.pack("<IIIIHHIIHHI7I", 7, 26, 0, 0, 9, 9, 4096, 1, 0, 0, 0, *[0] * 7)
-        elif not answers:
-            continue
-        elif what == 3:
-            body = struct.pack("<QII", 0, 0, 0) + attributes(node)
-        elif what == 1 and request[40:size] == b"mnt\\0":
-            body = struct.pack("<QQQQII", 2, 0, 0, 0, 0, 0) + attributes(2)
-        elif what in (14, 27):
-            body = struct.pack("<QII", 0, 0, 0)
-        elif what == 17:
-            body = struct.pack("<5Q10I", 1000, 1000, 1000, 1000, 1000, 4096, 255, 4096, *[0] * 7)
-        else:
-            if what != 2:
-                os.write(device, struct.pack("<IiQ", 16, -2 if what == 1 else -38, unique))
-            continue
-        os.write(device, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
-    os._exit(0)
+        if device in ready:
+            request = os.read(device, 1 << 18)
+            if later is None:
+                answer(request)
+            else:
+                later.append(request)
 os.close(device)
-mount(folder + "/top", b"overlay", f"lowerdir={folder}/fuse,upperdir={folder}/upper,workdir={folder}/work")
-mount(folder + "/top/mnt", b"overlay", f"lowerdir=/,upperdir={folder}/upper2,workdir={folder}/work2")
-os.close(asked)
-sys.stdin.read()
+os.close(held)
+if what_for == "layers":
+    mount(folder + "/top", b"overlay", f"lowerdir={folder}/fuse,upperdir={folder}/upper,workdir={folder}/work")
+    mount(folder + "/top/mnt", b"overlay", f"lowerdir=/,upperdir={folder}/upper2,workdir={folder}/work2")
+    os.close(asked)
+    os.read(ends, 1)
+    sys.exit()
+mount(folder + "/top", b"overlay", f"lowerdir={folder}/fuse:/,upperdir={folder}/upper,workdir={folder}/work")
+os.chdir(folder + "/top")
+mount("run", b"tmpfs", "")
+os.mkdir("run/argo")
+os.mkdir("run/old")
+with open("run/argo/template", "w") as template:
+    template.write('{"name":"load","inputs":{}}')
+os.dup2(ends, 8)
+os.dup2(asked, 9)
+os.execv("/bin/sh", ["sh", "-c", "pivot_root . run/old && exec sh -c 'exec 9>&-; read end <&8'"])
 """
 # A root of its own as a container has, with Argo's template on a mount of its own in it. $1 is a folder for that, $2 what
 # the root is made of.
@@ -190,6 +216,11 @@ class Files(Case):
         if process.stdout:
             process.stdout.close()
         process.wait()
+
+    @staticmethod
+    def answer(job):
+        job.stdin.write(b"\n")
+        job.stdin.flush()
 
     def found(self, server, job_name):
         wait_until(lambda: server.job_value("rightsize_job_active_runs", job_name) == 1, f"a run of {job_name}")
@@ -275,15 +306,35 @@ class Files(Case):
         self.assertEqual(server.stop(), 0)
 
     @unittest.skipUnless(AS_ROOT and os.path.exists("/dev/fuse"), "only root may mount a FUSE for all")
-    def test_layers_that_never_answer_are_not_waited_for(self):
-        server = self.serve("--jobs.recognise")
+    def test_layers_that_do_not_answer_are_not_waited_for(self):
         folder = self.folder / "layers"
         folder.mkdir()
         name = f"{self.mark}/" + uuid.uuid4().hex
-        job = self.begin_in_namespace("env", f"RIGHTSIZE_JOB_NAME={name}", PYTHON, "-S", "-E", "-c", LAYERS, str(folder))
+        job = self.begin_in_namespace("env", f"RIGHTSIZE_JOB_NAME={name}", PYTHON, "-S", "-E", "-c", LAYERS, str(folder), "layers")
+        server = self.serve("--jobs.recognise")
         self.found(server, name)
         self.looked(server)
         self.goes_on(server)
+        self.assertIsNone(server.job_value("rightsize_job_disk_grown_bytes", name))
+        self.assertEqual(server.metrics()["rightsize_processes_unanswered", frozenset()], 1)
+        self.answer(job)
+        wait_until(lambda: server.job_value("rightsize_job_disk_grown_bytes", name) is not None, "what it wrote")
+        self.assertEqual(server.metrics()["rightsize_processes_unanswered", frozenset()], 0)
+        self.end(job)
+        self.assertEqual(server.stop(), 0)
+
+    @unittest.skipUnless(AS_ROOT and os.path.exists("/dev/fuse") and shutil.which("pivot_root"), "only root may mount a FUSE for all")
+    def test_a_job_named_below_layers_is_found_when_they_answer(self):
+        folder = self.folder / "root"
+        folder.mkdir()
+        job = self.begin_in_namespace("env", f"ARGO_NODE_ID={self.mark}-x7k2p-1234567890", PYTHON, "-S", "-E", "-c", LAYERS,
+                                      str(folder), "root")
+        server = self.serve("--jobs.recognise")
+        self.looked(server)
+        self.goes_on(server)
+        self.assertIsNone(server.job_value("rightsize_job_active_runs", f"{self.mark}/load"))
+        self.answer(job)
+        self.found(server, f"{self.mark}/load")
         self.end(job)
         self.assertEqual(server.stop(), 0)
 

@@ -54,6 +54,11 @@ kernel.mmap(None, ctypes.c_size_t(4096), 1, 2, second, ctypes.c_long(0))
 os._exit(0)
 """
 
+# A job that has another thread, and ends with its input.
+THREADS = "import sys, threading; threading.Thread(target=sys.stdin.read).start()"
+MOST = 8  # TREE_GUARD_THREADS
+MANY = MOST + 2
+
 
 @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/fuse"), "only root may mount a FUSE")
 class Hanging(Case):
@@ -61,8 +66,8 @@ class Hanging(Case):
         super().setUp()
         self.mark = "t" + uuid.uuid4().hex[:12].translate(str.maketrans("0123456789", "ghijklmnop"))
 
-    def hanging(self, how):
-        folder = self.folder / f"dead-{how}"
+    def hanging(self, how, name="dead"):
+        folder = self.folder / f"{name}-{how}"
         folder.mkdir()
         return ["unshare", "--mount", PYTHON, "-S", "-E", "-c", HANGS, str(folder), how]
 
@@ -108,6 +113,20 @@ class Hanging(Case):
                 self.end(hanging)
                 self.check_goes_on(after, 0)
                 self.assertEqual(after.stop(), 0)
+
+    def test_a_job_with_threads_is_found_while_many_hang(self):
+        hanging = [self.begin(self.hanging("mmap", f"dead-{i}")) for i in range(MANY)]
+        for process in hanging:
+            self.assertEqual(process.stdout.readline(), b"\n")
+        server = self.serve("--jobs.recognise")
+        wait_until(lambda: server.metrics()[("rightsize_processes_unanswered", frozenset())] == MOST, "as many as are waited for")
+        name = f"{self.mark}/" + uuid.uuid4().hex
+        self.begin([PYTHON, "-S", "-E", "-c", THREADS], RIGHTSIZE_JOB_NAME=name)
+        self.found(server, name)
+        for process in hanging:
+            self.end(process)
+        self.check_goes_on(server, 0)
+        self.assertEqual(server.stop(), 0)
 
     def test_a_job_that_hangs_is_followed_to_its_end(self):
         for how in ("exec", "mmap"):

@@ -257,11 +257,29 @@ ROWS = {
         "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
         "test_faults_hanging.py:Hanging.test_a_job_that_hangs_is_followed_to_its_end"),
     "programs are read by the sampler itself": (
-        "collectors/base/tree_guard.c", "	return pid && from == 0 ? program_head(", "	return pid && from == 1 ? program_head(",
+        "collectors/base/tree_guard.c", '{"exe", "root", "cwd"}', '{"root", "cwd"}',
         "test_faults_files.py:Files.test_a_program_that_never_answers_is_not_read"),
     "layers of a process are asked by the sampler itself": (
-        "collectors/base/tree_guard.c", "	return pid ? space_below_root(", "	return pid < 0 ? space_below_root(",
-        "test_faults_files.py:Files.test_layers_that_never_answer_are_not_waited_for"),
+        "collectors/base/tree_guard.c", '{"exe", "root", "cwd"}', '{"exe", "cwd"}',
+        "test_faults_files.py:Files.test_layers_that_do_not_answer_are_not_waited_for"),
+    "files that name jobs are read by the sampler itself": (
+        "collectors/base/tree_guard.c", "	if (is_of_its_files(w, file))", "	if (is_of_its_files(w, file) && !w->foreign)",
+        "test_faults_files.py:Files.test_a_job_named_below_layers_is_found_when_they_answer"),
+    "who was left out is not looked at again": (
+        "exporter/finder_name.c", ".left_out != left_out)", ".left_out < left_out)",
+        "test_faults_files.py:Files.test_a_job_named_below_layers_is_found_when_they_answer"),
+    "memory of threads is read by the sampler itself": (
+        "collectors/base/tree_guard.c", "may_be_mapping(g, process, &waits) ? BY_THREAD", "may_be_mapping(g, process, &waits) && !g ? BY_THREAD",
+        "unit:tree_guard"),
+    "who is slow is taken for who hangs": (
+        "collectors/base/tree_guard_ask.c", "worked - before < WORKS_NS;", "worked >= before;", "unit:tree_guard"),
+    "eight that hang hide all others": (
+        "collectors/base/tree_guard.c", "	if (code == -ENOSPC && is_calm(g, pid))", "	if (code == -ENOSPC && !g)",
+        "test_faults_hanging.py:Hanging.test_a_job_with_threads_is_found_while_many_hang"),
+    "what does not answer has not grown": (
+        "collectors/run_disk.c", "	d->hash = 0;\n", "", "unit:run_place"),
+    "a program that did not answer once is never read": (
+        "collectors/run_binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
     "what nobody waits for is freed at once": (
         "exporter/sampler_asked.c", "		r->left = true;", "		free(r);", "unit:sampler"),
     "a job that cannot be counted waits for the sampler": (
