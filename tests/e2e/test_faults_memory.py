@@ -19,7 +19,7 @@ SHIPPED = ("kubernetes/sidecar/native.yaml", "kubernetes/sidecar/classic.yaml", 
            "kubernetes/central/central.yaml", "helm/rightsize-exporter/values.yaml")
 SAMPLES = 20000
 LONG = 40000  # with 64 MiB more than fits into one answer, and more than is drawn in one pass
-JOBS = 20000  # a list of them takes 50 MiB while it is made
+JOBS = 30000  # a list of them takes 70 MiB while it is made
 ADDRESSES = 96 << 20
 
 
