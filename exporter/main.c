@@ -324,6 +324,8 @@ static int serve_main(int argc, char **argv)
 static int start_for_job(struct app *app, const struct identity *self, struct http **http,
 	struct err *e)
 {
+	if (app->options->listen_addresses.n)
+		allowance_begin(app->options);
 	int code = start_historian(app, self, e);
 
 	if (code) {
@@ -339,8 +341,6 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, e);
-	if (app->options->listen_addresses.n)
-		allowance_begin(app->options);
 	if (code == 0 && app->options->listen_addresses.n &&
 		http_start(http, app, &app->options->listen_addresses, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);
