@@ -152,7 +152,7 @@ int passes_read(struct history *h, const struct passes_question *q, struct arena
 	struct series raw = {0};
 	size_t n = 0;
 
-	while (columns[n] && n < VIEW_MAX)
+	while (n < VIEW_MAX && columns[n])
 		n++;
 	*ret = (struct passes){0};
 	if (width_of(q, n) < n)
