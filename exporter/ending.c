@@ -11,6 +11,7 @@
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
 #include "exporter/historian.h"
+#include "exporter/leave.h"
 #include "exporter/log.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
@@ -193,8 +194,9 @@ static int close_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-void ending_close_runs(struct app *app, const struct identity *self)
+void ending_close_runs(struct app *app, const struct identity *self, int exit_code)
 {
+	const struct leaving leaving = {.app = app, .exit_code = exit_code};
 	struct closing c = {.self = self};
 	struct err e = {0};
 	int code;
@@ -202,9 +204,12 @@ void ending_close_runs(struct app *app, const struct identity *self)
 	if (!ends_with_pod(app) || !app->historian ||
 		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
 		return;
+	struct leave *leave = leave_begin(&leaving);
+
 	do
 		code = historian_do(app->historian, close_runs, &c, &e);
 	while (code == 0 && c.more);
+	leave_reached(leave);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
 }

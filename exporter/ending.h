@@ -27,8 +27,9 @@ void ending_linger(struct app *app, const sigset_t *signals);
 
 /*
  * In a pod (--jobs.pod, --exit-with-job) nobody comes after us who could go on with the runs that are still open: they
- * end as interrupted. After the sampler stopped, before the historian does.
+ * end as interrupted. After the sampler stopped, or will not, before the historian does. A disk that hangs ends the
+ * program with exit_code, as exporter/leave.h says.
  */
-void ending_close_runs(struct app *app, const struct identity *self);
+void ending_close_runs(struct app *app, const struct identity *self, int exit_code);
 
 #endif

@@ -14,11 +14,22 @@
 #define STACK_SIZE (64 * 1024)
 
 struct leave {
-	struct app *app;
-	int exit_code;
+	struct leaving leaving;
 	pthread_t thread;
 	struct pause pause;
 };
+
+_Noreturn void leave_now(const struct leaving *l)
+{
+	struct historian *h = l->app->historian;
+
+	if (historian_flush(h, HISTORIAN_STOP_SECONDS) && l->last) {
+		l->last(l);
+		historian_flush(h, HISTORIAN_STOP_SECONDS);
+	}
+	fflush(stdout);
+	_exit(l->exit_code);
+}
 
 static void *watch(void *context)
 {
@@ -27,13 +38,10 @@ static void *watch(void *context)
 	if (!pause_wait(&l->pause, LEAVE_SECONDS))
 		return NULL;
 	log_line(LOG_LEVEL_ERROR,
-		"what watches, or reads the history, could not be ended: the kernel or the disk "
-		"does not "
-		"answer",
+		"what watches, or reads the history, did not end in time: perhaps the kernel or "
+		"the disk does not answer",
 		NULL);
-	historian_flush(l->app->historian, HISTORIAN_STOP_SECONDS);
-	fflush(stdout);
-	_exit(l->exit_code);
+	leave_now(&l->leaving);
 }
 
 static void leave_free(struct leave *l)
@@ -42,14 +50,13 @@ static void leave_free(struct leave *l)
 	free(l);
 }
 
-struct leave *leave_begin(struct app *app, int exit_code)
+struct leave *leave_begin(const struct leaving *leaving)
 {
-	struct leave *l = app->historian ? xcalloc(1, sizeof *l) : NULL;
+	struct leave *l = leaving->app->historian ? xcalloc(1, sizeof *l) : NULL;
 
 	if (!l)
 		return NULL;
-	l->app = app;
-	l->exit_code = exit_code;
+	l->leaving = *leaving;
 	pause_init(&l->pause);
 	if (thread_start(&l->thread, "leave", STACK_SIZE, watch, l, NULL) == 0)
 		return l;

@@ -14,13 +14,27 @@
 
 struct leave;
 
+struct leaving {
+	struct app *app;
+	int exit_code;
+	/* What nobody does after us, and the disk is needed for. NULL: nothing. */
+	void (*last)(const struct leaving *l);
+	void *context; /* for it */
+};
+
 /*
- * From now on so long at most until leave_reached: else what was handed to the historian is written, if the disk takes that
- * within HISTORIAN_STOP_SECONDS, and the program ends with exit_code, which is logged. NULL where there is no thread to
- * be had for that: the end then takes as long as a disk, or the kernel, does not answer.
+ * From now on so long at most until leave_reached: else, which is logged, leave_now is called on a thread of its own. l is
+ * copied. NULL where there is no thread to be had for that: the end then takes as long as a disk, or the kernel, does not
+ * answer.
  */
-struct leave *leave_begin(struct app *app, int exit_code);
+struct leave *leave_begin(const struct leaving *l);
 void leave_reached(struct leave *l); /* NULL does nothing */
+
+/*
+ * Ends the program, whatever its other threads are in. Before that what was handed to the historian is written, and then
+ * what comes last is done, if the disk takes the one within HISTORIAN_STOP_SECONDS. One thread only.
+ */
+_Noreturn void leave_now(const struct leaving *l);
 
 /* The signals by which whoever waits for our end says, once more, that it is to come now. */
 void leave_hurry(sigset_t *ret);

@@ -129,34 +129,39 @@ static int stop_forwarder(struct forwarder *f, struct app *app)
 	return forwarder_stop(f, app->options->forward_timeout, &hurry);
 }
 
-/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
-static void stop_history(struct forwarder *f, struct app *app, int exit_code)
+/* Also where what watches did not end, and may go on. */
+static void do_last(const struct leaving *l)
 {
-	int stuck = stop_forwarder(f, app);
+	if (l->app->self)
+		ending_close_runs(l->app, l->app->self, l->exit_code);
+	stop_forwarder(l->context, l->app);
+}
+
+/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
+static void stop_history(const struct leaving *l)
+{
+	int stuck = stop_forwarder(l->context, l->app);
 
 	if (!stuck)
-		stuck = historian_stop(app->historian);
+		stuck = historian_stop(l->app->historian);
 	if (stuck) {
 		fflush(stdout);
-		_exit(exit_code);
+		_exit(l->exit_code);
 	}
 }
 
 /* An answer that is still in the disk uses all that would be freed next. */
-static void stop_http(struct http *h, struct app *app, int exit_code)
+static void stop_watching(struct http *h, struct leave *begun, const struct leaving *l)
 {
-	if (http_stop(h) == 0)
-		return;
-	historian_flush(app->historian, HISTORIAN_STOP_SECONDS);
-	fflush(stdout);
-	_exit(exit_code);
-}
+	int stuck = http_stop(h);
 
-static void stop_watching(struct http *h, struct app *app, int exit_code)
-{
-	stop_http(h, app, exit_code);
-	sampler_stop(app->sampler);
-	outlooks_stop(app->outlooks);
+	if (!stuck) {
+		sampler_stop(l->app->sampler);
+		outlooks_stop(l->app->outlooks);
+	}
+	leave_reached(begun);
+	if (stuck)
+		leave_now(l);
 }
 
 /* ---- serve ---- */
@@ -232,15 +237,15 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		cannot_serve(code, &e);
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
-	struct leave *leave = leave_begin(app, exit_code);
+	const struct leaving leaving = {app, exit_code, do_last, forwarder};
+	struct leave *leave = leave_begin(&leaving);
 
 	service_stop(service);
 	costs_stop(costs);
 	follower_stop(follower);
-	stop_watching(http, app, exit_code);
-	leave_reached(leave);
-	ending_close_runs(app, self);
-	stop_history(forwarder, app, exit_code);
+	stop_watching(http, leave, &leaving);
+	ending_close_runs(app, self, exit_code);
+	stop_history(&leaving);
 	machine_stop(app->machine);
 	return code;
 }
@@ -367,11 +372,10 @@ static int run_job(struct app *app, char **command)
 	if (start_forwarder(&forwarder, app, &e))
 		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
-	struct leave *leave = leave_begin(app, code);
+	const struct leaving leaving = {app, code, do_last, forwarder};
 
-	stop_watching(http, app, code);
-	leave_reached(leave);
-	stop_history(forwarder, app, code);
+	stop_watching(http, leave_begin(&leaving), &leaving);
+	stop_history(&leaving);
 	machine_stop(app->machine);
 	columns_done(&app->columns);
 	return code;

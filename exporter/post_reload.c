@@ -13,7 +13,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	(void)a;
 	int code = rules_use(app, e);
 
-	if (code == -ETIMEDOUT)
+	if (code == -ECANCELED)
 		return reply_error(r, 503, "not_reloaded", e->text, NULL, NULL);
 	if (code)
 		return reply_error(r, 500, "bad_file", e->text, NULL, NULL);

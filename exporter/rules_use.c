@@ -49,7 +49,7 @@ int rules_use(struct app *app, struct err *e)
 	if (!n.rules || sampler_find(app->sampler, give, &n))
 		return code;
 	job_rules_free(n.rules);
-	return app->self ? err_set(e, -ETIMEDOUT, SAMPLER_NO_ANSWER) : 0;
+	return app->self ? err_set(e, -ECANCELED, SAMPLER_NO_ANSWER) : 0;
 }
 
 void rules_reload(struct app *app)

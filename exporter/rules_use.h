@@ -13,7 +13,7 @@ struct options;
 /* Without the option, 0. Before f is used. */
 int rules_begin(const struct options *o, struct finder *f, struct err *e);
 
-/* The same later. -ETIMEDOUT: the sampler does not answer. Any thread but the sampler's. */
+/* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
 int rules_use(struct app *app, struct err *e);
 
 /* The same on SIGHUP: the log says what is wrong. */

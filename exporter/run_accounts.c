@@ -54,19 +54,17 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 /* What the sampler fills in; on the heap, as it may come to that when nobody waits for it any more. */
 struct asked {
 	struct run_accounts accounts;
-	atomic_bool left;
+	atomic_bool over; /* one of the two is done with it: it is the other's */
 };
 
-static void begin(const struct host *h, void *context)
+static void open_accounts(struct run_accounts *a, const struct host *h)
 {
-	struct asked *asked = context;
-	struct run_accounts *a = &asked->accounts;
 	struct cgroup c;
 	char directory[PATH_MAX];
 	struct err e = {0};
 	int version;
 
-	if (atomic_load(&asked->left) || cgroup_find(&c, h, "self", NULL) < 0)
+	if (cgroup_find(&c, h, "self", NULL) < 0)
 		return;
 	a->quota = quota_find(&c, h);
 	if (a->options->run_cgroup &&
@@ -79,6 +77,18 @@ static void begin(const struct host *h, void *context)
 						      .orphans_ours = true});
 }
 
+/* What comes too late must not stay: a control group would for ever. */
+static void begin(const struct host *h, void *context)
+{
+	struct asked *asked = context;
+
+	open_accounts(&asked->accounts, h);
+	if (!atomic_exchange(&asked->over, true))
+		return;
+	run_accounts_close(&asked->accounts);
+	free(asked);
+}
+
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 {
 	struct asked *asked = xcalloc(1, sizeof *asked);
@@ -87,11 +97,9 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
 	int code = sampler_call(app->sampler, begin, asked, SAMPLER_PATIENCE_SECONDS, e);
 
-	if (code) {
-		/* Never freed: the sampler may be at it. */
-		atomic_store(&asked->left, true);
+	/* What was not begun is never freed: once in a program. */
+	if (code && !atomic_exchange(&asked->over, true))
 		return code;
-	}
 	*ret = asked->accounts;
 	free(asked);
 	task_clock_open(&ret->clock);

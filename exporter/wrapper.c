@@ -414,7 +414,8 @@ static void finish_unseen(struct app *app, struct job *job, struct run_finish *f
 static void tell(struct app *app, const struct job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
-	struct leave *leave = leave_begin(app, exit_code_of_job(job));
+	const struct leaving leaving = {.app = app, .exit_code = exit_code_of_job(job)};
+	struct leave *leave = leave_begin(&leaving);
 
 	if (!app->options->quiet)
 		summary_make(app, job->run_id, &summary);

@@ -2,13 +2,15 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import sqlite3
 import subprocess
+import termios
 import time
 import unittest
 
-from support import PYTHON, children_of, main, wait_until
+from support import DEADLINE, EXPORTER, PYTHON, children_of, main, wait_until
 from test_faults_history import Job
 
 # A FUSE that answers (linux/fuse.h) INIT (26), and nothing else until its input ends: it takes the question, after which no
@@ -75,9 +77,14 @@ class Ending(Job):
     def test_a_sampler_that_hangs_holds_up_no_job_and_no_end(self):
         """A file of /proc that does not come: while a job runs and a server serves, and when others are to begin."""
         stall = self.folder / "stall"
+        central = self.serve("--web.allow-changes", f"--history.path={self.folder / 'central.db'}")
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(stall))
         job = ["sh", "-c", "read line; exit 3"]
         server = self.serve("--web.allow-changes")
+        # Nobody comes after it who would close what it recorded, and hand it on.
+        pod = self.serve("--web.allow-changes", "--exit-with-job", f"--history.path={self.folder / 'pod.db'}",
+                         f"--forward.url=http://127.0.0.1:{central.port}")
+        self.assertEqual(self.announce(pod, "of the pod").status, 201)
         begun = self.start_run(job, "begun", stdin=subprocess.PIPE)
         server.recorded_runs("begun")
         os.mkfifo(stall)
@@ -87,14 +94,15 @@ class Ending(Job):
         for wrapper in (begun, late):
             wrapper.process.stdin.close()
             wrapper.process.stdin = None
-        answer = server.get("/jobs", "POST", json.dumps({"pid": os.getpid(), "job_name": "told"}),
-                            Content_Type="application/json")
+        # The second signal ends its waiting for the job.
+        wait_until(lambda: pod.send(signal.SIGTERM) or pod.said("stopping"), "the end of the pod")
+        answer = self.announce(server, "told")
         self.assertEqual(answer.status, 503, answer.text)
         self.assertIn("the sampler does not answer", answer.json["error"]["message"])
         server.send(signal.SIGTERM)
         for process, code, words in ((begun, 3, "end of the run was not seen"), (late, 3, "run is not recorded"),
                                      (second, 1, "cannot serve.*sampler does not answer"),
-                                     (server, 0, "kernel or the disk does not answer")):
+                                     (server, 0, "did not end in time"), (pod, 0, "did not end in time")):
             with self.subTest(words=words):
                 self.assertEqual(process.wait(), code, process.log)
                 process.says(words)
@@ -102,6 +110,12 @@ class Ending(Job):
         self.assert_history_intact()
         run = self.only_run("begun")
         self.assertEqual((run["outcome"], run["exit_code"], run["cpu_source"]), ("failed", 3, "proc"))
+        handed_on = central.get("/runs?job_name=of+the+pod").json.get("runs", [])
+        self.assertEqual([run["outcome"] for run in handed_on], ["interrupted"])
+
+    @staticmethod
+    def announce(server, name):
+        return server.get("/jobs", "POST", json.dumps({"pid": os.getpid(), "job_name": name}), Content_Type="application/json")
 
     @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/fuse"), "only root may mount a FUSE")
     def test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler(self):
@@ -118,6 +132,27 @@ class Ending(Job):
             wait_until(begun.exists, "the job to begin")
         self.assertEqual(wrapper.wait(), 3, wrapper.log)
         wrapper.says("counted less exactly.*the sampler does not answer")
+        # The sampler went on, and had a control group made that nobody waited for any more.
+        self.assertEqual(list(pathlib.Path("/sys/fs/cgroup").rglob(f"rightsize-{wrapper.pid}-*")), [])
+
+    def test_a_terminal_that_is_stopped_is_waited_for(self):
+        """Whoever did that wants to read; it is no disk that does not answer."""
+        ours, theirs = (os.fdopen(number, "rb", 0) for number in os.openpty())
+        self.addCleanup(ours.close)
+        with theirs:
+            termios.tcflow(theirs, termios.TCOOFF)
+            wrapper = subprocess.Popen([EXPORTER, *self.wrapper_arguments(["true"])], stderr=theirs, stdin=subprocess.DEVNULL,
+                                       env=self.environment)
+            self.addCleanup(wrapper.wait)
+            self.addCleanup(wrapper.kill)
+            question = ("runs", "--job-name=job", f"--history.path={self.history}")
+            wait_until(lambda: '"succeeded"' in self.command(*question).stdout, "the end of the run")
+            # More than a disk is given.
+            with self.assertRaises(subprocess.TimeoutExpired):
+                wrapper.wait(7)
+            termios.tcflow(theirs, termios.TCOON)
+            self.assertEqual(wrapper.wait(DEADLINE), 0)
+            self.assertIn(b"job job succeeded", ours.read(8192))
 
 
 if __name__ == "__main__":

@@ -306,6 +306,11 @@ rules:
         self.assertIn("rules.yaml:2: user: missing closing parenthesis", refused.json["error"]["message"])
         self.begin({}, [PYTHON, str(script), "--step", "three"], cwd=self.folder)
         self.found(server, f"new-{self.mark}/three")
+        (self.folder / "rules.yaml").unlink()
+        os.mkfifo(self.folder / "rules.yaml")
+        refused = server.get("/-/reload", "POST")
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (500, "bad_file"))
+        self.assertIn("nobody wrote", refused.json["error"]["message"])
         self.end(first)
 
     def test_rules_are_tried_without_a_server(self):

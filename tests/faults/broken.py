@@ -289,6 +289,16 @@ ROWS = {
     "a job's end waits for a sampler that hangs": (
         "exporter/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "runs of a pod stay open where the sampler hangs": (
+        "exporter/main.c", "	if (l->app->self)\n", "	if (!l->app)\n",
+        "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "a control group that comes too late stays": (
+        "exporter/run_accounts.c", "	run_accounts_close(&asked->accounts);\n	free(asked);", "	free(asked);",
+        "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
+    "a stopped terminal is a disk that hangs": (
+        "exporter/wrapper.c", "	leave_reached(leave);\n	summary_print(&summary);",
+        "	summary_print(&summary);\n	leave_reached(leave);",
+        "test_faults_ending.py:Ending.test_a_terminal_that_is_stopped_is_waited_for"),
     "who does not answer is forgotten": (
         "collectors/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
     "any certificate is somebody's": (
