@@ -126,12 +126,13 @@ static bool has_moved(const struct catalogue_cache *k)
 
 int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
-	struct buf aside AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 	bool moved = has_moved(k);
 
 	sqlite3_close(k->db);
 	k->db = NULL;
-	int code = moved ? 0 : aside_move(&aside, k->path, e);
+	buf_done(&k->aside);
+	k->aside = (struct buf)BUF_MAX(PATH_BUF_MAX);
+	int code = moved ? 0 : aside_move(&k->aside, k->path, e);
 
 	if (code == 0)
 		code = open_file(k, e);
@@ -212,8 +213,18 @@ void catalogue_cache_close(struct catalogue_cache *k)
 	if (!k)
 		return;
 	sqlite3_close(k->db);
+	buf_done(&k->aside);
 	free(k->path);
 	free(k);
+}
+
+bool catalogue_cache_aside(struct catalogue_cache *k, struct err *ret)
+{
+	if (k->aside.len)
+		err_set(ret, -EUCLEAN,
+			"the cache could not be gone on with: it is now %s, and was begun anew",
+			buf_text(&k->aside));
+	return k->aside.len > 0;
 }
 
 int catalogue_cache_confirm(struct catalogue_cache *k, struct wall at, struct err *e)

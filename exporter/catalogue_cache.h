@@ -23,6 +23,9 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
+/* Was what was there set aside? Then *ret says so: -EUCLEAN. */
+bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
+
 #define CATALOGUE_ASKED_MAX 512
 
 /* Where a saved catalogue came from. */

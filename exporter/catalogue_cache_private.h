@@ -14,6 +14,7 @@
 struct catalogue_cache {
 	sqlite3 *db;
 	char *path;
+	struct buf aside; /* what was there is now called so; empty: it was gone on with */
 };
 
 /* Of the last call of SQLite; -EBADMSG: the file is corrupt. */

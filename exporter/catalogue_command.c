@@ -34,6 +34,11 @@ static int failed(const struct err *e)
 	return EXIT_FAILED;
 }
 
+static void warn(const struct err *e)
+{
+	fprintf(stderr, PROGRAM ": warning: %s\n", e->text);
+}
+
 /* ---- progress: one line that is written over on a terminal, few lines elsewhere ---- */
 
 struct progress {
@@ -201,7 +206,9 @@ static int update(struct command *c)
 
 	pause_done(&pause);
 	progress_end(&progress);
-	if (code == 0 && notice.code) /* fetched for nothing */
+	if (code == 0 && notice.code == -EUCLEAN)
+		warn(&notice);
+	else if (code == 0 && notice.code) /* fetched for nothing */
 		e = notice, code = notice.code;
 	if (code == 0)
 		say_fetched(fetched, &report, path);
@@ -215,11 +222,14 @@ static int save(const struct catalogue *c, const char *path, struct err *e)
 {
 	struct cache_origin origin = {.at = now_read().wall};
 	struct catalogue_cache *cache = NULL;
+	struct err aside = {0};
 	int code = catalogue_cache_open(&cache, path, e);
 
 	snprintf(origin.source, sizeof origin.source, "%s", c->source);
 	if (code == 0)
 		code = catalogue_cache_save(cache, c, &origin, e);
+	if (code == 0 && catalogue_cache_aside(cache, &aside))
+		warn(&aside);
 	catalogue_cache_close(cache);
 	return code;
 }

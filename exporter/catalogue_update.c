@@ -147,7 +147,9 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
 
 	if (code == 0 && !no_cache)
-		save(s, cache, *ret, url, report, notice);
+		no_cache = save(s, cache, *ret, url, report, notice);
+	if (code == 0 && !no_cache)
+		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);
 	return code;
 }

@@ -78,7 +78,7 @@ static int update(struct fetcher *f)
 	if (code == -ECANCELED)
 		return code;
 	if (code == 0)
-		publish(f, c, notice.code == 0);
+		publish(f, c, notice.code == 0 || notice.code == -EUCLEAN);
 	note(f, code ? e.text : notice.text);
 	return code;
 }

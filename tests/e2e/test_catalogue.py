@@ -135,6 +135,26 @@ class Catalogue(support.Case):
     def told(self, server):
         return server.get("/servers").json["catalogue"]
 
+    def damage(self):
+        """As a program of another version may leave it."""
+        with contextlib.closing(sqlite3.connect(self.cache)) as cache, cache:
+            cache.executescript("DELETE FROM _metadata; PRAGMA user_version = 77")
+
+    def test_a_cache_that_is_set_aside_is_told(self):
+        words = r"it is now \S*catalogue\.db\.corrupt-"
+        self.assertNotRegex(self.run_it("catalogue", "import", self.own())[1], words)
+        self.damage()
+        self.assertRegex(self.run_it("catalogue", "import", self.own())[1], words)
+        self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
+        with Double() as double:
+            self.damage()
+            self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
+            server = self.serve(f"--catalogue.url={double.url}")
+            self.told(server)
+            server.says("the cache could not be gone on with: it is now")
+            self.assertEqual(self.told(server)["source"], double.url)
+        self.assertEqual(len(list(self.cache.parent.glob("*.corrupt-*"))), 2)
+
     def test_the_region_of_this_server_has_prices_of_its_own(self):
         with Double() as double:
             for region, there in (("nbg1-dc3", True), ("nowhere", False)):
