@@ -17,18 +17,7 @@ static const struct parameter parameters[] = {
 		.most = POINTS_MAX,
 		.help = "Most points; of more samples the lowest and the highest of each stretch "
 			"are kept"},
-	{.name = "from",
-		.kind = PARAMETER_NUMBER,
-		.least = 0,
-		.most = 1e11,
-		.unit = "seconds since 1970 UTC",
-		.help = "Only samples from this time on, in seconds since 1970 UTC"},
-	{.name = "to",
-		.kind = PARAMETER_NUMBER,
-		.least = 0,
-		.most = 1e11,
-		.unit = "seconds since 1970 UTC",
-		.help = "Only samples up to this time, in seconds since 1970 UTC"},
+	SPAN_PARAMETERS,
 	{0},
 };
 
@@ -77,14 +66,18 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
 	struct passes read;
+	struct span span;
+
+	if (!span_asked_for(a, &span, r))
+		return 0;
 	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
 		return code;
 	const struct passes_question q = {.run_id = run->run_id,
 		.samples = run->samples,
-		.from = argument_number(a, "from"),
-		.to = argument_number(a, "to"),
+		.from = span.from,
+		.to = span.to,
 		.points = argument_count(a, "points")};
 
 	code = passes_read(h, &q, &arena, &read, e);

@@ -25,27 +25,15 @@ static const struct parameter parameters[] = {
 		.choice = format_choice,
 		.help = "history: all columns that are kept, growth per interval; "
 			"resource_tracker: its 32 columns"},
-	{.name = "from",
-		.kind = PARAMETER_NUMBER,
-		.least = 0,
-		.most = 1e11,
-		.unit = "seconds since 1970 UTC",
-		.help = "Only samples from this time on, in seconds since 1970 UTC"},
-	{.name = "to",
-		.kind = PARAMETER_NUMBER,
-		.least = 0,
-		.most = 1e11,
-		.unit = "seconds since 1970 UTC",
-		.help = "Only samples up to this time, in seconds since 1970 UTC"},
+	SPAN_PARAMETERS,
 	{0},
 };
 
 /* The samples between, which lie side by side: their clock may have stepped, as in view_between. */
-static struct series between(const struct series *s, const struct arguments *a, struct arena *arena)
+static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
-	double from = argument_number(a, "from"), to = argument_number(a, "to");
-
-	return view_between(s, isnan(from) ? -INFINITY : from, isnan(to) ? INFINITY : to, arena);
+	return view_between(s, isnan(span->from) ? -INFINITY : span->from,
+		isnan(span->to) ? INFINITY : span->to, arena);
 }
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
@@ -57,6 +45,10 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const struct run *run = NULL;
 	struct series s = {0}, some;
 	int64_t position = 0;
+	struct span span;
+
+	if (!span_asked_for(a, &span, r))
+		return 0;
 	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
@@ -76,7 +68,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		else if (first)
 			series_csv_header(&r->body, &s);
 		first = false;
-		some = between(&s, a, &block);
+		some = between(&s, &span, &block);
 		if (peer)
 			series_csv_peer_rows(&r->body, &some);
 		else

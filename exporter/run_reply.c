@@ -15,6 +15,21 @@ static int reply_none(struct reply *reply, const char *run_id, const char *job_n
 	return reply_error(reply, 404, run_id ? "unknown_run" : "unknown_job", message, NULL, NULL);
 }
 
+bool span_asked_for(const struct arguments *a, struct span *ret, struct reply *reply)
+{
+	const char *dashes = a->flags ? "--" : "";
+	char message[160];
+
+	*ret = (struct span){argument_number(a, "from"), argument_number(a, "to")};
+	if (!(ret->from > ret->to))
+		return true;
+	snprintf(message, sizeof message,
+		"%sfrom is %.15g, which is later than %sto, %.15g: give the earlier time first",
+		dashes, ret->from, dashes, ret->to);
+	reply_error(reply, 400, "bad_parameter", message, NULL, NULL);
+	return false;
+}
+
 int run_asked_for(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e)
 {

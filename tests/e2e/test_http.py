@@ -87,6 +87,11 @@ class Filters(Case):
         self.assertEqual(families(server.get("/metrics?name[]=rightsize_load1").text), {"rightsize_load1"})
         self.assertEqual(families(server.get("/metrics?name[]=rightsize_load1&name[]=rightsize_load5").text),
                          {"rightsize_load1", "rightsize_load5"})
+        # They are names, as elsewhere: nothing in them stands for something else.
+        for name in ("rightsize_load.", "rightsize_.*", "(", "[a-z]%2B", "rightsize_load1%7Crightsize_load5", "*", "%5C"):
+            with self.subTest(name=name):
+                answer = server.get(f"/metrics?name[]={name}")
+                self.assertEqual((answer.status, families(answer.text)), (200, set()))
 
     def test_a_collector_that_is_switched_off_is_silent(self):
         server = self.serve("--no-collector.load")
@@ -125,7 +130,22 @@ class Errors(Case):
         ("/stats?job_name=' OR 1=1--".replace(" ", "%20"), 404, ["OR 1=1"]),
         ("/stats?job_name=%25", 404, ["%"]),
         ("/recommend?job_name=traning", 404, ["traning", "training"]),
+        ("/recommend?job_name=training&strategy=percentile&percentile=1.5", 400, ["percentile", "1.5", "0.01 to 1"]),
+        ("/recommend?job_name=training&quantile=2", 400, ["quantile"]),
+        ("/series?job_name=training&from=10&to=5", 400, ["from", "10", "to", "5"]),
+        ("/series.csv?job_name=training&from=1700000000.5&to=1700000000.25", 400, ["1700000000.5", "1700000000.25"]),
+        ("/metrics?" + "&".join(["collect[]=load"] * 100), 400, ["collect", "64"]),
     ]
+
+    # Longer than any header may be, with a name of 1 MB and with 10,000 collectors.
+    TOO_LONG = ["/recommend?job_name=" + "a" * (1 << 20), "/metrics?" + "&".join(["collect[]=load"] * 10000)]
+
+    def test_what_is_too_long_is_refused(self):
+        server = self.serve()
+        for path in self.TOO_LONG:
+            with self.subTest(path=path[:40]):
+                self.assertEqual(server.get(path).status, 414)
+        self.assertEqual(server.get("/-/healthy").status, 200)
 
     def test_say_what_was_wrong_and_what_is_accepted(self):
         self.run_job(["true"], "training")

@@ -108,12 +108,20 @@ class WebConfig(Case):
         client = "  client_auth_type: {}\n"
         ca = "  client_ca_file: client.crt\n"
         verify = client.format("RequireAndVerifyClientCert") + ca
-        inline = "tls_server_config:\n  cert: |\n{}\n  key: |\n{}\n".format(*(
-            "\n".join("    " + line for line in (self.folder / name).read_text().splitlines())
-            for name in ("server.crt", "server.key")))
+        cert, key = ("\n".join("    " + line for line in (self.folder / name).read_text().splitlines())
+                     for name in ("server.crt", "server.key"))
+        inline = f"tls_server_config:\n  cert: |\n{cert}\n  key: |\n{key}\n"
+        mixed = f"tls_server_config:\n  cert_file: server.crt\n  key: |\n{key}\n"
+        # As crypto/tls of Go 1.22 names those that it does not call insecure.
+        every = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+                 *(f"TLS_ECDHE_{signer}_WITH_{suite}" for signer in ("RSA", "ECDSA") for suite in (
+                     "AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256", "AES_128_CBC_SHA",
+                     "AES_256_CBC_SHA"))]
         for name, config, settings, expected in (
                 ("plain", self.PAIR, {}, "TLSv1.3"),
                 ("inline", inline, {}, "TLSv1.3"),
+                ("a file and inline", mixed, {}, "TLSv1.3"),
+                ("every suite", self.PAIR + f"  cipher_suites: [{', '.join(every)}]\n", {}, "TLSv1.3"),
                 ("elliptic", self.PAIR.replace("server.", "elliptic."), {"ca": "elliptic.crt"}, "TLSv1.3"),
                 ("some suites", self.PAIR + suites.format(f"{gcm128}, {gcm256}"), {"ciphers": openssl128}, openssl128),
                 ("no common suite", self.PAIR + suites.format(gcm128), {"ciphers": openssl256}, None),
@@ -330,6 +338,17 @@ class WebConfig(Case):
         for suffix in ("crt", "key"):
             os.replace(self.folder / f"other.{suffix}", self.folder / f"server.{suffix}")
         self.wait_for(200, "the new certificate", trusted)
+        # So does what is asked of clients.
+        self.write(self.PAIR + "  client_auth_type: RequireAnyClientCert\n")
+
+        def refused():
+            with contextlib.suppress(ssl.SSLError, ConnectionError, http.client.HTTPException):
+                return self.tls(server) is None
+            return True
+        wait_until(refused, "a client without a certificate to be refused")
+        self.assertEqual(self.tls(server, cert="stranger")[0], 200)
+        self.write(self.PAIR)
+        wait_until(lambda: not refused(), "the same client to be served")
         # TLS cannot be switched off under way: refused, not served in the clear.
         self.write("")
         self.wait_for(500, "the refusal", trusted)
