@@ -1,13 +1,18 @@
 """What the built program is made of, as readelf sees it, and what it says of secrets."""
+import hashlib
+import json
 import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import unittest
 
 import support
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def readelf(*flags):
@@ -95,6 +100,45 @@ ROUTES = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/stats?job_name=job",
           "/recommend?job_name=job", "/server", "/nothing")
 
 
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@unittest.skipUnless(shutil.which("dpkg-query"), "packages are told by dpkg")
+class Materials(support.Case):
+    """The bill of materials (deploy/sbom.sh) beside what the loader loads, which is another way to know."""
+
+    @staticmethod
+    def loaded():
+        """{(package, version)} of all libraries of the program."""
+        found = set()
+        for path in re.findall(r"(/\S+) \(0x", output("ldd", support.EXPORTER)):
+            known = output("sh", "-c", f"dpkg-query -S {path} 2>/dev/null || dpkg-query -S $(realpath {path})")
+            package = known.splitlines()[0].rpartition(": ")[0]
+            found.add(tuple(output("dpkg-query", "-W", "-f=${Package} ${Version}", package).split()))
+        return found
+
+    def test_every_library_and_what_is_built_in_stands_in_it(self):
+        names = readelf("--dyn-syms")
+        if "__asan_init" in names or "__tsan_init" in names:
+            self.skipTest("sanitizers load libraries of their own")
+        bill = json.loads(output("sh", ROOT / "deploy/sbom.sh", support.EXPORTER, "1.2.3", shutil.which("cc"), "8.9.10", ROOT))
+        known = {part["bom-ref"]: part for part in bill["components"]}
+        packages = {(part["name"], part["version"]) for part in known.values() if part["purl"].startswith("pkg:deb/")}
+        self.assertEqual(packages, self.loaded())
+        self.assertIn(("libcurl", "8.9.10"), {(part["name"], part["version"]) for part in known.values()})
+        for part in known.values():
+            for hashed in part.get("hashes", []):
+                file, = (path for path in (ROOT / "dashboards/web/vendor/uPlot.js", ROOT / "recommender/servers.csv")
+                         if hashlib.sha256(path.read_bytes()).hexdigest() == hashed["content"])
+                self.assertIn(part["name"].lower(), file.name.lower())
+        own = bill["metadata"]["component"]["bom-ref"]
+        self.assertEqual({row["ref"] for row in bill["dependencies"]} - {own},
+                         {ref for ref, part in known.items() if part["purl"].startswith("pkg:deb/")})
+        for row in bill["dependencies"]:
+            self.assertLessEqual(set(row["dependsOn"]), set(known), row["ref"])
+
+
 def with_cores():
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
@@ -142,9 +186,14 @@ class Cores(support.Case):
     def test_a_run_that_was_given_a_secret_leaves_none_and_its_job_may(self):
         if not self.dumped(self.program("sleep", "600")):
             self.skipTest("this machine makes no cores")
-        for flags, dumps in (((f"--forward.token-file={self.token}", "--forward.url=http://127.0.0.1:9"), False), ((), True)):
+        web = self.folder / "web.yml"
+        web.write_text("rate_limit: {}  # token-81fd30\n")
+        for number, (flags, dumps) in enumerate((
+                ((f"--forward.token-file={self.token}", "--forward.url=http://127.0.0.1:9"), False),
+                ((f"--web.config.file={web}", "--web.listen-address=127.0.0.1:0"), False),
+                ((), True))):
             with self.subTest(flags=flags):
-                self.history = str(self.folder / f"history{len(flags)}.db")
+                self.history = str(self.folder / f"history{number}.db")
                 job = support.python_job("import os,sys; print(open('/proc/self/status').read(), flush=True); os.read(0, 1)")
                 run = self.start_program([support.EXPORTER, *self.wrapper_arguments(job, flags=(*flags, "--forward.timeout=0s"))],
                                          cwd=self.folder, preexec_fn=with_cores, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
