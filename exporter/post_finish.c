@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "collectors/base/mem.h"
 #include "exporter/app.h"
 #include "exporter/body.h"
 #include "exporter/finder.h"
@@ -30,12 +32,19 @@ static const struct body_key keys[] = {
 	{0},
 };
 
+/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
 struct call {
-	const char *run_id;
+	struct shared shared;
+	char run_id[RUN_ID_MAX];
 	enum outcome outcome;
 	double exit_code;
 	int code;
 };
+
+static void call_release(struct shared *shared)
+{
+	free((struct call *)(void *)shared);
+}
 
 static void finish(struct finder *f, const struct host *host, void *context)
 {
@@ -44,15 +53,41 @@ static void finish(struct finder *f, const struct host *host, void *context)
 	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code);
 }
 
+static int finish_run(struct app *app, const char *run_id, enum outcome outcome, double exit_code,
+	struct reply *r)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+
+	shared_init(&c->shared, call_release);
+	text_copy(run_id, c->run_id, sizeof c->run_id);
+	c->outcome = outcome;
+	c->exit_code = exit_code;
+	bool told = sampler_find(app->sampler, finish, c);
+	int code = told ? c->code : -ENOENT;
+
+	shared_drop(&c->shared);
+	if (!told && app->self)
+		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER, NULL, NULL);
+	if (code)
+		return reply_error(r, 404, "no_open_run",
+			"no run of this id is open that this exporter records", NULL, NULL);
+
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(run_id));
+	json_put(o, "outcome", json_text(outcome_name(outcome)));
+	return reply_json(r, 200, o);
+}
+
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	struct call c = {.run_id = argument_text(a, "run_id"), .code = -ENOENT};
+	enum outcome outcome = OUTCOME_RUNNING;
 	struct wanted w = {.exit_code = NAN};
 	json_t *body = body_parse(a->body, r);
 
 	(void)e;
 	bool read = body && body_read(body, "the body", keys, &w, r);
-	bool known = read && outcome_parse(w.outcome, &c.outcome) && c.outcome != OUTCOME_RUNNING;
+	bool known = read && outcome_parse(w.outcome, &outcome) && outcome != OUTCOME_RUNNING;
 
 	json_decref(body);
 	if (!read)
@@ -62,18 +97,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 			"outcome: accepted is succeeded, failed, oom_killed, interrupted or "
 			"unknown",
 			NULL, NULL);
-	c.exit_code = w.exit_code;
-	if (!sampler_find(app->sampler, finish, &c) && app->self)
-		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER, NULL, NULL);
-	if (c.code)
-		return reply_error(r, 404, "no_open_run",
-			"no run of this id is open that this exporter records", NULL, NULL);
-
-	json_t *o = json_object();
-
-	json_put(o, "run_id", json_text(c.run_id));
-	json_put(o, "outcome", json_text(outcome_name(c.outcome)));
-	return reply_json(r, 200, o);
+	return finish_run(app, argument_text(a, "run_id"), outcome, w.exit_code, r);
 }
 
 const struct route route_post_finish = {

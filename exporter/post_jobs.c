@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -109,18 +110,37 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
+/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
 struct call {
-	const struct announcement *announcement;
+	struct shared shared;
+	struct announcement announcement;
+	char job_name[JOB_NAME_MAX];
 	struct announced announced;
-	struct err *e;
+	struct err e;
 	int code;
 };
+
+static void call_release(struct shared *shared)
+{
+	free((struct call *)(void *)shared);
+}
+
+static struct call *call_new(const struct announcement *a)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+
+	shared_init(&c->shared, call_release);
+	text_copy(a->job_name, c->job_name, sizeof c->job_name);
+	c->announcement = *a;
+	c->announcement.job_name = c->job_name;
+	return c;
+}
 
 static void announce(struct finder *f, const struct host *host, void *context)
 {
 	struct call *c = context;
 
-	c->code = finder_announce(f, host, c->announcement, &c->announced, c->e);
+	c->code = finder_announce(f, host, &c->announcement, &c->announced, &c->e);
 }
 
 static int reply_failure(struct reply *r, int code, const char *text)
@@ -132,23 +152,32 @@ static int reply_failure(struct reply *r, int code, const char *text)
 	return reply_error(r, 503, "not_followed", text, NULL, NULL);
 }
 
-static int begin(struct app *app, const struct announcement *a, struct reply *r, struct err *e)
+static int reply_announced(struct reply *r, const struct call *c)
 {
-	struct call c = {.announcement = a, .e = e};
-
-	if (!sampler_find(app->sampler, announce, &c))
-		return reply_error(r, 503, "not_followed",
-			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others",
-			NULL, NULL);
-	if (c.code)
-		return reply_failure(r, c.code, e->text);
+	if (c->code)
+		return reply_failure(r, c->code, c->e.text);
 
 	json_t *o = json_object();
 
-	json_put(o, "run_id", json_text(c.announced.run_id));
-	json_put(o, "job_name", json_text(a->job_name));
-	json_put(o, "pid", json_num(a->pid));
-	return reply_json(r, c.announced.known ? 200 : 201, o);
+	json_put(o, "run_id", json_text(c->announced.run_id));
+	json_put(o, "job_name", json_text(c->job_name));
+	json_put(o, "pid", json_num(c->announcement.pid));
+	return reply_json(r, c->announced.known ? 200 : 201, o);
+}
+
+static int begin(struct app *app, const struct announcement *a, struct reply *r)
+{
+	struct call *c = call_new(a);
+	int code;
+
+	if (sampler_find(app->sampler, announce, c))
+		code = reply_announced(r, c);
+	else
+		code = reply_error(r, 503, "not_followed",
+			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others",
+			NULL, NULL);
+	shared_drop(&c->shared);
+	return code;
 }
 
 static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
@@ -157,8 +186,9 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	struct announcement a;
 	int code = 0;
 
+	(void)e;
 	if (body && read_announcement(body, args, &a, r))
-		code = begin(app, &a, r, e);
+		code = begin(app, &a, r);
 	json_decref(body);
 	return code;
 }

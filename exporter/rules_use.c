@@ -2,10 +2,14 @@
 #include "exporter/rules_use.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "collectors/base/mem.h"
 #include "exporter/finder.h"
 #include "exporter/job_rules.h"
+#include "exporter/leave.h"
 #include "exporter/log.h"
 #include "exporter/sampler.h"
 
@@ -28,34 +32,59 @@ int rules_begin(const struct options *o, struct finder *f, struct err *e)
 	return code;
 }
 
+/* A sampler that hangs may come to it when nobody waits any more. */
 struct news {
+	struct shared shared;
 	const char *file;
-	struct job_rules *rules;
+	struct job_rules *rules; /* NULL: taken */
 };
+
+static void news_release(struct shared *shared)
+{
+	struct news *n = (struct news *)(void *)shared;
+
+	job_rules_free(n->rules);
+	free(n);
+}
 
 static void give(struct finder *f, const struct host *host, void *context)
 {
-	const struct news *n = context;
+	struct news *n = context;
 
 	(void)host;
-	take(f, n->file, n->rules);
+	take(f, n->file, TAKE(n->rules));
+}
+
+static int use(struct app *app, const sigset_t *hurry, struct err *e)
+{
+	const char *file = app->options->jobs_rules;
+	struct job_rules *rules = NULL;
+	int code = file ? job_rules_read(&rules, file, e) : 0;
+
+	if (!rules)
+		return code;
+	struct news *n = xcalloc(1, sizeof *n);
+
+	shared_init(&n->shared, news_release);
+	n->file = file;
+	n->rules = rules;
+	bool told = sampler_find_unless(app->sampler, give, n, hurry);
+
+	shared_drop(&n->shared);
+	return told || !app->self ? 0 : err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
 }
 
 int rules_use(struct app *app, struct err *e)
 {
-	struct news n = {.file = app->options->jobs_rules};
-	int code = n.file ? job_rules_read(&n.rules, n.file, e) : 0;
-
-	if (!n.rules || sampler_find(app->sampler, give, &n))
-		return code;
-	job_rules_free(n.rules);
-	return app->self ? err_set(e, -ECANCELED, SAMPLER_NO_ANSWER) : 0;
+	return use(app, NULL, e);
 }
 
 void rules_reload(struct app *app)
 {
+	sigset_t hurry;
 	struct err e = {0};
 
-	if (rules_use(app, &e))
+	leave_hurry(&hurry);
+	if (use(app, &hurry, &e))
 		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
 }

@@ -16,7 +16,7 @@ int rules_begin(const struct options *o, struct finder *f, struct err *e);
 /* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
 int rules_use(struct app *app, struct err *e);
 
-/* The same on SIGHUP: the log says what is wrong. */
+/* The same on SIGHUP: the log says what is wrong. It waits no longer when the end is asked for. */
 void rules_reload(struct app *app);
 
 #endif

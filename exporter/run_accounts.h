@@ -20,7 +20,7 @@ struct run_accounts {
 };
 
 /*
- * In the thread that will start the command, before it does. What may not be had is left out. -ETIMEDOUT: the sampler does not
+ * In the thread that will start the command, before it does. What may not be had is left out. -ECANCELED: the sampler does not
  * answer, and nothing counts.
  */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);

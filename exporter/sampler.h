@@ -10,6 +10,8 @@
 #ifndef EXPORTER_SAMPLER_H
 #define EXPORTER_SAMPLER_H
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,8 +63,9 @@ double sampler_age(struct sampler *s);
  * ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ----
  *
  * That may be for ever: where the kernel, or a driver, does not give a file. When it has done nothing for so many seconds
- * (INFINITY: they wait) they give up with -ETIMEDOUT. What they were given that is not copied, as is said of each, may still
- * be used then, and has to stay.
+ * (INFINITY: they wait) they give up with -ECANCELED, which means nothing else, and so do at once all who wait for it, or
+ * begin to, until it has done something. What they were given that is not copied, as is said of each, may still be used then,
+ * and has to stay.
  */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
@@ -86,13 +89,22 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 
 /*
  * Calls function on the sampler thread with what finds runs, and then takes a tick, so that what it began or ended is
- * seen and recorded. False when runs are not found here, or when it was not begun in SAMPLER_PATIENCE_SECONDS of
- * nothing being done: function was not called, and will not be. Else it was, although that tick may hang.
+ * seen and recorded. context begins with a struct shared, which is held for as long as function may use it. False when
+ * runs are not found here, or when function has not returned after SAMPLER_PATIENCE_SECONDS of nothing being done: it is
+ * not called any more then, unless it hangs itself. Else it was, although that tick may hang.
  */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context);
 
-/* Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. */
+/* The same, which gives up also when one of these signals, which all threads block, waits to be taken. NULL: none does. */
+bool sampler_find_unless(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
+	const sigset_t *signals);
+
+/*
+ * Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. context is not
+ * copied.
+ */
 int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
 	void *context, double seconds, struct err *e);
 

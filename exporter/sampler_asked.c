@@ -113,54 +113,77 @@ static int64_t used_ns(const struct sampler *s)
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/*
- * Locked. Until it is done, or the thread has done nothing for so many seconds, in slices: who was stopped meanwhile gets
- * the time for the others.
- */
-static void wait_for(struct sampler *s, const struct request *r, double seconds)
+/* How long somebody waits. */
+struct patience {
+	double seconds;          /* in which nothing is done; INFINITY: whatever is */
+	const sigset_t *signals; /* of which none waits to be taken; NULL: whichever does */
+};
+
+static bool waits(const sigset_t *signals)
 {
-	int64_t used = -1;
+	sigset_t waiting, both;
 
-	if (s->silent && isfinite(seconds))
-		seconds = fmin(seconds, PATIENCE_AGAIN_SECONDS);
-	for (int silent = 0; !r->done && silent < PATIENCE_SLICES; silent++) {
-		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
-
-		while (!r->done &&
-			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
-			;
-		if (used_ns(s) != used || (r->begun && r->borrows))
-			silent = 0;
-		used = used_ns(s);
-	}
+	return signals && sigpending(&waiting) == 0 && sigandset(&both, &waiting, signals) == 0 &&
+	       !sigisemptyset(&both);
 }
 
 /*
- * 0: it is done, and r the caller's. Otherwise it is not any more: -ETIMEDOUT, it was not begun and will not be;
- * -EINPROGRESS, it goes on.
+ * Locked. Until it is done, or patience ends, in slices: who was stopped meanwhile gets the time for the others. Whether it
+ * was the thread that did nothing.
  */
-static int do_on_sampler(struct sampler *s, struct request *r, double seconds)
+static bool is_silent(struct sampler *s, const struct request *r, struct patience p)
+{
+	int64_t used = -1;
+
+	for (int silent = 0; !r->done && (isinf(p.seconds) || silent < PATIENCE_SLICES); silent++) {
+		bool again = s->silent && isfinite(p.seconds);
+		double seconds = again ? fmin(p.seconds, PATIENCE_AGAIN_SECONDS) : p.seconds;
+		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
+
+		while (!r->done && again == (s->silent && isfinite(p.seconds)) &&
+			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
+			;
+		if (waits(p.signals))
+			return false;
+		if (used_ns(s) != used || r->sure)
+			silent = 0;
+		used = used_ns(s);
+	}
+	return !r->done;
+}
+
+/*
+ * 0: it is done, and r the caller's. Otherwise it is not any more: -ECANCELED, it was not begun and will not be; -EALREADY,
+ * what was to be called has been; -EINPROGRESS, it goes on.
+ */
+static int do_on_sampler(struct sampler *s, struct request *r, struct patience p)
 {
 	pthread_mutex_lock(&s->lock);
 	*last_request(s) = r;
 	sampler_wake(s);
-	wait_for(s, r, seconds);
-	int code = r->done ? 0 : r->begun ? -EINPROGRESS : -ETIMEDOUT;
+	if (is_silent(s, r, p)) {
+		s->silent = true;
+		pthread_cond_broadcast(&s->ticked);
+	}
+	int code = r->done ? 0 : r->called ? -EALREADY : r->begun ? -EINPROGRESS : -ECANCELED;
 
-	s->silent = code != 0;
-	if (code == -EINPROGRESS) {
-		r->left = true;
-	} else if (code) {
+	if (code == -ECANCELED) {
 		withdraw(s, r);
 		free(r);
+	} else if (code) {
+		r->left = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return code;
 }
 
-static int no_answer(struct err *e)
+static int do_patiently(struct sampler *s, struct request *r, double seconds, struct err *e)
 {
-	return err_set(e, -ETIMEDOUT, SAMPLER_NO_ANSWER);
+	int code = do_on_sampler(s, r, (struct patience){.seconds = seconds});
+
+	if (code)
+		err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
+	return code ? -ECANCELED : 0;
 }
 
 /* ---- runs ---- */
@@ -177,13 +200,13 @@ struct follow {
 	int code;
 };
 
-/* From now on whoever asked waits; false: it gave up before. */
+/* From now on whoever asked waits, so nothing may hang; false: it gave up before. */
 static bool is_awaited(struct sampler *s, struct request *r)
 {
 	pthread_mutex_lock(&s->lock);
 	bool ret = !r->left;
 
-	r->borrows = ret;
+	r->sure = ret;
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -203,14 +226,14 @@ static void do_follow(struct sampler *s, struct request *r)
 		return;
 	const struct snapshot *snapshot = sampler_tick(s, FOR_EVENT);
 
+	if (f->records && jobs_note(s->host.jobs, &s->host, f->run_id, &f->note))
+		f->record.memory_limit_bytes = f->note.memory_limit_bytes;
 	if (!is_awaited(s, r)) {
 		jobs_conclude(s->host.jobs, f->run_id, nothing, FINAL_AT_LEAST);
 		return;
 	}
 	if (!f->records)
 		return;
-	if (jobs_note(s->host.jobs, &s->host, f->run_id, &f->note))
-		f->record.memory_limit_bytes = f->note.memory_limit_bytes;
 	f->record.server = machine_of_run(s->app, &(struct machine){0});
 	fold_begin(s->fold, f->run_id, snapshot);
 	historian_run_begin(s->app->historian, &f->record);
@@ -230,10 +253,11 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
 	text_copy(spec->job_name, f->job_name, sizeof f->job_name);
 	f->spec.run_id = f->record.run_id = f->run_id;
 	f->spec.job_name = f->record.job_name = f->job_name;
-	if (do_on_sampler(s, &f->request, seconds))
-		return no_answer(e);
-	int code = f->code;
+	int code = do_patiently(s, &f->request, seconds, e);
 
+	if (code)
+		return code;
+	code = f->code;
 	if (code && e)
 		*e = f->e;
 	if (code == 0 && ret)
@@ -294,16 +318,17 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 	if (finish)
 		c->finish = *finish;
 	c->finish.run_id = c->run_id;
-	if (do_on_sampler(s, &c->request, seconds))
-		return no_answer(e);
-	free(c);
-	return 0;
+	int code = do_patiently(s, &c->request, seconds, e);
+
+	if (code == 0)
+		free(c);
+	return code;
 }
 
 struct find {
 	struct request request;
 	void (*function)(struct finder *f, const struct host *host, void *context);
-	void *context;
+	struct shared *context; /* held until it was called */
 };
 
 static void do_find(struct sampler *s, struct request *r)
@@ -312,25 +337,38 @@ static void do_find(struct sampler *s, struct request *r)
 
 	s->host.now = now_read();
 	f->function(s->finder, &s->host, f->context);
+	shared_drop(f->context);
 	pthread_mutex_lock(&s->lock);
-	r->borrows = false;
+	r->called = true;
 	pthread_mutex_unlock(&s->lock);
 	sampler_tick(s, FOR_EVENT);
+}
+
+bool sampler_find_unless(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
+	const sigset_t *signals)
+{
+	const struct patience p = {SAMPLER_PATIENCE_SECONDS, signals};
+
+	if (!s->finder)
+		return false;
+	struct find *f = xcalloc(1, sizeof *f);
+
+	*f = (struct find){{.function = do_find}, function, context};
+	shared_hold(context);
+	int code = do_on_sampler(s, &f->request, p);
+
+	if (code == 0)
+		free(f);
+	else if (code == -ECANCELED)
+		shared_drop(context);
+	return code == 0 || code == -EALREADY;
 }
 
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
 {
-	if (!s->finder)
-		return false;
-	struct find *f = xcalloc(1, sizeof *f);
-
-	*f = (struct find){{.function = do_find, .borrows = true}, function, context};
-	int code = do_on_sampler(s, &f->request, SAMPLER_PATIENCE_SECONDS);
-
-	if (code == 0)
-		free(f);
-	return code != -ETIMEDOUT;
+	return sampler_find_unless(s, function, context, NULL);
 }
 
 struct call {
@@ -352,10 +390,11 @@ int sampler_call(struct sampler *s, void (*function)(const struct host *host, vo
 	struct call *c = xcalloc(1, sizeof *c);
 
 	*c = (struct call){{.function = do_call}, function, context};
-	if (do_on_sampler(s, &c->request, seconds))
-		return no_answer(e);
-	free(c);
-	return 0;
+	int code = do_patiently(s, &c->request, seconds, e);
+
+	if (code == 0)
+		free(c);
+	return code;
 }
 
 static void do_look(struct sampler *s, struct request *r)
@@ -369,8 +408,9 @@ int sampler_look(struct sampler *s, double seconds, struct err *e)
 	struct request *r = xcalloc(1, sizeof *r);
 
 	r->function = do_look;
-	if (do_on_sampler(s, r, seconds))
-		return no_answer(e);
-	free(r);
-	return 0;
+	int code = do_patiently(s, r, seconds, e);
+
+	if (code == 0)
+		free(r);
+	return code;
 }

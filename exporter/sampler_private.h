@@ -14,9 +14,10 @@
 struct request {
 	struct request *next;
 	void (*function)(struct sampler *s, struct request *r);
-	bool borrows; /* what the caller cannot leave behind */
 	bool begun, done;
-	bool left; /* nobody waits for it any more: freed when it is done */
+	bool called; /* the function that was asked for has returned; the rest may hang */
+	bool sure;   /* what is left of it cannot hang, and is waited for */
+	bool left;   /* nobody waits for it any more: freed when it is done */
 };
 
 /* What a tick is for, the most urgent last. */

@@ -239,7 +239,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 	int code = sampler_follow(app->sampler, &spec, &begin, SAMPLER_PATIENCE_SECONDS, &note, &e);
 
 	job->followed = code == 0;
-	job->unanswered = code == -ETIMEDOUT;
+	job->unanswered = code == -ECANCELED;
 	/* A sampler that did not answer may still begin to read it. */
 	if (!job->unanswered)
 		run_accounts_followed(&job->accounts, note.uses_clock);

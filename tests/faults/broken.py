@@ -286,6 +286,13 @@ ROWS = {
         "exporter/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run(',
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "what was given up is done later": ("exporter/sampler_asked.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
+    "who waits already waits on": (
+        "exporter/sampler_asked.c", "		pthread_cond_broadcast(&s->ticked);\n	}\n	int code", "	}\n	int code", "unit:sampler"),
+    "what is asked about goes with who asked": ("exporter/sampler_asked.c", "	shared_hold(context);\n", "", "unit:sampler"),
+    "a signal waits for the sampler": (
+        "exporter/sampler_asked.c", "		if (waits(p.signals))", "		if (waits(p.signals) && !r)", "unit:sampler"),
+    "a run that was given up is recorded": (
+        "exporter/sampler_asked.c", "	if (!is_awaited(s, r)) {", "	if (!is_awaited(s, r) && !r) {", "unit:sampler"),
     "a job's end waits for a sampler that hangs": (
         "exporter/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),

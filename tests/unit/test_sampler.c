@@ -16,33 +16,39 @@
 #include "exporter/identity.h"
 #include "exporter/outlook.h"
 #include "exporter/past.h"
-#include "exporter/sampler.h"
+#include "exporter/rules_use.h"
+#include "exporter/sampler_private.h"
 #include "exporter/sized.h"
 
 #define SHORT 0.05
 /* So long even a busy machine leaves no thread without a CPU. */
 #define LONG 1.0
+/* Longer than a test may take. */
+#define TOO_LONG 6000
 
 struct world {
 	struct app app;
 	struct options options;
 	struct identity self;
 	sem_t began, go_on;
-	int called;
+	int called, released;
+	char rules[32];
 };
 
 static int setup(void **state)
 {
-	char serve[] = "serve", *arguments[] = {serve, NULL};
+	char serve[] = "serve", quiet[] = "--no-jobs.recognise";
+	char *arguments[] = {serve, quiet, NULL};
 	struct world *w = xcalloc(1, sizeof *w);
 	struct err e = {0};
 
-	assert_int_equal(options_read(&w->options, COMMAND_SERVE, 1, arguments, &e), 0);
+	assert_int_equal(options_read(&w->options, COMMAND_SERVE, 2, arguments, &e), 0);
 	w->options.sample_interval = 3600;
 	w->app = APP_INIT;
 	w->app.options = &w->options;
 	w->app.history_path = ":memory:";
 	identity_read(&w->self);
+	w->app.self = &w->self;
 	columns_build(&w->app.columns);
 	sem_init(&w->began, 0, 0);
 	sem_init(&w->go_on, 0, 0);
@@ -99,7 +105,7 @@ static void what_hangs_is_left_to_the_sampler(void **state)
 	struct world *w = *state;
 	struct err e = {0};
 
-	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, &e), -ETIMEDOUT);
+	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, &e), -ECANCELED);
 	assert_non_null(strstr(e.text, "does not answer"));
 	assert_int_equal(w->called, 0);
 	sem_post(&w->go_on);
@@ -112,12 +118,178 @@ static void after_one_waited_in_vain_nobody_waits_long(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, NULL), -ETIMEDOUT);
-	/* Longer than a test should take. */
-	assert_int_equal(sampler_call(w->app.sampler, count, w, 600, NULL), -ETIMEDOUT);
+	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, NULL), -ECANCELED);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, TOO_LONG, NULL), -ECANCELED);
+	assert_int_equal(sampler_look(w->app.sampler, TOO_LONG, NULL), -ECANCELED);
 	sem_post(&w->go_on);
 	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
 	assert_int_equal(w->called, 2);
+}
+
+static void *hang_too_long(void *context)
+{
+	struct world *w = context;
+
+	return sampler_call(w->app.sampler, hang, w, TOO_LONG, NULL) == -ECANCELED ? w : NULL;
+}
+
+/* Returns when it hangs. */
+static pthread_t begin_to_hang(struct world *w)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, hang_too_long, w), 0);
+	sem_wait(&w->began);
+	return thread;
+}
+
+static void who_waits_already_gives_up_with_who_waited_in_vain(void **state)
+{
+	struct world *w = *state;
+	pthread_t patient = begin_to_hang(w);
+	void *gave_up;
+
+	assert_int_equal(sampler_call(w->app.sampler, count, w, SHORT, NULL), -ECANCELED);
+	pthread_join(patient, &gave_up);
+	assert_ptr_equal(gave_up, w);
+	sem_post(&w->go_on);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
+	assert_int_equal(w->called, 2);
+}
+
+/* ---- what finds runs ---- */
+
+/* What the sampler is given, and may come to use later. */
+struct slip {
+	struct shared shared;
+	struct world *world;
+};
+
+static void slip_release(struct shared *shared)
+{
+	struct slip *s = (struct slip *)(void *)shared;
+
+	s->world->released++;
+	free(s);
+}
+
+static void hang_in_finding(struct finder *f, const struct host *host, void *context)
+{
+	assert_non_null(f);
+	hang(host, ((const struct slip *)context)->world);
+}
+
+static const sigset_t *one_signal(void)
+{
+	static sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	return &set;
+}
+
+/* For this thread alone: whoever is sent a signal of the process would take it. */
+static void send_signal(void)
+{
+	pthread_sigmask(SIG_BLOCK, one_signal(), NULL);
+	raise(SIGTERM);
+}
+
+static bool find_with_slip(struct world *w)
+{
+	struct slip *s = xcalloc(1, sizeof *s);
+
+	shared_init(&s->shared, slip_release);
+	s->world = w;
+	bool found = sampler_find_unless(w->app.sampler, hang_in_finding, s, one_signal());
+
+	shared_drop(&s->shared);
+	return found;
+}
+
+static void who_hangs_in_finding_keeps_what_it_uses_and_nobody_else(void **state)
+{
+	struct world *w = *state;
+	int before;
+
+	send_signal();
+	/* A busy machine may not come to it before the first look at the signals. */
+	do {
+		before = w->released;
+		assert_false(find_with_slip(w));
+	} while (w->released > before);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, SHORT, NULL), -ECANCELED);
+	assert_false(find_with_slip(w));
+	assert_int_equal(w->released, before + 1);
+	sem_post(&w->go_on);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
+	assert_int_equal(w->released, before + 2);
+	assert_int_equal(w->called, 2);
+	sigwaitinfo(one_signal(), NULL);
+	sem_post(&w->go_on);
+	assert_true(find_with_slip(w));
+}
+
+static bool is_taken_for_silent(struct sampler *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool ret = s->silent;
+
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+/* Of no process. */
+static void rules_make(struct world *w)
+{
+	static const char text[] = "rules:\n- user: no-such-user\n  job_name: x\n";
+
+	snprintf(w->rules, sizeof w->rules, "/tmp/rules-XXXXXX");
+	int fd = mkstemp(w->rules);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	w->options.jobs_rules = w->rules;
+}
+
+static void rules_remove(struct world *w)
+{
+	unlink(w->rules);
+	w->options.jobs_rules = NULL;
+}
+
+static void a_file_of_rules_is_to_blame_only_for_itself(void **state)
+{
+	struct world *w = *state;
+
+	rules_make(w);
+	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, NULL), -ECANCELED);
+	assert_int_equal(rules_use(&w->app, NULL), -ECANCELED);
+	w->options.jobs_rules = "/nonexistent/rules";
+	assert_int_equal(rules_use(&w->app, NULL), -ENOENT);
+	w->options.jobs_rules = w->rules;
+	sem_post(&w->go_on);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
+	assert_int_equal(rules_use(&w->app, NULL), 0);
+	rules_remove(w);
+}
+
+static void the_end_is_seen_while_rules_are_given(void **state)
+{
+	struct world *w = *state;
+
+	rules_make(w);
+	pthread_t patient = begin_to_hang(w);
+
+	send_signal();
+	rules_reload(&w->app);
+	/* Or it has waited for as long as anybody does. */
+	assert_false(is_taken_for_silent(w->app.sampler));
+	/* It is still to be taken by whoever ends the program. */
+	assert_int_equal(sigtimedwait(one_signal(), NULL, &(struct timespec){0}), SIGTERM);
+	sem_post(&w->go_on);
+	pthread_join(patient, NULL);
+	rules_remove(w);
 }
 
 /* For longer than anybody waits for who does nothing. */
@@ -146,12 +318,12 @@ static void what_was_not_begun_never_is(void **state)
 	const double final[RUN_N_METRICS] = {0};
 
 	sampler_call(w->app.sampler, hang, w, SHORT, NULL);
-	assert_int_equal(sampler_call(w->app.sampler, count, w, SHORT, NULL), -ETIMEDOUT);
+	assert_int_equal(sampler_call(w->app.sampler, count, w, SHORT, NULL), -ECANCELED);
 	assert_int_equal(sampler_follow(w->app.sampler, &spec, NULL, SHORT, NULL, NULL),
-		-ETIMEDOUT);
+		-ECANCELED);
 	assert_int_equal(sampler_conclude(w->app.sampler, "r", final, FINAL_EXACT, NULL, SHORT,
 				 NULL),
-		-ETIMEDOUT);
+		-ECANCELED);
 	sem_post(&w->go_on);
 	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
 	assert_int_equal(w->called, 2);
@@ -160,6 +332,50 @@ static void what_was_not_begun_never_is(void **state)
 	assert_non_null(s);
 	assert_int_equal(s->n_runs, 0);
 	shared_drop(&s->shared);
+}
+
+static int follow_and_record(struct world *w, const char *run_id, double seconds)
+{
+	const struct run_spec spec = {.run_id = run_id,
+		.job_name = "j",
+		.pid = getpid(),
+		.start_ticks = w->self.start_ticks,
+		.awaits_conclusion = true};
+	const struct run_begin begin = {.run_id = run_id, .job_name = "j", .host = "h"};
+
+	return sampler_follow(w->app.sampler, &spec, &begin, seconds, NULL, NULL);
+}
+
+struct records {
+	struct fold *fold;
+	bool waited_for, given_up;
+};
+
+static void look_at_records(const struct host *host, void *context)
+{
+	struct records *r = context;
+
+	(void)host;
+	r->waited_for = fold_records(r->fold, "waited-for");
+	r->given_up = fold_records(r->fold, "given-up");
+}
+
+static void a_run_that_was_given_up_is_not_recorded(void **state)
+{
+	struct world *w = *state;
+	struct sampler *s = w->app.sampler;
+	struct records r = {.fold = s->fold};
+
+	assert_int_equal(follow_and_record(w, "waited-for", INFINITY), 0);
+	/* The first row comes before. */
+	shared_drop(&sampler_scrape(s, 0, 60)->shared);
+	/* Which the tick of its first reading ends with. */
+	pthread_mutex_lock(&s->runs_now.lock);
+	assert_int_equal(follow_and_record(w, "given-up", SHORT), -ECANCELED);
+	pthread_mutex_unlock(&s->runs_now.lock);
+	assert_int_equal(sampler_call(s, look_at_records, &r, INFINITY, NULL), 0);
+	assert_true(r.waited_for);
+	assert_false(r.given_up);
 }
 
 static void why_nothing_is_followed_is_told(void **state)
@@ -181,6 +397,16 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(who_works_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_begun_never_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_waits_already_gives_up_with_who_waited_in_vain,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_hangs_in_finding_keeps_what_it_uses_and_nobody_else, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_of_rules_is_to_blame_only_for_itself, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(the_end_is_seen_while_rules_are_given, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(a_run_that_was_given_up_is_not_recorded, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(why_nothing_is_followed_is_told, setup, teardown),
 	};
 
