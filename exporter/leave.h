@@ -5,6 +5,7 @@
 #ifndef EXPORTER_LEAVE_H
 #define EXPORTER_LEAVE_H
 
+#include <pthread.h>
 #include <signal.h>
 
 #include "exporter/app.h"
@@ -29,6 +30,9 @@ struct leaving {
  */
 struct leave *leave_begin(const struct leaving *l);
 void leave_reached(struct leave *l); /* NULL does nothing */
+
+/* From now on it is that thread that is waited for: while it uses CPU time it is at work, and the time begins anew. */
+void leave_works(struct leave *l, pthread_t thread); /* NULL does nothing */
 
 /*
  * Ends the program, whatever its other threads are in. Before that what was handed to the historian is written, and then

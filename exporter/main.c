@@ -1,6 +1,7 @@
 /* Commands: what each word on the command line starts, and in which order the parts come up and go down. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,8 @@
 #define EXIT_USAGE 2
 /* More than all that a server keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
+/* Who ends where something hangs has taken its time already: a moment for what is to be handed on. */
+#define LAST_SECONDS 1.0
 
 static int usage_error(const char *command, const struct err *e)
 {
@@ -117,7 +120,7 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 }
 
 /* What ended at the end is on disk before the forwarder looks for the last time. */
-static int stop_forwarder(struct forwarder *f, struct app *app)
+static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
 	sigset_t hurry;
 
@@ -126,7 +129,7 @@ static int stop_forwarder(struct forwarder *f, struct app *app)
 	leave_hurry(&hurry);
 	if (!historian_flush_unless(app->historian, HISTORIAN_STOP_SECONDS, &hurry))
 		historian_give_up(app->historian);
-	return forwarder_stop(f, app->options->forward_timeout, &hurry);
+	return forwarder_stop(f, seconds, &hurry);
 }
 
 /* Also where what watches did not end, and may go on. */
@@ -134,13 +137,13 @@ static void do_last(const struct leaving *l)
 {
 	if (l->app->self)
 		ending_close_runs(l->app, l->app->self, l->exit_code);
-	stop_forwarder(l->context, l->app);
+	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
 /* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
 static void stop_history(const struct leaving *l)
 {
-	int stuck = stop_forwarder(l->context, l->app);
+	int stuck = stop_forwarder(l->context, l->app, l->app->options->forward_timeout);
 
 	if (!stuck)
 		stuck = historian_stop(l->app->historian);
@@ -156,6 +159,8 @@ static void stop_watching(struct http *h, struct leave *begun, const struct leav
 	int stuck = http_stop(h);
 
 	if (!stuck) {
+		if (l->app->sampler)
+			leave_works(begun, sampler_thread(l->app->sampler));
 		sampler_stop(l->app->sampler);
 		outlooks_stop(l->app->outlooks);
 	}

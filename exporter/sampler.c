@@ -291,6 +291,11 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	return 0;
 }
 
+pthread_t sampler_thread(const struct sampler *s)
+{
+	return s->thread;
+}
+
 void sampler_stop(struct sampler *s)
 {
 	if (!s)

@@ -27,8 +27,9 @@ struct finder; /* exporter/finder.h */
 
 int sampler_start(struct sampler **ret, struct app *app, struct err *e);
 
-/* Takes a last sample, ends, joins. */
+/* Takes a last sample, ends, joins: that takes as long as the thread hangs, or is at work. */
 void sampler_stop(struct sampler *s);
+pthread_t sampler_thread(const struct sampler *s);
 
 /* Of seconds: what a scrape tells of runs is no older, nor than SAMPLER_TICKS_APART times as long as a look takes. */
 #define SAMPLER_RUNS_AGE 1.0

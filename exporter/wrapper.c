@@ -410,13 +410,14 @@ static void finish_unseen(struct app *app, struct job *job, struct run_finish *f
 	historian_run_finish(app->historian, finish);
 }
 
-/* Both read the history; whoever stopped a terminal is no disk that does not answer. */
+/* Both read the history; neither a long report nor a terminal that is stopped is a disk that hangs. */
 static void tell(struct app *app, const struct job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
 	const struct leaving leaving = {.app = app, .exit_code = exit_code_of_job(job)};
 	struct leave *leave = leave_begin(&leaving);
 
+	leave_works(leave, pthread_self());
 	if (!app->options->quiet)
 		summary_make(app, job->run_id, &summary);
 	if (app->options->run_report)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import sqlite3
 import subprocess
 import termios
@@ -35,14 +36,18 @@ kernel.umount2(sys.argv[1].encode(), 2)
 class Ending(Job):
     def test_a_disk_that_hangs_at_reading_does_not_hold_it_up(self):
         """A server, whose threads look into the history whenever somebody wrote, and a wrapper that tells what its run was."""
-        stall = self.folder / "stall"
+        stall, slow, report = (self.folder / name for name in ("stall", "slow", "report.html"))
         theirs = dict(self.environment)
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
         self.run_job(["true"], env=theirs)
         server = self.serve()
         wrapper = self.start_run(["sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
+        # Beside them one whose summary and report take long.
+        at_work = self.start_run(["sh", "-c", f"echo > {slow}; exit 3"], "slow", env={**self.environment, "STALLING_READS": str(slow)},
+                                 flags=(f"--history.path={self.folder / 'slow.db'}", f"--report={report}"))
         wait_until(lambda: len(server.get("/runs?job_name=job").json["runs"]) == 2, "a run that is recorded")
-        stall.touch()
+        wait_until((self.folder / "slow.waits").exists, "a read that takes long")
+        os.mkfifo(stall)
         self.run_job(["true"], env=theirs)
         wait_until((self.folder / "stall.waits").exists, "a read that waits")
         server.send(signal.SIGTERM)
@@ -51,6 +56,11 @@ class Ending(Job):
         self.assertEqual(server.wait(), 0)
         server.says("level=error.*disk does not answer")
         self.assertEqual(wrapper.wait(), 3)
+        self.assertIsNone(at_work.process.poll(), at_work.log)
+        slow.unlink()
+        self.assertEqual(at_work.wait(), 3)
+        at_work.says("job slow failed")
+        self.assertIn("slow", report.read_text())
         stall.unlink()
         self.assert_history_intact()
 
@@ -76,19 +86,28 @@ class Ending(Job):
 
     def test_a_sampler_that_hangs_holds_up_no_job_and_no_end(self):
         """A file of /proc that does not come: while a job runs and a server serves, and when others are to begin."""
-        stall = self.folder / "stall"
+        stall, slow = self.folder / "stall", self.folder / "slow"
         central = self.serve("--web.allow-changes", f"--history.path={self.folder / 'central.db'}")
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(stall))
         job = ["sh", "-c", "read line; exit 3"]
-        server = self.serve("--web.allow-changes")
+        self.run_job(["true"], "to be handed on")
+        silent = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        server = self.serve("--web.allow-changes", f"--forward.url=http://127.0.0.1:{silent.getsockname()[1]}",
+                            "--forward.timeout=1h")
         # Nobody comes after it who would close what it recorded, and hand it on.
         pod = self.serve("--web.allow-changes", "--exit-with-job", f"--history.path={self.folder / 'pod.db'}",
                          f"--forward.url=http://127.0.0.1:{central.port}")
         self.assertEqual(self.announce(pod, "of the pod").status, 201)
+        self.environment.update(STALLING_PROC=str(slow))
+        at_work = self.serve(f"--history.path={self.folder / 'slow.db'}")
+        self.environment.update(STALLING_PROC=str(stall))
         begun = self.start_run(job, "begun", stdin=subprocess.PIPE)
         server.recorded_runs("begun")
         os.mkfifo(stall)
         wait_until((self.folder / "stall.waits").exists, "a look that waits")
+        slow.touch()
+        wait_until((self.folder / "slow.waits").exists, "a look that takes long")
+        at_work.send(signal.SIGTERM)
         late = self.start_run(job, "late", stdin=subprocess.PIPE)
         second = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.folder / 'second.db'}")
         for wrapper in (begun, late):
@@ -106,6 +125,10 @@ class Ending(Job):
             with self.subTest(words=words):
                 self.assertEqual(process.wait(), code, process.log)
                 process.says(words)
+        self.assertIsNone(at_work.process.poll(), at_work.log)
+        slow.unlink()
+        self.assertEqual(at_work.wait(), 0)
+        self.assertFalse(at_work.said("did not end in time"), at_work.log)
         stall.unlink()
         self.assert_history_intact()
         run = self.only_run("begun")

@@ -64,7 +64,7 @@ ROWS = {
         "exporter/job_signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
         "test_wrapper.py:Signals.test_what_comes_before_the_job_was_started_is_not_lost"),
     "a disk is waited for however long it takes to read": (
-        "exporter/leave.c", "pause_wait(&l->pause, LEAVE_SECONDS)", "pause_wait(&l->pause, 3600)",
+        "exporter/leave.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
         "exporter/writer.c", "	int code = make_folder_of(w->config->path, e);", "	int code = 0;", "unit:historian"),
@@ -299,6 +299,15 @@ ROWS = {
     "runs of a pod stay open where the sampler hangs": (
         "exporter/main.c", "	if (l->app->self)\n", "	if (!l->app)\n",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "what is to be handed on has all the time": (
+        "exporter/main.c", "#define LAST_SECONDS 1.0", "#define LAST_SECONDS 3600.0",
+        "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "a last look at work is cut off": (
+        "exporter/main.c", "			leave_works(begun, ", "			leave_works(NULL, ",
+        "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "a report at work is cut off": (
+        "exporter/wrapper.c", "	leave_works(leave, ", "	leave_works(NULL, ",
+        "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "a control group that comes too late stays": (
         "exporter/run_accounts.c", "	run_accounts_close(&asked->accounts);\n	free(asked);", "	free(asked);",
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),

@@ -69,6 +69,8 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
+	/* A test that failed may have left it hanging. */
+	sem_post(&w->go_on);
 	sampler_stop(w->app.sampler);
 	outlooks_stop(w->app.outlooks);
 	historian_stop(w->app.historian);
