@@ -206,7 +206,7 @@ static int update(struct command *c)
 
 	pause_done(&pause);
 	progress_end(&progress);
-	if (code == 0 && notice.code == -EUCLEAN)
+	if (notice.code == -EUCLEAN)
 		warn(&notice);
 	else if (code == 0 && notice.code) /* fetched for nothing */
 		e = notice, code = notice.code;
@@ -228,7 +228,7 @@ static int save(const struct catalogue *c, const char *path, struct err *e)
 	snprintf(origin.source, sizeof origin.source, "%s", c->source);
 	if (code == 0)
 		code = catalogue_cache_save(cache, c, &origin, e);
-	if (code == 0 && catalogue_cache_aside(cache, &aside))
+	if (cache && catalogue_cache_aside(cache, &aside))
 		warn(&aside);
 	catalogue_cache_close(cache);
 	return code;

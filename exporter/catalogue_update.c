@@ -148,7 +148,8 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 
 	if (code == 0 && !no_cache)
 		no_cache = save(s, cache, *ret, url, report, notice);
-	if (code == 0 && !no_cache)
+	/* Also where nothing was fetched: who comes next finds one that was begun anew. */
+	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);
 	return code;

@@ -24,7 +24,7 @@ struct catalogue_source {
 /*
  * Takes minutes: the Keeper allows 20 calls a minute. *ret is NULL when the cached catalogue is still the newest;
  * then its age is renewed. A cache that cannot be written is told in *notice, and no error; so is one that was set aside
- * and begun anew, by -EUCLEAN.
+ * and begun anew, by -EUCLEAN, also beside an error.
  */
 int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
 	struct keeper_report *report, struct err *notice, struct err *e);

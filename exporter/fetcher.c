@@ -75,6 +75,8 @@ static int update(struct fetcher *f)
 	struct err e = {0}, notice = {0};
 	int code = catalogue_update(&f->options->source, &f->pause, &c, &report, &notice, &e);
 
+	if (code && notice.code == -EUCLEAN && f->options->say)
+		f->options->say(f->options->say_context, false, notice.text);
 	if (code == -ECANCELED)
 		return code;
 	if (code == 0)

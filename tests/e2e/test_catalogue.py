@@ -153,7 +153,15 @@ class Catalogue(support.Case):
             self.told(server)
             server.says("the cache could not be gone on with: it is now")
             self.assertEqual(self.told(server)["source"], double.url)
-        self.assertEqual(len(list(self.cache.parent.glob("*.corrupt-*"))), 2)
+            # Nor is it forgotten where nothing can be fetched: whoever comes next finds one that was begun anew.
+            nothing = f"--catalogue.url={double.url}/nothing"
+            self.damage()
+            server = self.serve(nothing, f"--history.path={self.folder / 'other.db'}")
+            self.told(server)
+            server.says("the cache could not be gone on with: it is now")
+            self.damage()
+            self.assertRegex(self.run_it("catalogue", "update", nothing, code=1)[1], words)
+        self.assertEqual(len(list(self.cache.parent.glob("*.corrupt-*"))), 4)
 
     def test_the_region_of_this_server_has_prices_of_its_own(self):
         with Double() as double:
