@@ -11,7 +11,6 @@
 #include "collectors/runs.h"
 #include "collectors/snapshot.h"
 #include "exporter/historian.h"
-#include "exporter/leave.h"
 #include "exporter/log.h"
 #include "exporter/rules_use.h"
 #include "exporter/sampler.h"
@@ -194,22 +193,23 @@ static int close_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-void ending_close_runs(struct app *app, const struct identity *self, int exit_code)
+void ending_close_runs(struct app *app, const struct identity *self)
 {
-	const struct leaving leaving = {.app = app, .exit_code = exit_code};
-	struct closing c = {.self = self};
+	/* Not on the stack: a disk that does not answer may come to it when this has returned. */
+	static struct closing c;
 	struct err e = {0};
 	int code;
 
 	if (!ends_with_pod(app) || !app->historian ||
 		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
 		return;
-	struct leave *leave = leave_begin(&leaving);
-
+	c.self = self;
 	do
-		code = historian_do(app->historian, close_runs, &c, &e);
+		code = historian_do_within(app->historian, close_runs, &c, HISTORIAN_STOP_SECONDS,
+			&e);
 	while (code == 0 && c.more);
-	leave_reached(leave);
+	if (code == -ETIMEDOUT || code == -EINPROGRESS)
+		historian_give_up(app->historian);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
 }

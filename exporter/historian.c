@@ -1,5 +1,5 @@
 /* The only writer of the history, on a thread of its own. */
-#include "exporter/historian.h"
+#include "exporter/historian_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "collectors/base/thread.h"
-#include "exporter/writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
 #define BATCH_EVENTS 512
@@ -27,52 +26,6 @@
 
 /* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
 #define SIZE_COMMITS 16
-
-/* A deadline that never comes, as writer_clock() counts: some thirty years after the boot. */
-#define LATEST 1e9
-
-/* What another thread wants done; lives on its stack. */
-struct call {
-	struct call *next;
-	int (*function)(struct history *history, void *context, struct err *e);
-	void *context;
-	struct err *e;
-	int code;
-	bool done;
-};
-
-struct historian {
-	struct historian_config config;
-	char *path; /* config.path */
-	pthread_t thread;
-
-	pthread_mutex_t lock; /* guards what follows, up to the empty line */
-	pthread_cond_t wake, progress;
-	struct ring ring;
-	struct call *calls;
-	uint64_t handed;        /* events */
-	uint64_t settled;       /* of them: committed, refused or dropped */
-	size_t samples_at_hand; /* taken from the ring, and being written */
-	bool stop, hurry, gave_up, suspect, ended;
-	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
-	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
-	double pause;                   /* after the last failure, in seconds */
-	struct historian_health health;
-
-	struct writer writer;             /* of the thread alone */
-	unsigned commits;                 /* likewise */
-	uint64_t said_dropped, said_lost; /* likewise: as of the last look */
-	struct complaint joining, losing; /* likewise */
-};
-
-static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
-{
-	deadline = fmin(deadline, LATEST);
-	struct timespec t = {.tv_sec = (time_t)deadline};
-
-	t.tv_nsec = (long)((deadline - (double)t.tv_sec) * 1e9);
-	pthread_cond_timedwait(cond, lock, &t);
-}
 
 /* ---- the thread ---- */
 
@@ -141,7 +94,7 @@ static void wait_for_work(struct historian *h)
 			deadline = h->paused_until;
 		if (h->stop)
 			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
-		wait_until(&h->wake, &h->lock, deadline);
+		historian_wait(&h->wake, &h->lock, deadline);
 	}
 }
 
@@ -203,24 +156,6 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	pthread_cond_broadcast(&h->progress);
 }
 
-/* With the lock, which is let go meanwhile. */
-static void run_calls(struct historian *h)
-{
-	while (h->calls) {
-		struct call *c = h->calls;
-		struct err e = {0};
-
-		h->calls = c->next;
-		pthread_mutex_unlock(&h->lock);
-		c->code = writer_do(&h->writer, c->function, c->context, &e);
-		if (c->e)
-			*c->e = e;
-		pthread_mutex_lock(&h->lock);
-		c->done = true;
-		pthread_cond_broadcast(&h->progress);
-	}
-}
-
 static void say_dropped(struct historian *h, const struct work *work)
 {
 	bool dropped = work->dropped > h->said_dropped, lost = work->lost > h->said_lost;
@@ -248,7 +183,7 @@ static void *historian_loop(void *context)
 
 		wait_for_work(h);
 		if (h->calls) {
-			run_calls(h);
+			historian_run_calls(h);
 			continue;
 		}
 		if (may_end(h, writer_clock()))
@@ -372,7 +307,7 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	h->hurry = true;
 	pthread_cond_signal(&h->wake);
 	while (h->settled < target && writer_clock() < deadline && !(hurry && thread_hurry(hurry)))
-		wait_until(&h->progress, &h->lock,
+		historian_wait(&h->progress, &h->lock,
 			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
 	bool done = h->settled >= target;
 
@@ -397,25 +332,6 @@ void historian_give_up(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	h->gave_up = true;
 	pthread_mutex_unlock(&h->lock);
-}
-
-int historian_do(struct historian *h,
-	int (*function)(struct history *history, void *context, struct err *e), void *context,
-	struct err *e)
-{
-	struct call c = {.function = function, .context = context, .e = e};
-
-	pthread_mutex_lock(&h->lock);
-	struct call **end = &h->calls;
-
-	while (*end)
-		end = &(*end)->next;
-	*end = &c;
-	pthread_cond_signal(&h->wake);
-	while (!c.done)
-		pthread_cond_wait(&h->progress, &h->lock);
-	pthread_mutex_unlock(&h->lock);
-	return c.code;
 }
 
 void historian_upkeep(struct historian *h)
@@ -483,7 +399,7 @@ int historian_stop(struct historian *h)
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
 	while (!h->ended && writer_clock() < leave_at)
-		wait_until(&h->progress, &h->lock, leave_at);
+		historian_wait(&h->progress, &h->lock, leave_at);
 	bool ended = h->ended;
 
 	pthread_mutex_unlock(&h->lock);

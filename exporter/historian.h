@@ -69,6 +69,14 @@ int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
+/*
+ * The same, for so many seconds at most: -ETIMEDOUT, function was not called, and will not be; -EINPROGRESS, it goes on,
+ * and context has to stay.
+ */
+int historian_do_within(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	double seconds, struct err *e);
+
 /* As historian_flush, but waits no longer when one of these signals comes, as thread_join does. */
 bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry);
 

@@ -136,7 +136,7 @@ static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 static void do_last(const struct leaving *l)
 {
 	if (l->app->self)
-		ending_close_runs(l->app, l->app->self, l->exit_code);
+		ending_close_runs(l->app, l->app->self);
 	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
@@ -249,7 +249,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	costs_stop(costs);
 	follower_stop(follower);
 	stop_watching(http, leave, &leaving);
-	ending_close_runs(app, self, exit_code);
+	ending_close_runs(app, self);
 	stop_history(&leaving);
 	machine_stop(app->machine);
 	return code;

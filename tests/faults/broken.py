@@ -302,6 +302,11 @@ ROWS = {
     "a cache that is set aside is told where something is fetched": (
         "exporter/catalogue_update.c", "	if (!no_cache)\n		catalogue_cache_aside", "	if (code == 0 && !no_cache)\n		catalogue_cache_aside",
         "test_catalogue.py:Catalogue.test_a_cache_that_is_set_aside_is_told"),
+    "what the historian was not to do is done later": (
+        "exporter/historian_do.c", "		*place_of(h, c) = c->next;\n", "		return h ? code : 0;\n", "unit:historian_do"),
+    "what the historian does is freed under it": (
+        "exporter/historian_do.c", "	if (code == -EINPROGRESS && !c->done) {", "	if (code == -EINPROGRESS && c->done) {",
+        "unit:historian_do"),
     "what is to be handed on has all the time": (
         "exporter/main.c", "#define LAST_SECONDS 1.0", "#define LAST_SECONDS 3600.0",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),

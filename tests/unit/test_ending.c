@@ -36,7 +36,7 @@ static void every_open_run_of_a_pod_that_ends_is_interrupted(void **state)
 		b.owner_start_ticks = self.start_ticks;
 		historian_run_begin(app.historian, &b);
 	}
-	ending_close_runs(&app, &self, 0);
+	ending_close_runs(&app, &self);
 	historian_stop(app.historian);
 
 	struct history *h = test_history(folder.file);

@@ -2,6 +2,8 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <math.h>
+#include <semaphore.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -9,6 +11,8 @@
 #include "exporter/historian.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
+
+#define SHORT 0.05
 
 struct fixture {
 	struct test_folder folder;
@@ -81,6 +85,46 @@ static void what_fails_leaves_nothing_and_says_why(void **state)
 	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
 }
 
+/* What is done hangs in between. */
+struct hanging {
+	struct work work;
+	sem_t began, go_on;
+};
+
+static int do_hang(struct history *h, void *context, struct err *e)
+{
+	struct hanging *w = context;
+
+	sem_post(&w->began);
+	while (sem_wait(&w->go_on) < 0 && errno == EINTR)
+		;
+	return do_begin(h, &w->work, e);
+}
+
+static void who_gives_up_leaves_what_goes_on_and_has_the_rest_not_done(void **state)
+{
+	struct fixture *f = *state;
+	struct hanging w = {.work = {"r1", 0}};
+	struct work never = {"r2", 0}, last = {"r3", 0};
+	struct err e = {0};
+	int code;
+
+	sem_init(&w.began, 0, 0);
+	sem_init(&w.go_on, 0, 0);
+	/* A busy machine may not come to it in time. */
+	do
+		code = historian_do_within(f->h, do_hang, &w, SHORT, &e);
+	while (code == -ETIMEDOUT);
+	assert_int_equal(code, -EINPROGRESS);
+	assert_non_null(strstr(e.text, "does not answer"));
+	assert_int_equal(historian_do_within(f->h, do_begin, &never, SHORT, &e), -ETIMEDOUT);
+	sem_post(&w.go_on);
+	assert_int_equal(historian_do_within(f->h, do_begin, &last, INFINITY, &e), 0);
+	assert_int_equal(test_count_rows(&f->folder, "run"), 2);
+	sem_destroy(&w.began);
+	sem_destroy(&w.go_on);
+}
+
 static void a_full_disk_is_said_and_tried_once(void **state)
 {
 	struct fixture *f = *state;
@@ -111,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_done_is_on_disk),
 		TEST(what_fails_leaves_nothing_and_says_why),
+		TEST(who_gives_up_leaves_what_goes_on_and_has_the_rest_not_done),
 		TEST(a_full_disk_is_said_and_tried_once),
 		cmocka_unit_test(waits_grow_to_a_limit_and_differ),
 	};
