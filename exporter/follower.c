@@ -95,17 +95,22 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-static void conclude(struct follower *f, const char *run_id, struct arena *arena)
+/* Of what cannot be read now it is not over: its last seconds would never be counted. */
+static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
 	double final[RUN_N_METRICS];
 	struct runs runs = {0};
+	int code = history_runs(f->history, &q, arena, &runs, e);
 
+	if (code)
+		return code;
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		final[i] = NAN;
-	if (history_runs(f->history, &q, arena, &runs, NULL) == 0 && runs.n == 1)
+	if (runs.n == 1)
 		final_of(&runs.run[0], final);
 	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL, INFINITY, NULL);
+	return 0;
 }
 
 struct known_jobs {
@@ -168,13 +173,15 @@ static int look(struct follower *f, struct err *e)
 			follow(f, &open[i]);
 	}
 	for (size_t i = 0; i < f->n; i++) {
-		if (f->followed[i].still_open)
+		bool over = !f->followed[i].still_open && code == 0;
+
+		if (over)
+			code = conclude(f, f->followed[i].run_id, &arena, e);
+		if (!over || code)
 			f->followed[kept++] = f->followed[i];
-		else
-			conclude(f, f->followed[i].run_id, &arena);
 	}
 	f->n = kept;
-	return look_at_jobs(f, &arena, e);
+	return code ? code : look_at_jobs(f, &arena, e);
 }
 
 /* Opens the history when it was not there before, and looks when it changed. */

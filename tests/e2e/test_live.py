@@ -121,7 +121,10 @@ class Live(Case):
             self.end(wrapper)
             total = sum(run["cpu_seconds"] for run in self.runs())
             wait_until(lambda: not server.job_value("rightsize_job_active_runs", "job"), "its end")
-        wait_until(lambda: abs(look() - total) < 0.02 + 0.02 * total, f"{total} CPU seconds of all runs together")
+        try:
+            wait_until(lambda: abs(look() - total) < 0.02 + 0.02 * total, "the CPU seconds of all runs together")
+        except AssertionError as e:
+            raise AssertionError(f"{e}: {total}, and not {seen[-1]}; {self.runs()}; {server.log}") from e
 
     def test_parallel_runs_of_a_job_are_added(self):
         server = self.serve()
