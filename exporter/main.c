@@ -44,7 +44,7 @@
 /* More than all that a server keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 /* Who ends where something hangs has taken its time already: a moment for what is to be handed on. */
-#define LAST_SECONDS 1.0
+#define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
 {
