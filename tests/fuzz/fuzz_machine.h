@@ -3,7 +3,7 @@
  *
  *	@@ /proc/stat			a file: its content follows, up to the next "@@ "
  *	@@ -> /sys/class/net/e ../x	a symbolic link
- *	@@ space /boot			a file system is mounted there
+ *	@@ space /boot			a file system is mounted there; each is fuller than the one before
  *	@@ gone /proc/self		removed, with all below
  *	@@ tick				a second passes, and everything is looked at
  *
@@ -41,8 +41,11 @@ static void fuzz_pass(struct fuzz_machine *m, double seconds)
 /* Does one "@@ " line, of which line is the rest; body is what follows up to the next. */
 static void fuzz_obey(struct fuzz_machine *m, struct scan line, struct scan body)
 {
-	static const struct tree_space space = {
-		.size = 1000000, .free = 500000, .available = 400000, .files = 10, .files_free = 5};
+	struct tree_space space = {.size = 1000000,
+		.free = 500000 - m->entries,
+		.available = 400000,
+		.files = 10,
+		.files_free = 5};
 	char path[512], target[512 + sizeof "self/root/"];
 	struct slice word, second;
 
