@@ -109,7 +109,7 @@ def cpu_waits(pid):
 
 def pressure():
     match = re.search(r"avg300=([\d.]+)", text_of("/proc/pressure/cpu")) if os.path.exists("/proc/pressure/cpu") else None
-    return float(match[1]) if match else math.nan
+    return f"{float(match[1]):.0f} %" if match else "unknown"
 
 
 def metric(text, name):
@@ -179,7 +179,7 @@ def real(o):
           f"the thread that waited most for a CPU did so for {longest:.1f} s ({longest / seen['seconds'] * 100:.1f} % of the time): "
           f"at most {allowed:.0f} may be missed")
     print(f"load before {before[0]:.1f}, after {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs; CPU pressure (some, 300 s) "
-          f"before {before[1]:.0f} %, after {pressure():.0f} %; the job ended with {code}, the server with {server_code}")
+          f"before {before[1]}, after {pressure()}; the job ended with {code}, the server with {server_code}")
     return ok and server_code == 0 and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
 
 
