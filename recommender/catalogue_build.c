@@ -458,7 +458,9 @@ void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, con
 	uint32_t server = names_add_pair(&b->by_server, vendor_id, server_id)->value;
 	uint32_t known = names_add(&b->by_benchmark, benchmark_id, strlen(benchmark_id))->value;
 
-	if (!server || !known || !isfinite(score))
+	float now = (float)score;
+
+	if (!server || !known || !isfinite(now) || now < 0)
 		return;
 	struct added_benchmark *a = &b->benchmark[known - 1];
 
@@ -466,7 +468,7 @@ void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, con
 		GROW(a->score, a->n, a->room);
 		a->score[a->n++] = NAN;
 	}
-	float *best = &a->score[server - 1], now = (float)score;
+	float *best = &a->score[server - 1];
 
 	if (isnan(*best) || (a->about.higher_is_better ? now > *best : now < *best))
 		*best = now;

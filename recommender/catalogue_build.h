@@ -37,7 +37,10 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
  */
 int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct err *e);
 
-/* b->score is not read. Scores of a benchmark that was not added are ignored, as those of unknown servers. */
+/*
+ * b->score is not read. Scores of a benchmark that was not added are ignored, as those of unknown servers, and what none can
+ * be: below 0, no number, more than a float holds.
+ */
 int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark,
 	struct err *e);
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,

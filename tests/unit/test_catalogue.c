@@ -418,9 +418,9 @@ static void the_best_score_of_a_server_counts(void **state)
 	assert_int_equal(catalogue_add_benchmark(b, &more, &e), 0);
 	assert_int_equal(catalogue_add_benchmark(b, &less, &e), 0);
 	assert_int_equal(catalogue_add_benchmark(b, &less, &e), -EEXIST);
-	static const double scores[] = {2, 3, 1};
+	static const double scores[] = {2, -1, 3, 1e300, (double)INFINITY, (double)NAN, 1};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
 		catalogue_add_score(b, "v", "b", "speed", scores[i]);
 		catalogue_add_score(b, "v", "b", "delay", scores[i]);
 		catalogue_add_score(b, "v", "nobody", "speed", scores[i]);
