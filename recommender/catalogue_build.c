@@ -457,7 +457,6 @@ void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, con
 {
 	uint32_t server = names_add_pair(&b->by_server, vendor_id, server_id)->value;
 	uint32_t known = names_add(&b->by_benchmark, benchmark_id, strlen(benchmark_id))->value;
-
 	float now = (float)score;
 
 	if (!server || !known || !isfinite(now) || now < 0)
