@@ -45,14 +45,22 @@ double profile_cpu_share(const struct profile *p)
 					 (double)NAN;
 }
 
+/* How many times faster; NaN = unknown: what has a score of zero was not measured, or every run would take no time beside it. */
+static double times_faster(double score, double reference)
+{
+	double times = score / reference;
+
+	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
+}
+
 /* How many times faster the CPU of s is than that of the reference; NaN = unknown. */
 static double cpu_speed(const struct profile *p, const struct server *s)
 {
 	const struct server *r = p->reference;
 
 	if (!(p->cores > 1))
-		return s->score1 / r->score1;
-	return s->score / s->vcpus / (r->score / r->vcpus);
+		return times_faster(s->score1, r->score1);
+	return times_faster(s->score / s->vcpus, r->score / r->vcpus);
 }
 
 static double gpu_speed(const struct catalogue *c, const struct profile *p, const struct server *s)
@@ -64,7 +72,7 @@ static double gpu_speed(const struct catalogue *c, const struct profile *p, cons
 		return 1;
 	if (!b)
 		return NAN;
-	return (double)b->score[s - c->server] / (double)b->score[r - c->server];
+	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
 /* Where speeds are not known: fewer CPUs than it kept busy still take longer. */
@@ -90,7 +98,7 @@ static double stretch(const struct catalogue *c, const struct profile *p, const 
 	}
 	double on_cpu = f / cpu_speed(p, s) * at_least_one(p->cores / s->vcpus);
 
-	if (isnan(on_cpu) || isnan(on_gpu) || isinf(on_cpu) || isinf(on_gpu))
+	if (!isfinite(on_cpu) || !isfinite(on_gpu))
 		return NAN;
 	return 1 - fmax(f, g) + fmax(on_cpu, on_gpu);
 }

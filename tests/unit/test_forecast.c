@@ -16,8 +16,7 @@ static void near(double a, double b)
 		fail_msg("%.15g, not %.15g", a, b);
 }
 
-/* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: as a, 8 CPUs; x: unknown speed; g, h: GPUs.
- */
+/* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: as a, 8 CPUs; x: unknown speed; g, h: GPUs; z: scores of zero. */
 static const char servers[] = "# rate: EUR 1.25\n"
 			      "vendor_id,server_id,vcpus,memory_amount,score1,score,gpu_count,gpu_"
 			      "model,storage_size,region_id,price,"
@@ -30,6 +29,7 @@ static const char servers[] = "# rate: EUR 1.25\n"
 			      "h,x,2,1024,,,,,,,3.6,EUR,,3600,3600,,,,\n"
 			      "s,g,2,1024,1000,2000,1,A10,,r,3.6,USD,spot,,,,,,30\n"
 			      "s,h,2,1024,1000,2000,1,L4,,r,3.6,USD,,,,,,,\n"
+			      "s,z,2,1024,0,0,1,T4,,r,3.6,USD,,,,,,,\n"
 			      "n,y,2,1024,1000,2000,1,A10,,r,3.6,USD,,,,,,,\n";
 
 static struct catalogue *catalogue(bool with_llm)
@@ -49,6 +49,7 @@ static struct catalogue *catalogue(bool with_llm)
 		assert_int_equal(catalogue_add_benchmark(b, &llm, &e), 0);
 		catalogue_add_score(b, "s", "g", llm.benchmark_id, 100);
 		catalogue_add_score(b, "s", "h", llm.benchmark_id, 200);
+		catalogue_add_score(b, "s", "z", llm.benchmark_id, 0);
 	}
 	catalogue_finish(b, "test", &c);
 	catalogue_builder_free(b);
@@ -116,6 +117,38 @@ static void without_a_reference_the_same_speed_is_assumed(void **state)
 	f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
 	assert_int_equal(f.basis, FORECAST_NONE);
 	assert_true(isnan(f.seconds));
+	catalogue_free(c);
+}
+
+static void a_score_of_zero_was_not_measured(void **state)
+{
+	struct catalogue *c = catalogue(true);
+	static const struct {
+		const char *from, *to;
+		double cpu_seconds, cores, gpu_seconds;
+	} table[] = {
+		{"z", "a", 100, 1, 0},
+		{"a", "z", 100, 1, 0},
+		{"z", "a", 200, 2, 0},
+		{"a", "z", 200, 2, 0},
+		{"z", "h", 0, 1, 100},
+		{"h", "z", 0, 1, 100},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct profile p = profile_of_duration(100);
+
+		p.cpu_seconds = table[i].cpu_seconds;
+		p.cores = table[i].cores;
+		p.gpu_seconds = table[i].gpu_seconds;
+		p.gpus = p.gpu_seconds > 0;
+		p.reference = catalogue_find(c, "s", table[i].from);
+		struct forecast f = forecast_on(c, &p, catalogue_find(c, "s", table[i].to));
+
+		if (f.basis != FORECAST_ASSUMED || f.seconds != 100)
+			fail_msg("row %zu: %g s, %s", i, f.seconds, forecast_basis_name[f.basis]);
+	}
 	catalogue_free(c);
 }
 
@@ -285,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_scale_with_the_share_that_the_cpu_limits),
 		cmocka_unit_test(without_a_reference_the_same_speed_is_assumed),
+		cmocka_unit_test(a_score_of_zero_was_not_measured),
 		cmocka_unit_test(gpu_jobs_are_scaled_by_gpu_model),
 		cmocka_unit_test(vendors_bill_minimum_and_increment),
 		cmocka_unit_test(interruptions_cost_rework),
