@@ -78,6 +78,11 @@ class Long:
     def findings(self, target):
         return sorted(path.name for path in self.found.glob(f"{target}-*"))
 
+    def tell_findings(self, target):
+        if self.findings(target):
+            print(f"{target} is not run on until these are mended and removed: "
+                  + " ".join(str(self.found / name) for name in self.findings(target)), flush=True)
+
     def run(self, target):
         own = self.folder / target
         own.mkdir(exist_ok=True)
@@ -100,6 +105,7 @@ class Long:
                  "features": int(features[-1][1]) if features else 0, "exit_code": result.returncode}
         with self.log.open("a") as log:
             log.write(json.dumps(entry) + "\n")
+        self.tell_findings(target)
 
     def table(self, targets):
         print(f"{'target':15} {'CPU s':>8} {'executions':>12} {'edges':>7} {'features':>9}  findings")
@@ -113,6 +119,8 @@ def main():
     targets = sys.argv[3:] or list(PARSERS)
     if sys.argv[2] == "keep":
         every.keep(targets)
+    for target in targets:
+        every.tell_findings(target)
     wanted = 0 if sys.argv[2] == "keep" else float(sys.argv[2])
     while True:
         # What has a finding is not run on: it would find the same again.
