@@ -8,6 +8,7 @@ same; what was run since the last "keep" stands in BUILD/long/log. "keep" adds t
 those inputs that reach code which no other input reaches.
 """
 import json
+import math
 import os
 import pathlib
 import re
@@ -20,7 +21,7 @@ from parsers import PARSERS, ROOT, version
 SLICE_SECONDS = 60
 HOURS = ROOT / "tests/fuzz/hours.tsv"
 COLUMNS = ("target", "version", "cpu_seconds", "executions", "edges", "features")
-FLAGS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", f"-max_total_time={SLICE_SECONDS}")
+FLAGS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1")
 
 
 def cpu_of_children():
@@ -83,11 +84,13 @@ class Long:
             print(f"{target} is not run on until these are mended and removed: "
                   + " ".join(str(self.found / name) for name in self.findings(target)), flush=True)
 
-    def run(self, target):
+    def run(self, target, wanted):
+        # What there is more of than wanted is lacking where other targets wait.
+        seconds = min(SLICE_SECONDS, math.ceil(wanted - self.seconds(target)))
         own = self.folder / target
         own.mkdir(exist_ok=True)
         dictionary = ROOT / "tests/fuzz" / f"{target}.dict"
-        command = [self.build / "tests/fuzz" / f"fuzz_{target}", *FLAGS,
+        command = [self.build / "tests/fuzz" / f"fuzz_{target}", *FLAGS, f"-max_total_time={seconds}",
                    f"-artifact_prefix={self.found}/{target}-"]
         if dictionary.exists():
             command.append(f"-dict={dictionary}")
@@ -127,7 +130,7 @@ def main():
         left = [t for t in targets if every.seconds(t) < wanted and not every.findings(t)]
         if not left:
             break
-        every.run(min(left, key=every.seconds))
+        every.run(min(left, key=every.seconds), wanted)
     every.table(targets)
     return int(any(every.findings(t) for t in targets))
 
