@@ -188,7 +188,7 @@ void reading_end(struct reading *r); /* for AUTO(reading_end) */
 /* ---- history_schema.c ---- */
 /*
  * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is
- * empty. -ENOTSUP: of another program, or of a newer version of this one.
+ * empty. -ENOTSUP: of another program, or of a newer version of this one; -EBADMSG: damaged.
  */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
 /* -ENOTSUP when it is older: who only reads cannot bring it up to date. */

@@ -140,6 +140,9 @@ int history_check_version(struct history *h, int64_t *ret, struct err *e)
 			"history %s: it was written by a newer version"
 			" (schema %lld, this one knows up to %lld)",
 			h->path, (long long)version, (long long)SCHEMA_VERSION);
+	if (version < 0)
+		return err_set(e, -EBADMSG, "history %s: it is damaged (schema %lld)", h->path,
+			(long long)version);
 	*ret = version;
 	return 0;
 }

@@ -88,6 +88,25 @@ static void damage_view(const char *path)
 		"(SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT s.* FROM r, s");
 }
 
+/* The schema's version chooses what is to be done to the tables. */
+static void damage_version_below_zero(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path, "PRAGMA user_version = -1");
+}
+
+static void damage_lowest_version(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path, "PRAGMA user_version = -2147483648");
+}
+
+static void damage_version_of_an_empty_file(const char *path)
+{
+	test_make_history(path);
+	test_run_sql(path, "PRAGMA user_version = 0");
+}
+
 static void a_damaged_file_is_set_aside_untouched(void **state)
 {
 	struct test_folder *f = *state;
@@ -103,6 +122,9 @@ static void a_damaged_file_is_set_aside_untouched(void **state)
 		{"a dropped table", damage_dropped_table},
 		{"another dropped table", damage_dropped_columns},
 		{"a view without end", damage_view},
+		{"a version below zero", damage_version_below_zero},
+		{"the lowest version", damage_lowest_version},
+		{"the version of an empty file", damage_version_of_an_empty_file},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -151,6 +173,10 @@ static void a_damaged_file_is_an_error_to_readers(void **state)
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, f->file));
 	assert_int_equal(test_folder_count(f), 1);
+	assert_int_equal(unlink(f->file), 0);
+	damage_version_below_zero(f->file);
+	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "schema -1"));
 }
 
 static void rows_without_end_are_not_read(void **state)
