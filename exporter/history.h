@@ -128,6 +128,11 @@ struct sample {
 int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back when it fails */
 void history_rollback(struct history *h);
+/*
+ * The end of a transaction in which code was returned: committed, or rolled back when code is negative or the commit
+ * fails. Returns code, or why it was not committed.
+ */
+int history_end(struct history *h, int code, struct err *e);
 
 /* Of a run that is already known and open, only who records it changes; an ended one is left as it is (0). */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);

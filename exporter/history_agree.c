@@ -95,11 +95,7 @@ static int write_notes(struct history *h, const struct history_limits *l, const 
 		code = note_forwards(h, now, e);
 	if (code == 0 && serves)
 		code = note_serves(h, l, now, e);
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	return history_commit(h, e);
+	return history_end(h, code, e);
 }
 
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e)

@@ -61,14 +61,7 @@ static int keep(struct history *h, const struct age_clock *c, struct err *e)
 {
 	int code = history_transaction(h, e);
 
-	if (code)
-		return code;
-	code = save(h, c, e);
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	return history_commit(h, e);
+	return code ? code : history_end(h, save(h, c, e), e);
 }
 
 int history_clock(struct history *h, struct now now, const char *boot_id, double *ret,

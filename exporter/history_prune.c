@@ -86,12 +86,7 @@ static int finish_step(struct history *h, const struct step *step, int code, str
 {
 	if (code == 0 && step->lost)
 		code = run_with(h, STATEMENT_LOSE_RUNS, step->lost, e);
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	code = history_commit(h, e);
-	return code ? code : 1;
+	return history_end(h, code ? code : 1, e);
 }
 
 static int find_excess(struct history *h, const struct history_limits *l, double now,

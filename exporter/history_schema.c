@@ -326,11 +326,7 @@ int history_migrate(struct history *h, struct err *e)
 	if (code == 0 && (version < SCHEMA_VERSION || !up_to_date(h))) {
 		code = history_transaction(h, e);
 		if (code == 0)
-			code = bring_up_to_date(h, e);
-		if (code == 0)
-			code = history_commit(h, e);
-		else
-			history_rollback(h);
+			code = history_end(h, bring_up_to_date(h, e), e);
 	}
 	if (code == 0)
 		code = prepare_all(h, e);

@@ -425,16 +425,10 @@ static int thin_level(struct history *h, const struct level *level, double cutof
 		return code;
 	t.cutoff = floor(cutoff / level->width) * level->width;
 	code = thin_within(&t, e);
-	/* Statements must be done before a rollback can be. */
+	/* Statements must be done before a transaction can end. */
 	sql_done(&t.select);
 	sql_done(&t.insert);
-	if (code < 0) {
-		history_rollback(h);
-		return code;
-	}
-	int failed = history_commit(h, e);
-
-	return failed ? failed : code;
+	return history_end(h, code, e);
 }
 
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e)

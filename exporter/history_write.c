@@ -45,6 +45,17 @@ void history_rollback(struct history *h)
 		sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int history_end(struct history *h, int code, struct err *e)
+{
+	int failed = 0;
+
+	if (code >= 0)
+		failed = history_commit(h, e);
+	else
+		history_rollback(h);
+	return failed ? failed : code;
+}
+
 /* A statement with one text parameter. */
 static int run_with_text(struct history *h, enum history_statement id, const char *text,
 	struct err *e)

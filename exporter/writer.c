@@ -187,12 +187,7 @@ int writer_write(struct writer *w, struct ring *batch, struct written *ret, stru
 
 	if (code)
 		return code;
-	code = write_events(w, batch, e);
-	if (code) {
-		history_rollback(w->history);
-		return code;
-	}
-	code = history_commit(w->history, e);
+	code = history_end(w->history, write_events(w, batch, e), e);
 	if (code)
 		return code;
 	*ret = (struct written){.seconds = writer_clock() - start};
@@ -210,12 +205,8 @@ static int attempt(struct writer *w,
 		code = history_transaction(w->history, e);
 	if (code)
 		return code;
-	code = function(w->history, context, e);
-	if (code < 0) {
-		history_rollback(w->history);
-		return code;
-	}
-	return history_commit(w->history, e);
+	code = history_end(w->history, function(w->history, context, e), e);
+	return code < 0 ? code : 0;
 }
 
 int writer_do(struct writer *w,
@@ -244,14 +235,7 @@ static int close_orphans(struct writer *w, double now, struct err *e)
 
 	if (code)
 		return code;
-	code = history_close_orphans(w->history, &rule, e);
-	if (code < 0) {
-		history_rollback(w->history);
-		return code;
-	}
-	int failed = history_commit(w->history, e);
-
-	return failed ? failed : code;
+	return history_end(w->history, history_close_orphans(w->history, &rule, e), e);
 }
 
 static int keep_within_limits(struct writer *w, double now, struct err *e)

@@ -109,10 +109,7 @@ static int write_day(struct filling *f, double day, struct err *e)
 		code = write_samples(f, run_id, start, e);
 	if (code == 0)
 		code = history_run_finish(f->h, &finish, e);
-	if (code == 0)
-		return history_commit(f->h, e);
-	history_rollback(f->h);
-	return code;
+	return history_end(f->h, code, e);
 }
 
 static int fill(struct filling *f, struct err *e)

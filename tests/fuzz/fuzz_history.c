@@ -153,11 +153,7 @@ static void close_orphans(struct history *h)
 	int code = history_transaction(h, &e);
 
 	if (code == 0)
-		code = history_close_orphans(h, &rule, &e);
-	if (code >= 0)
-		code = history_commit(h, &e);
-	else
-		history_rollback(h);
+		code = history_end(h, history_close_orphans(h, &rule, &e), &e);
 	check_code(code, &e);
 }
 
@@ -198,18 +194,16 @@ static void write_all(struct history *h)
 	struct err e = {0};
 	int code = history_transaction(h, &e);
 
+	check_code(code, &e);
+	if (code)
+		return;
 	test_sample(&sample, value, "d", 2e9, 0);
-	if (code == 0)
-		code = history_run_begin(h, &b, &e);
+	code = history_run_begin(h, &b, &e);
 	if (code == 0)
 		code = history_samples(h, &sample, 1, &e);
 	if (code == 0)
 		code = history_run_finish(h, &f, &e);
-	if (code == 0)
-		code = history_commit(h, &e);
-	else
-		history_rollback(h);
-	check_code(code, &e);
+	check_code(history_end(h, code, &e), &e);
 }
 
 static void remove_leftovers(void)

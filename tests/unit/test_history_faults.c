@@ -45,11 +45,7 @@ static int write_some(struct history *h, const char *run_id, size_t first, size_
 		test_sample(&s, value, run_id, 0, i);
 		code = history_samples(h, &s, 1, e);
 	}
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	return history_commit(h, e);
+	return history_end(h, code, e);
 }
 
 static int begin(struct history *h, const char *run_id, struct err *e)
@@ -59,12 +55,7 @@ static int begin(struct history *h, const char *run_id, struct err *e)
 
 	if (code)
 		return code;
-	code = history_run_begin(h, &b, e);
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	return history_commit(h, e);
+	return history_end(h, history_run_begin(h, &b, e), e);
 }
 
 static int finish(struct history *h, const char *run_id, struct err *e)
@@ -74,12 +65,7 @@ static int finish(struct history *h, const char *run_id, struct err *e)
 
 	if (code)
 		return code;
-	code = history_run_finish(h, &f, e);
-	if (code) {
-		history_rollback(h);
-		return code;
-	}
-	return history_commit(h, e);
+	return history_end(h, history_run_finish(h, &f, e), e);
 }
 
 static int prune(struct history *h, struct err *e)
