@@ -108,6 +108,8 @@ ROWS = {
     "a schema of the future is taken for ours": (
         "exporter/history_schema.c", "	if (version > SCHEMA_VERSION)", "	if (version > SCHEMA_VERSION + 1000000)",
         "test_history.py:BrokenFile"),
+    "a schema below zero is one of ours": (
+        "exporter/history_schema.c", "	if (version < 0)", "	if (version < INT64_MIN / 2)", "unit:history_damage"),
     "two lengths are one": (
         "exporter/framing.c", "		twice |= f->times[i] > 1;", "		twice |= f->times[i] > 100;",
         "test_attackers.py:Smuggled.test_what_is_ambiguous_is_refused_and_ends_the_connection"),
