@@ -40,7 +40,7 @@ int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e)
 	if (code == 0)
 		code = sql_row(&q, e);
 	if (code > 0)
-		*ret = (uint64_t)sql_int(&q);
+		*ret = sql_count(&q);
 	return code < 0 ? code : 0;
 }
 

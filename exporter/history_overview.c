@@ -29,7 +29,7 @@ static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 {
 	int64_t id = sql_int(q);
 	const char *name = sql_name(q);
-	uint64_t runs = (uint64_t)sql_int(q);
+	uint64_t runs = sql_count(q);
 	struct run_brief run = {0};
 
 	if (r->n == 0 || id != r->last) {

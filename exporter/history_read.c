@@ -127,7 +127,7 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->cpu_source = keep(arena, sql_text(q));
 	r->cpu_missed_seconds = sql_double(q);
 	r->memory_source = keep(arena, sql_text(q));
-	r->samples = (uint64_t)sql_int(q);
+	r->samples = sql_count(q);
 	r->interval_seconds = sql_double(q);
 	r->requested_cpu_cores = sql_double(q);
 	r->requested_memory_bytes = sql_double(q);
@@ -178,7 +178,7 @@ static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
 	struct column_stats *s = &f->stats[f->n_stats];
 
 	s->column = column_name(f, sql_name(q), arena);
-	s->d.n = (uint64_t)sql_int(q);
+	s->d.n = sql_count(q);
 	s->d.mean = sql_double(q);
 	s->d.min = sql_double(q);
 	s->d.max = sql_double(q);
@@ -268,7 +268,7 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 	sql_put_double(&q, since);
 	code = sql_row(&q, e);
 	if (code > 0) {
-		ret->runs = (uint64_t)sql_int(&q);
+		ret->runs = sql_count(&q);
 		ret->running = sql_count(&q);
 		ret->succeeded = sql_count(&q);
 		ret->ids = sql_double(&q);
@@ -305,10 +305,10 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 		GROW(f->id, f->n, f->id_room);
 		f->id[f->n] = sql_int(&q);
 		r.job_name = keep(arena, sql_name(&q));
-		r.runs = (uint64_t)sql_int(&q);
+		r.runs = sql_count(&q);
 		r.last_started_at = sql_double(&q);
 		r.last_outcome = outcome_of(sql_text(&q));
-		r.outcomes[OUTCOME_RUNNING] = (uint64_t)sql_int(&q);
+		r.outcomes[OUTCOME_RUNNING] = sql_count(&q);
 		r.last_ended_at = sql_double(&q);
 		f->row[f->n++] = r;
 	}
@@ -326,7 +326,7 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 	while ((code = sql_row(&q, e)) > 0) {
 		enum outcome o = outcome_of(sql_text(&q));
 
-		ret->outcomes[o] += (uint64_t)sql_int(&q);
+		ret->outcomes[o] += sql_count(&q);
 	}
 	return code;
 }

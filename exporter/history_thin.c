@@ -37,7 +37,7 @@ struct cell { /* one column of the bucket at hand */
 struct bucket {
 	double key, at, duration;
 	int64_t first, second, third, last; /* ids */
-	int64_t samples;
+	uint64_t samples;
 	size_t rows, n;
 	struct cell *cell;
 };
@@ -87,7 +87,8 @@ static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, doubl
 }
 
 struct row {
-	int64_t id, kind, samples;
+	int64_t id, kind;
+	uint64_t samples;
 	double at, duration;
 };
 
@@ -105,7 +106,8 @@ static void note_row(struct bucket *b, const struct row *r)
 		return;
 	b->at = r->at;
 	b->duration += r->duration;
-	b->samples += r->samples;
+	/* A file can hold any number. */
+	b->samples += r->samples <= INT64_MAX - b->samples ? r->samples : INT64_MAX - b->samples;
 }
 
 static void take_row(struct bucket *b, const struct history *h, struct sql *q, double shortest,
@@ -198,7 +200,8 @@ static void thinning_done(struct thinning *t)
 
 static bool is_due(const struct thinning *t, const struct row *r, int64_t newest)
 {
-	return r->at < t->cutoff || r->id <= newest - t->keep;
+	return r->at < t->cutoff ||
+	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
 /*
@@ -222,7 +225,7 @@ static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t 
 		row.at = sql_double(q);
 		row.duration = sql_double(q);
 		row.kind = sql_int(q);
-		row.samples = sql_int(q);
+		row.samples = sql_count(q);
 		double key = floor(row.at / t->level->width);
 
 		if (b->rows && (key != b->key || b->rows >= ROWS_AT_ONCE))
@@ -249,7 +252,7 @@ static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, str
 	sql_put_double(q, b->at);
 	sql_put_double(q, b->duration);
 	sql_put_int(q, kind);
-	sql_put_int(q, b->samples);
+	sql_put_int(q, (int64_t)b->samples);
 	for (size_t i = 0; i < b->n; i++)
 		sql_put_double(q,
 			cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));

@@ -1,6 +1,7 @@
 /*
  * A cache of the catalogue that is broken as the input says, then read in every way, opened, and written. Input that
- * begins as a database does is the file; else it is SQL that is run on a good one first.
+ * begins as a database does is the file; that begins with "=" is values for the columns of a good one (fuzz_values.h); else
+ * it is SQL that is run on a good one first.
  */
 #include <assert.h>
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "exporter/catalogue_cache.h"
 #include "recommender/catalogue_build.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/fuzz_sql.h"
+#include "tests/fuzz/fuzz_values.h"
 #include "tests/support/test_history.h"
 
 #define FILE_MAX (1u << 20)
@@ -22,6 +23,7 @@ static struct {
 	struct test_folder folder;
 	char file[FILE_MAX];
 	size_t size;
+	struct fuzz_columns columns;
 } world;
 
 static void remove_folder(void)
@@ -77,6 +79,8 @@ static void begin(void)
 	catalogue_cache_close(k);
 	world.size = test_read_file(world.folder.file, world.file, sizeof world.file);
 	assert(world.size && world.size < sizeof world.file);
+	fuzz_columns_read(&world.columns, world.folder.file);
+	assert(world.columns.n);
 }
 
 static void check_origin(const struct cache_origin *o)
@@ -108,7 +112,8 @@ static void read_page(struct catalogue_cache *k)
 
 	for (size_t i = 0; i < 2; i++)
 		if (catalogue_cache_page(k, URL, &page, i ? &body : NULL, &e) == 0)
-			assert(memchr(page.etag, '\0', sizeof page.etag));
+			assert(memchr(page.etag, '\0', sizeof page.etag) &&
+				page.fetched_at.ns >= 0);
 	buf_done(&body);
 }
 
@@ -128,7 +133,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		test_write_file(world.folder.file, (const char *)data, size);
 	} else {
 		test_write_file(world.folder.file, world.file, world.size);
-		fuzz_sql(world.folder.file, data, size);
+		if (size && data[0] == '=')
+			fuzz_values(world.folder.file, data + 1, size - 1, &world.columns);
+		else
+			fuzz_sql(world.folder.file, data, size);
 	}
 	read_all();
 	int code = catalogue_cache_open(&k, world.folder.file, &e);

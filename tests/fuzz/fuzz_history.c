@@ -2,7 +2,8 @@
  * A history that is broken as the input says, then read in every way, opened for writing, written and pruned.
  *
  * Input that begins with "#" is a list of damages to the file itself: two bytes of place, in units of 16 bytes, one
- * byte of length, then the bytes. Else it is SQL that is run on it first.
+ * byte of length, then the bytes. That begins with "=" is values for its columns (fuzz_values.h). Else it is SQL that is
+ * run on it first.
  */
 #include <assert.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/run_json.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/fuzz_sql.h"
+#include "tests/fuzz/fuzz_values.h"
 #include "tests/support/test_history.h"
 
 #define TEMPLATE_MAX (1u << 20)
@@ -24,6 +25,7 @@ static struct {
 	struct test_folder folder;
 	char template[TEMPLATE_MAX];
 	size_t size;
+	struct fuzz_columns columns;
 } world;
 
 static void remove_folder(void)
@@ -43,6 +45,8 @@ static void begin(void)
 	history_close(h);
 	world.size = test_read_file(world.folder.file, world.template, sizeof world.template);
 	assert(world.size && world.size < sizeof world.template);
+	fuzz_columns_read(&world.columns, world.folder.file);
+	assert(world.columns.n);
 }
 
 static void damage(char *file, const uint8_t *data, size_t size)
@@ -233,7 +237,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size && data[0] == '#')
 		damage(file, data + 1, size - 1);
 	test_write_file(world.folder.file, file, world.size);
-	if (!size || data[0] != '#')
+	if (size && data[0] == '=')
+		fuzz_values(world.folder.file, data + 1, size - 1, &world.columns);
+	else if (!size || data[0] != '#')
 		fuzz_sql(world.folder.file, data, size);
 	int code = history_open(&h, world.folder.file, HISTORY_READ, NULL, NULL, &e);
 

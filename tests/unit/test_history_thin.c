@@ -275,6 +275,30 @@ static void a_clock_that_stands_still_does_no_harm(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2500, 1e-6);
 }
 
+/* Of no program's making; they are added up, in a bucket and in a run. */
+static void counts_of_a_damaged_file_stay_counts(void **state)
+{
+	struct test_place *f = *state;
+	const struct history_limits l = {.full_rate_seconds = HOUR};
+	static const struct {
+		const char *run_id, *damage;
+		uint64_t least, most;
+	} table[] = {
+		{"a", "UPDATE sample SET samples = 9223372036854775807", INT64_MAX, INT64_MAX},
+		{"b", "UPDATE sample SET samples = -9223372036854775807 - 1", 0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		test_write_run(f->h, table[i].run_id, "job", -1, 100, OUTCOME_RUNNING);
+		test_run_sql(f->folder.file, table[i].damage);
+		test_prune(f->h, &l, 3 * HOUR);
+		assert_int_equal(test_count_samples(f, table[i].run_id), 2);
+		struct run r = test_read_run(f->h, table[i].run_id, &f->arena);
+
+		assert_in_range(r.samples, table[i].least, table[i].most);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
@@ -288,6 +312,7 @@ int main(void)
 		TEST(a_correction_survives_thinning),
 		TEST(columns_of_others_are_thinned_too),
 		TEST(a_clock_that_stands_still_does_no_harm),
+		TEST(counts_of_a_damaged_file_stay_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
