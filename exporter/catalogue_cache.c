@@ -343,6 +343,9 @@ int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cach
 		.max_age_seconds = sqlite3_column_double(s, 2)};
 
 	snprintf(page.etag, sizeof page.etag, "%s", etag ? etag : "");
+	/* Of a damaged file: neither an age nor the time until it is due can be reckoned with it. */
+	if (page.fetched_at.ns < 0)
+		return -ENOENT;
 	if (body) {
 		sqlite3_int64 length = sqlite3_column_int64(s, 3);
 		const void *packed = sqlite3_column_blob(s, 4);

@@ -237,9 +237,8 @@ static void a_view_is_damage(void **state)
 
 	(void)state;
 	catalogue_cache_close(k);
-	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS "
-		"(SELECT 0 "
-		"UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r");
+	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS"
+		" (SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r");
 	assert_true(catalogue_cache_origin(&at, path, &e) < 0);
 	assert_non_null(strstr(e.text, path));
 }
@@ -277,6 +276,8 @@ static void pages_are_kept_confirmed_and_forgotten(void **state)
 	assert_int_equal(catalogue_cache_page(k, "empty", &found, &got, &e), 0);
 	assert_int_equal(got.len, 0);
 	assert_string_equal(found.etag, "");
+	run_sql("UPDATE page SET fetched_at = -9223372036854775807");
+	assert_int_equal(catalogue_cache_page(k, "empty", &found, NULL, &e), -ENOENT);
 	buf_done(&body);
 	buf_done(&got);
 	catalogue_cache_close(k);
