@@ -4,7 +4,7 @@
 Usage: long.py BUILD CPU-SECONDS|keep [TARGET...]     BUILD is one of preset fuzz; exit code 1 when something was found
 
 What each target had stands in tests/fuzz/hours.tsv, with the version of its parsers, and counts as long as they are the
-same; what was run since the last "keep" stands in BUILD/long/log. "keep" adds the one to the other, and to the corpus
+same. Reading the inputs that are known, with which each slice begins, does not count. What was run since the last "keep" stands in BUILD/long/log. "keep" adds the one to the other, and to the corpus
 those inputs that reach code which no other input reaches.
 """
 import json
@@ -18,7 +18,7 @@ import sys
 
 from parsers import PARSERS, ROOT, version
 
-SLICE_SECONDS = 60
+SLICE_SECONDS = 300
 HOURS = ROOT / "tests/fuzz/hours.tsv"
 COLUMNS = ("target", "version", "cpu_seconds", "executions", "edges", "features")
 FLAGS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1")
@@ -27,6 +27,33 @@ FLAGS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1")
 def cpu_of_children():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def cpu_of(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Slice:
+    """One run of a target: what it said, and what it cost and executed once it knew all inputs."""
+
+    def __init__(self, command):
+        before, lines = cpu_of_children(), []
+        read, read_seconds = 0, None  # the inputs that are known
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                              preexec_fn=lambda: os.nice(19)) as process:
+            for line in process.stderr:
+                lines.append(line)
+                inited = re.match(r"#(\d+)\s+INITED", line)
+                if inited:
+                    read, read_seconds = int(inited[1]), cpu_of(process.pid)
+        self.exit_code = process.returncode
+        self.said = "".join(lines)
+        executed = re.findall(r"number_of_executed_units:\s*(\d+)", self.said)
+        self.executions = int(executed[-1]) - read if executed and read else 0
+        self.cpu_seconds = cpu_of_children() - before - read_seconds if read else 0
+        features = re.findall(r"cov: (\d+) ft: (\d+)", self.said)
+        self.edges, self.features = map(int, features[-1]) if features else (0, 0)
 
 
 def kept():
@@ -94,18 +121,11 @@ class Long:
                    f"-artifact_prefix={self.found}/{target}-"]
         if dictionary.exists():
             command.append(f"-dict={dictionary}")
-        before = cpu_of_children()
         at = version(target)
-        result = subprocess.run([*command, own, ROOT / "tests/fuzz/corpus" / target], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, check=False, preexec_fn=lambda: os.nice(19))
-        said = result.stderr.decode("utf-8", "replace")
-        (self.folder / f"{target}.said").write_text(said)
-        executed = re.findall(r"number_of_executed_units:\s*(\d+)", said)
-        features = re.findall(r"cov: (\d+) ft: (\d+)", said)
-        entry = {"target": target, "version": at, "cpu_seconds": round(cpu_of_children() - before, 1),
-                 "executions": int(executed[-1]) if executed else 0,
-                 "edges": int(features[-1][0]) if features else 0,
-                 "features": int(features[-1][1]) if features else 0, "exit_code": result.returncode}
+        s = Slice([*command, own, ROOT / "tests/fuzz/corpus" / target])
+        (self.folder / f"{target}.said").write_text(s.said)
+        entry = {"target": target, "version": at, "cpu_seconds": round(s.cpu_seconds, 1), "executions": s.executions,
+                 "edges": s.edges, "features": s.features, "exit_code": s.exit_code}
         with self.log.open("a") as log:
             log.write(json.dumps(entry) + "\n")
         self.tell_findings(target)
