@@ -123,21 +123,6 @@ bool code_means_absent(int code)
 	return code == -ENOENT || code == -ESRCH || code == -ENODEV || code == -EOPNOTSUPP;
 }
 
-uint64_t number_find(struct scan text, const char *key)
-{
-	struct scan line;
-	uint64_t v;
-
-	while (scan_line(&text, &line)) {
-		if (!scan_literal(&line, key))
-			continue;
-		if (!scan_char(&line, ':') && !scan_char(&line, ' ') && !scan_char(&line, '='))
-			continue;
-		return scan_u64(&line, &v) ? v : NUMBER_UNKNOWN;
-	}
-	return NUMBER_UNKNOWN;
-}
-
 uint64_t number_read(const struct host *host, struct tree *tree, const char *path)
 {
 	struct scan text;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collectors/base/err.h"
+#include "collectors/base/number.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 #include "collectors/host.h"
@@ -56,23 +57,6 @@ int host_read(const struct host *host, struct tree *tree, const char *path, stru
 
 /* The code of a read that says "this kernel has no such thing", not "something is wrong". */
 bool code_means_absent(int code);
-
-/* A number that the kernel did not give. */
-#define NUMBER_UNKNOWN UINT64_MAX
-
-static inline double number_value(uint64_t v)
-{
-	return v == NUMBER_UNKNOWN ? NAN : (double)v;
-}
-
-/* kB of /proc/meminfo and the like as bytes; unknown where that is more than 64 bits hold. */
-static inline uint64_t number_from_kib(uint64_t kib)
-{
-	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
-}
-
-/* Value of "key: 12", "key 12" or "key=12" at the start of a line. */
-uint64_t number_find(struct scan text, const char *key);
 
 /* A file that holds a single number; unknown when it holds anything else, such as "max". */
 uint64_t number_read(const struct host *host, struct tree *tree, const char *path);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/scan.h"
+#include "collectors/base/number.h"
 #include "collectors/cgroup_path.h"
 #include "collectors/host.h"
 #include "collectors/source.h"
@@ -121,10 +121,8 @@ static double process_limit(void)
 	if (tree_open(&proc, "/proc", NULL) < 0)
 		return NAN;
 	ssize_t n = tree_read(proc, "self/statm", text, sizeof text);
-	struct scan s = SCAN(text, n > 0 ? n : 0);
 
-	for (size_t i = 0; i < ARRAY_LEN(number) && scan_u64(&s, &number[i]); i++)
-		scan_blanks(&s);
+	numbers_read(SCAN(text, n > 0 ? n : 0), number, ARRAY_LEN(number));
 	tree_free(proc);
 	return fmin(room_below(RLIMIT_AS, (double)number[0]),
 		room_below(RLIMIT_DATA, (double)number[5]));

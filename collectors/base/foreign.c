@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/scan.h"
+#include "collectors/base/number.h"
 
 /* Each costs some calls; folders of jobs are less deep. */
 #define FOREIGN_DEPTH_MAX 64
@@ -31,7 +31,6 @@ struct walk {
 static int mount_of(int fd, uint64_t *ret)
 {
 	char path[sizeof "/proc/self/fdinfo/" + 16], text[1024];
-	struct scan line;
 
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
 	AUTO(closep) int info = open(path, O_RDONLY | O_CLOEXEC);
@@ -39,12 +38,8 @@ static int mount_of(int fd, uint64_t *ret)
 
 	if (n < 0)
 		return -errno;
-	struct scan s = SCAN(text, (size_t)n);
-
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "mnt_id:"))
-			return scan_char(&line, '\t') && scan_u64(&line, ret) ? 0 : -EBADMSG;
-	return -EBADMSG;
+	*ret = number_find(SCAN(text, n), "mnt_id");
+	return *ret == NUMBER_UNKNOWN ? -EBADMSG : 0;
 }
 
 /* Takes fd. It holds its mount, so that its number is no other's by now. */

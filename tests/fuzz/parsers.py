@@ -54,6 +54,7 @@ PARSERS = {
                 "netlink_error netlink_attribute", "collectors/taskstats.c: record_read aggregate_read taskstats_parse "
                 "taskstats_family", "collectors/process_events.c: event_read translate process_events_parse "
                 "process_events_answer"),
+    "numbers": ("collectors/base/number.c",),
     "nvml": ("collectors/gpu_nvml_read.c", "collectors/nvml.c: nvml_words nvml_read_memory add_process prepare fetch "
              "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),

@@ -1,0 +1,33 @@
+/*
+ * Numbers in texts of the kernel: after a key at the start of a line (/proc/meminfo, memory.stat, fdinfo), or one after the
+ * other (statm).
+ */
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "collectors/base/scan.h"
+
+/* A number that the kernel did not give. */
+#define NUMBER_UNKNOWN UINT64_MAX
+
+static inline double number_value(uint64_t v)
+{
+	return v == NUMBER_UNKNOWN ? NAN : (double)v;
+}
+
+/* kB of /proc/meminfo and the like as bytes; unknown where that is more than 64 bits hold. */
+static inline uint64_t number_from_kib(uint64_t kib)
+{
+	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
+}
+
+/* Value of "key: 12", "key 12" or "key=12" at the start of a line. */
+uint64_t number_find(struct scan text, const char *key);
+
+/* The first n numbers of a text, with blanks between; those that are not there stay as they are in ret. */
+void numbers_read(struct scan text, uint64_t *ret, size_t n);
+
+#endif
