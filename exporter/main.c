@@ -315,12 +315,15 @@ static int serve_main(int argc, char **argv)
 	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 
-	AUTO(freep) char *path = NULL;
+	AUTO(freep) char *path = NULL, *cache = NULL;
 	int code = history_default_path(&path, o.history_path, &e);
 
 	app.history_path = path;
+	/* Where it is goes by who begins. Without a place for it there is no cache. */
+	if (o.security_user && cache_default_path(&cache, o.catalogue_cache, NULL) == 0)
+		o.catalogue_cache = cache;
 	if (code == 0)
-		privileges_drop(&o, path);
+		code = privileges_drop(&o, path, &e);
 	code = code ? cannot_serve(code, &e) : serve_until_signal(&app, &self, &set);
 	columns_done(&app.columns);
 	app_done(&app);

@@ -109,6 +109,8 @@ X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_W
   "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
+X(TEXT, security_user, "security.user", NULL, 0, 0, COMMAND_SERVE, "USER", \
+  "What root is to go on as, keeping only capabilities that looking takes: a name or a number that nobody else has; it is given the folder of the history, and needs SETUID, SETGID and CHOWN to begin with") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
 X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \

@@ -13,6 +13,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
+#include "exporter/become.h"
 #include "exporter/log.h"
 
 /* LeakSanitizer stops the program by ptrace(2) when it ends. */
@@ -86,7 +87,9 @@ static int keep(uint64_t wanted, uint64_t *ret)
 
 		more = more || (half[i].permitted & ~mask);
 		half[i].permitted &= mask;
-		half[i].effective &= mask;
+		/* Who became another user has them permitted only. */
+		more = more || half[i].effective != half[i].permitted;
+		half[i].effective = half[i].permitted;
 		half[i].inheritable = 0;
 		*ret |= (uint64_t)half[i].effective << (32 * i);
 	}
@@ -98,8 +101,10 @@ static int keep(uint64_t wanted, uint64_t *ret)
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	bool others = place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
-		      place_is_of_others(o->catalogue_cache);
+	/* Who became another user was given what he writes. */
+	bool others = !o->security_user &&
+		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
+			      place_is_of_others(o->catalogue_cache));
 	uint64_t wanted = 0, left = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
@@ -128,11 +133,16 @@ void privileges_hide_secrets(const struct options *o)
 		hide_memory();
 }
 
-void privileges_drop(const struct options *o, const char *history_path)
+int privileges_drop(const struct options *o, const char *history_path, struct err *e)
 {
 	struct buf names AUTO(buf_done) = BUF_MAX(256);
 	const char *calls = "off";
+	int failed = o->security_user ?
+			     become_user(o->security_user, history_path, o->catalogue_cache, e) :
+			     0;
 
+	if (failed)
+		return failed;
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		complain("set no_new_privs", -errno);
@@ -147,4 +157,5 @@ void privileges_drop(const struct options *o, const char *history_path)
 	}
 	log_line(LOG_LEVEL_INFO, "privileges", "capabilities",
 		names.len ? buf_text(&names) : "none", "seccomp", calls, NULL);
+	return 0;
 }

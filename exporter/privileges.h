@@ -9,13 +9,15 @@
 #ifndef EXPORTER_PRIVILEGES_H
 #define EXPORTER_PRIVILEGES_H
 
+#include "collectors/base/err.h"
 #include "exporter/options.h"
 
 /*
  * Before any thread starts: capabilities and filters are a thread's own, and later threads take them over. Logs what is left, and what
- * could not be given up; the server goes on in any case, as it would have without.
+ * could not be given up; the server goes on in that case, as it would have without. An error where it was asked to become another user
+ * and cannot: it would have rights that whoever asked believes it has not.
  */
-void privileges_drop(const struct options *o, const char *history_path);
+int privileges_drop(const struct options *o, const char *history_path, struct err *e);
 
 /*
  * No core dump of this process, and none of its user may read its memory: when the options name a secret, which it then

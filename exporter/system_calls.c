@@ -1,5 +1,7 @@
 /* System calls that a server which only looks never makes. */
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,7 +26,9 @@ static const uint32_t forbidden[] = {
 	SYS_execve, SYS_execveat,
 	/* reading, changing and stopping other processes; /proc is enough to look */
 	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_pidfd_send_signal,
-	SYS_process_madvise, SYS_kcmp, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
+	SYS_process_madvise, SYS_process_mrelease, SYS_kcmp, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
+	SYS_setpriority, SYS_ioprio_set, SYS_sched_setaffinity, SYS_sched_setparam, SYS_sched_setscheduler,
+	SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
 	/* becoming somebody else */
 	SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
 	SYS_setfsuid, SYS_setfsgid,
@@ -104,11 +108,26 @@ int system_calls_forbid(void)
 		/* Its flags are in memory, where a filter cannot look: the C library then takes clone. */
 		UNLESS_SKIP(SYS_clone3, 1),
 		UNKNOWN,
-		/* Typing into the terminal that it was started from. */
-		UNLESS_SKIP(SYS_ioctl, 5),
+		/* Typing into the terminal that it was started from, and having a descriptor signal others. */
+		UNLESS_SKIP(SYS_ioctl, 7),
 		LOW_HALF(1),
-		IF_SKIP(TIOCSTI, 1),
+		IF_SKIP(TIOCSTI, 3),
+		IF_SKIP(FIOSETOWN, 2),
+		IF_SKIP(SIOCSPGRP, 1),
 		UNLESS_SKIP(TIOCLINUX, 1),
+		REFUSE,
+		ALLOW,
+		UNLESS_SKIP(SYS_fcntl, 6),
+		LOW_HALF(1),
+		IF_SKIP(F_SETOWN, 2),
+		IF_SKIP(F_SETOWN_EX, 1),
+		UNLESS_SKIP(F_SETSIG, 1),
+		REFUSE,
+		ALLOW,
+		/* Limits of others, which would end them. */
+		UNLESS_SKIP(SYS_prlimit64, 4),
+		LOW_HALF(0),
+		IF_SKIP(0, 1),
 		REFUSE,
 		ALLOW,
 	};

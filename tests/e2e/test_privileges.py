@@ -97,6 +97,56 @@ class Privileges(support.Case):
         self.assertIn(("process_open_fds", frozenset()), values)
         self.assertIn(("process_resident_memory_bytes", frozenset()), values)
 
+    def becoming(self, *flags, user="64877", **options):
+        return self.start_program([support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                                   f"--security.user={user}", *flags], stdout=subprocess.DEVNULL, **options)
+
+    @unittest.skipIf(os.geteuid() != 0, "becomes another user")
+    def test_root_goes_on_as_another_user_with_what_looking_takes(self):
+        folder = self.folder / "state"
+        self.folder.chmod(0o755)
+        self.history = folder / "history.db"
+        self.assertEqual(self.run_job(["true"]).returncode, 0)
+        server = self.becoming("--log.level=debug")
+        server.wait_address()
+        own = parse(pathlib.Path("/proc/self/status").read_text())
+        for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir():
+            text = (task / "status").read_text()
+            self.assertEqual(re.search(r"^Uid:\s*(.*)", text, re.M)[1].split(), ["64877"] * 4)
+            self.assertEqual(re.search(r"^Gid:\s*(.*)", text, re.M)[1].split(), ["64877"] * 4)
+            self.assertEqual(re.search(r"^Groups:\s*(.*)", text, re.M)[1].split(), ["64877"])
+            status = parse(text)
+            self.assertEqual((status["CapPrm"], status["CapEff"]), (own["CapPrm"] & KEPT,) * 2)
+        self.assertEqual({path.stat().st_uid for path in [folder, *folder.iterdir()]}, {64877})
+        # It sees what root saw, and its history goes on, for root's wrappers as well.
+        job = self.start_program(support.python_job("input()"), env={**self.environment, "RIGHTSIZE_JOB_NAME": "seen"},
+                                 user=65534, group=65534, extra_groups=[], stdin=subprocess.PIPE)
+        support.wait_until(lambda: ("rightsize_job_processes", frozenset({("job_name", "seen")})) in server.metrics(),
+                           "the job of another user")
+        job.process.stdin.close()
+        self.assertEqual(self.run_job(["true"]).returncode, 0)
+        self.assertEqual({path.stat().st_uid for path in folder.iterdir()}, {64877})
+        self.assertEqual(server.stop(), 0)
+
+    @unittest.skipIf(os.geteuid() != 0, "becomes another user")
+    def test_who_cannot_become_another_user_does_not_serve(self):
+        (self.folder / "another").write_text("")
+        bare = ["setpriv", "--bounding-set=-setuid", "--inh-caps=-all"]
+        for user, history, prefix, says in (
+                ("nobody-has-this-name", self.history, [], "no user nobody-has-this-name"),
+                ("0", self.history, [], "gives up being root"),
+                ("root", self.history, [], "root is root"),
+                ("64877", self.history, [], "other files"),
+                ("64877", "history.db", [], "whole path"),
+                ("64877", ":memory:", bare, "SETUID")):
+            with self.subTest(user=user, history=history):
+                done = subprocess.run(
+                    [*prefix, support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={history}",
+                     f"--security.user={user}"], capture_output=True, text=True, env=self.environment, timeout=60, check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(says, done.stderr)
+        self.assertEqual(self.folder.stat().st_uid, 0)
+
     def calls(self, *flags):
         """{call: errno} of what was tried inside the server (tests/faults/denied_calls.c)."""
         told = self.folder / f"calls{len(flags)}"

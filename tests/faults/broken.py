@@ -24,6 +24,12 @@ ROWS = {
         "exporter/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
         "	return now >= h->paused_until && (h->ring.n > 3 || now >= h->upkeep_at);",
         "test_faults_history.py:Killed"),
+    "a server stays root": (
+        "exporter/become.c", "setresuid(a->uid, a->uid, a->uid) == 0)", "setresuid(-1, -1, -1) == 0)",
+        "test_privileges.py:Privileges.test_root_goes_on_as_another_user_with_what_looking_takes"),
+    "the limits of others may be set": (
+        "exporter/system_calls.c", "		UNLESS_SKIP(SYS_prlimit64, 4),", "		UNLESS_SKIP(SYS_prlimit64 + 4096, 4),",
+        "test_privileges.py:Privileges.test_what_a_server_never_does_is_refused_to_the_server_itself"),
     "nobody is hung up on": (
         "exporter/crowd.c", "	if (c->n > c->max && g)", "	if (c->n > c->max && g && !c->max)",
         "test_faults_http.py:Crowd.test_idle_connections_above_the_limit_keep_no_scraper_out"),

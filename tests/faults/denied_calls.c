@@ -5,7 +5,9 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -40,10 +42,23 @@ static const struct {
 	CALL(pidfd_getfd),
 	CALL(pidfd_send_signal),
 	CALL(process_madvise),
+	CALL(process_mrelease),
 	CALL(kcmp),
 	CALL(tkill),
 	CALL(rt_sigqueueinfo),
 	CALL(rt_tgsigqueueinfo),
+	CALL(setpriority),
+	CALL(ioprio_set),
+	CALL(sched_setaffinity),
+	CALL(sched_setparam),
+	CALL(sched_setscheduler),
+	CALL(sched_setattr),
+	CALL(migrate_pages),
+	CALL(move_pages),
+	{"fcntl that names who is signalled", SYS_fcntl, {-1, F_SETOWN}},
+	{"fcntl that names which thread is signalled", SYS_fcntl, {-1, F_SETOWN_EX}},
+	{"fcntl that chooses the signal", SYS_fcntl, {-1, F_SETSIG}},
+	{"limits of another process", SYS_prlimit64, {1, -1}},
 	{"kill", SYS_kill, {1, SIGURG}},
 	{"tgkill", SYS_tgkill, {1, 1, SIGURG}},
 	CALL(setuid),
@@ -101,6 +116,8 @@ static const struct {
 	CALL(personality),
 	{"ioctl that types into a terminal", SYS_ioctl, {-1, TIOCSTI}},
 	{"ioctl that pastes into a terminal", SYS_ioctl, {-1, TIOCLINUX}},
+	{"ioctl that names who is signalled", SYS_ioctl, {-1, FIOSETOWN}},
+	{"ioctl that names which group is signalled", SYS_ioctl, {-1, SIOCSPGRP}},
 #ifdef __x86_64__
 	CALL(fork),
 	CALL(mknod),

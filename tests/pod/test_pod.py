@@ -319,6 +319,8 @@ NOBODY = {"runAsUser": 65532, "runAsGroup": 65532, "capabilities": {"drop": ["AL
 ROOT = {"runAsUser": 0, "capabilities": {"drop": ["ALL"]}}
 PTRACE = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE"]}}
 BOTH = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH"]}}
+# As the DaemonSet's.
+BECOMES = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID", "CHOWN"]}}
 GROUP = {"runAsUser": 65532, "runAsGroup": 0, "capabilities": {"drop": ["ALL"]}}
 OTHER = {"runAsUser": 1000, "capabilities": {"drop": ["ALL"]}}
 
@@ -333,12 +335,13 @@ class Rights(PodCase):
         ("root, no capability; job of another user", ROOT, OTHER, ALWAYS),
         ("root with SYS_PTRACE", PTRACE, OTHER, ALL - {"disk"}),  # only its owner may open /proc/PID/io
         ("root with SYS_PTRACE, DAC_READ_SEARCH", BOTH, OTHER, ALL),
+        ("who root with these goes on as", BECOMES, OTHER, ALL, "--security.user=64877"),
     )
 
     def test_each_mode_reads_what_the_table_says(self):
         rows, wrong = [("mode", *READABLE, "unreadable")], []
-        for i, (mode, sidecar, job, expected) in enumerate(self.modes):
-            pod = self.play(f"rights-{i}", "sleep 1000", sidecar=sidecar, job=job)
+        for i, (mode, sidecar, job, expected, *flags) in enumerate(self.modes):
+            pod = self.play(f"rights-{i}", "sleep 1000", sidecar=sidecar, job=job, flags=flags)
             wait_until(lambda p=pod: p.value("rightsize_job_cpu_seconds_total") is not None, mode)
             # The second reading has all that needs two.
             time_of = ("rightsize_snapshot_timestamp_seconds", frozenset())
