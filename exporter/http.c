@@ -108,6 +108,12 @@ static void drop_version(struct web_version **v)
 	web_drop(*v);
 }
 
+/* Whoever comes in is a user: in whose stead no token was shown. */
+static bool is_of_user(const struct exchange *x, const struct web_config *config)
+{
+	return visit_of(x->connection)->certified || (config && config->n_users && !x->by_token);
+}
+
 static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
 	const char *method, struct exchange *x, const struct web_config *config)
 {
@@ -115,6 +121,7 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 	struct answer a;
 
 	r.vouched = config && (config->tls || config->n_users);
+	r.user = is_of_user(x, config);
 	struct desk *desk = h->desks.at[site_way_of(&r)];
 
 	if (desk && (x->keeps_body || strcmp(method, "POST") != 0)) {
@@ -197,30 +204,37 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	v->loopback = peer_by_loopback(socket->connect_fd);
 	v->version = web_hold(h->web);
 	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
-	if (v->version && tls && tls->tls_session && !web_attach(v->version, tls->tls_session))
+	bool with_tls = v->version && tls && tls->tls_session;
+
+	v->certified = with_tls &&
+		       web_config_of(v->version)->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY;
+	if (with_tls && !web_attach(v->version, tls->tls_session))
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *code,
-	const char *message)
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection, int status,
+	const char *code, const char *message)
 {
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	struct answer a;
 
 	site_refusal(&a, status, code, message);
 	a.is_last = true;
-	return http_send(connection, &a, NULL);
+	return http_send(connection, &a, v ? web_config_of(v) : NULL);
 }
 
 /* What is clear without a body. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
-	bool *refused)
+	const char *version, bool *refused)
 {
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	struct request r = exchange_request(x, method);
 
+	r.user = is_of_user(x, v ? web_config_of(v) : NULL);
 	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
 	*refused = true;
-	if (exchange_is_ambiguous(x))
-		return refuse(x->connection, 400, "bad_request",
+	if (exchange_is_ambiguous(x, version))
+		return refuse(h, x->connection, 400, "bad_request",
 			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
 			"and "
 			"Content-Type may be there once, only one of the first two, and no other "
@@ -229,7 +243,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 	x->keeps_body = site_takes_body(h->site, &r, &x->by_token);
 	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)
-		return refuse(x->connection, 413, "too_large",
+		return refuse(h, x->connection, 413, "too_large",
 			"a body may have at most 262144 bytes");
 	*refused = false;
 	return x->keeps_body ? let_in_before_body(h, x, refused) : MHD_YES;
@@ -249,13 +263,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	bool first = x && !x->headers_seen;
 
 	(void)url;
-	(void)version;
 	if (!x)
 		return MHD_NO;
 	x->headers_seen = true;
 	if (first) {
 		bool refused;
-		enum MHD_Result ret = on_headers(h, x, method, &refused);
+		enum MHD_Result ret = on_headers(h, x, method, version, &refused);
 
 		if (refused || (x->reads_body && !*body_len))
 			return ret;
@@ -267,7 +280,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
 	if (x->crowded)
-		return refuse(connection, 503, "overloaded",
+		return refuse(h, connection, 503, "overloaded",
 			"the bodies of other changes are being read; try again in a second");
 	crowd_busy(&visit_of(connection)->guest);
 	if (bodies_bytes() > allowance()->answers)

@@ -1,8 +1,13 @@
 /* Asking the web configuration about a request. */
 #include "exporter/http_entry.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include <gnutls/gnutls.h>
+
+#include "collectors/base/mem.h"
 #include "exporter/peer.h"
 
 static uint64_t address_number(struct MHD_Connection *connection)
@@ -18,13 +23,46 @@ static void resume(void *context)
 	MHD_resume_connection(context);
 }
 
+/*
+ * "Basic " and base64 of NAME:PASSWORD (RFC 7617), as text of its own; NULL: there is none. libmicrohttpd's own reader takes no other
+ * case of the first word, which has no case (RFC 9110, 11.1).
+ */
+static char *credentials(const struct exchange *x)
+{
+	const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
+		MHD_HTTP_HEADER_AUTHORIZATION);
+	static const char scheme[] = "Basic ";
+
+	if (!given || strncasecmp(given, scheme, strlen(scheme)) != 0)
+		return NULL;
+	AUTO(freep) char *text = xstrdup(given + strlen(scheme));
+	char *begin = text + strspn(text, " ");
+	gnutls_datum_t in = {(unsigned char *)begin, (unsigned)strcspn(begin, " \t")}, out;
+	char *ret = NULL;
+
+	if (gnutls_base64_decode2(&in, &out) == 0) {
+		/* What is behind a NUL would be no part of the password that is checked. */
+		if (!memchr(out.data, '\0', out.size)) {
+			ret = xmalloc((size_t)out.size + 1);
+			memcpy(ret, out.data, out.size);
+			ret[out.size] = '\0';
+		}
+		explicit_bzero(out.data, out.size);
+		gnutls_free(out.data);
+	}
+	explicit_bzero(text, strlen(text));
+	return ret;
+}
+
 static enum web_entry ask(struct web *web, struct web_version *v, struct exchange *x, bool wait)
 {
-	char *password = NULL, *name = NULL;
+	char *name = v && web_config_of(v)->n_users ? credentials(x) : NULL;
+	size_t len = name ? strlen(name) : 0;
+	char *password = name ? strchr(name, ':') : NULL;
 
-	if (v && web_config_of(v)->n_users)
-		name = MHD_basic_auth_get_username_password(x->connection, &password);
-	struct web_question q = {.name = name,
+	if (password)
+		*password++ = '\0';
+	struct web_question q = {.name = password ? name : NULL,
 		.password = password,
 		.address = address_number(x->connection),
 		.trusted = x->by_token,
@@ -33,10 +71,9 @@ static enum web_entry ask(struct web *web, struct web_version *v, struct exchang
 	enum web_entry ret = web_enter(web, v, &q, x->asked);
 
 	x->asked = true;
-	if (password)
-		explicit_bzero(password, strlen(password));
-	MHD_free(password);
-	MHD_free(name);
+	if (name)
+		explicit_bzero(name, len);
+	free(name);
 	return ret;
 }
 

@@ -17,6 +17,7 @@ struct visit {
 	struct web_version *version; /* of a TLS session */
 	struct peer peer;
 	bool loopback;
+	bool certified; /* by a client certificate without which there is no connection */
 };
 
 struct exchange {
@@ -54,8 +55,8 @@ struct request exchange_request(const struct exchange *x, const char *method);
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 void exchange_drop_body(struct exchange *x); /* and keeps none from now on */
 
-/* Can its headers be read in two ways? exporter/framing.h */
-bool exchange_is_ambiguous(const struct exchange *x);
+/* Can its headers be read in two ways? exporter/framing.h; version: as MHD_HTTP_VERSION_1_1. */
+bool exchange_is_ambiguous(const struct exchange *x, const char *version);
 
 /* What Content-Length says; 0 = nothing. */
 uint64_t exchange_length(const struct exchange *x);

@@ -102,7 +102,7 @@ X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_n
 X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
-  "Let everybody who reaches an address announce runs and end them") \
+  "Let everybody who reaches an address announce runs and end them, not only users of --web.config.file") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), who needs no user of the web configuration then, and from nobody else") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \

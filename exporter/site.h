@@ -21,6 +21,7 @@ struct request {
 	struct peer peer;
 	bool loopback; /* by an address that only this machine reaches */
 	bool vouched; /* by TLS or a password, which a page that got here by a rebound name cannot have */
+	bool user; /* of --web.config.file: a right password, or a client certificate that is asked for and verified */
 	struct slice body; /* of a POST */
 	bool body_too_large;
 };
@@ -58,7 +59,8 @@ bool site_needs(const char *path);
 void site_refusal(struct answer *ret, int status, const char *code, const char *message);
 
 /*
- * Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still. *by_token:
+ * Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still, a user who is
+ * none as well (user: one is asked for). *by_token:
  * it shows the token of --web.changes-token-file, which says more than the password of a reader.
  */
 bool site_takes_body(const struct site *s, const struct request *r, bool *by_token);

@@ -135,11 +135,14 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 		       refuse(refusal, 403, "not_allowed",
 			       "changes are accepted from root and from the user that the exporter "
 			       "runs as");
-	if (!o->allow_changes)
+	if (!r->user && !o->allow_changes)
 		return refuse(refusal, 403, "not_allowed",
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
-			"only with --web.allow-changes or --web.changes-token-file");
-	if (!host_is_ours(&o->allowed_hosts, r->host))
+			"from "
+			"users of --web.config.file, or with --web.allow-changes or "
+			"--web.changes-token-file");
+	/* A page that got here by another name has no password for that name. */
+	if (!r->user && !host_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);
 	if (is_from_elsewhere(r))
@@ -163,14 +166,14 @@ static bool is_acceptable(const struct options *o, const struct request *r, stru
 bool site_takes_body(const struct site *s, const struct request *r, bool *by_token)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	char path[PATH_VALUE_MAX * 2];
-	size_t n = strcspn(r->target, "?");
+	AUTO(freep) char *copy = xstrdup(r->target);
+	struct err e = {0};
+	struct target t;
 
 	*by_token = false;
-	if (n >= sizeof path || strcmp(r->method, "POST") != 0)
+	if (strcmp(r->method, "POST") != 0 || target_split(copy, &t, &e))
 		return false;
-	slice_copy((struct slice){r->target, n}, path, sizeof path);
-	bool taken = site_change_at(path) && may_change(s->app->options, r, &refusal);
+	bool taken = site_change_at(t.path) && may_change(s->app->options, r, &refusal);
 
 	*by_token = taken && needs_token(s->app->options, r);
 	buf_done(&refusal.body);

@@ -66,6 +66,7 @@ void site_events(struct site *s, const struct request *request, struct target *t
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
 	struct err e = {0};
+	bool is_there = false;
 	int code = 0;
 
 	if (site_arguments(&a, parameters, t, &r)) {
@@ -73,14 +74,18 @@ void site_events(struct site *s, const struct request *request, struct target *t
 		int64_t after = position_of(request, &a);
 
 		code = run_known(s->app, run_id, &r, &e);
-		if (code > 0)
+		/* Of a stream HEAD wants to know whether it is there. */
+		is_there = code > 0;
+		if (is_there && strcmp(request->method, "HEAD") != 0)
 			code = live_open(s->live, run_id, after, &ret->stream, &e);
+		else if (is_there)
+			code = 0;
 	}
 	if (code == -EBUSY)
 		reply_error(&r, 503, "too_many_streams", e.text, NULL, NULL);
 	else if (code)
 		reply_error(&r, 500, "internal", e.text, NULL, NULL);
-	if (ret->stream)
+	if (is_there && code == 0)
 		r.content_type = "text/event-stream";
 	site_reply(ret, &r);
 }

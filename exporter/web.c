@@ -218,6 +218,15 @@ static bool changed_meanwhile(const struct watched *w)
 	return false;
 }
 
+/* A new limit begins with all of its burst, as that of the start. */
+static void begin_rate(struct web *w, const struct web_config *old, const struct web_config *now)
+{
+	if (old && old->rate_burst == now->rate_burst && old->rate_interval == now->rate_interval)
+		return;
+	w->tokens = (double)now->rate_burst;
+	w->counted = now_read().mono;
+}
+
 /* With the lock. -EAGAIN: nothing is known of the new version yet. */
 static int reload(struct web *w, struct err *e)
 {
@@ -239,6 +248,7 @@ static int reload(struct web *w, struct err *e)
 			"%s: TLS cannot be turned %s while the program runs: start it again",
 			w->path, w->tls ? "off" : "on");
 	}
+	begin_rate(w, w->last_good ? w->last_good->config : NULL, v->config);
 	web_drop(w->last_good);
 	w->last_good = v;
 	return 0;
@@ -282,11 +292,8 @@ int web_open(struct web **ret, const char *path, struct err *e)
 		web_close(w);
 		return code;
 	}
-	if (path) {
+	if (path)
 		w->tls = w->last_good->config->tls;
-		w->tokens = (double)w->last_good->config->rate_burst;
-		w->counted = now_read().mono;
-	}
 	*ret = w;
 	return 0;
 }

@@ -42,8 +42,6 @@ const struct web_name web_versions[] = {
 	{"TLS13", "VERS-TLS1.3"},
 	{0},
 };
-enum { TLS12 = 2, TLS13 = 3 };
-
 static const struct {
 	const char *name;
 	enum client_auth auth;
@@ -260,13 +258,13 @@ static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err 
 	return yaml_mapping(y, value, "rate_limit", keys, ((struct raw *)into)->c, e);
 }
 
-/* "$2y$12$" and 53 of ./A-Za-z0-9 (crypt(5)). */
+/* "$2y$12$" and 53 of ./A-Za-z0-9; costs are 04 to 31 (crypt(5)). */
 static bool bcrypt_ok(const char *hash)
 {
 	size_t n = strlen(hash);
 
 	if (n != 60 || strncmp(hash, "$2", 2) != 0 || !strchr("aby", hash[2]) || hash[3] != '$' ||
-		hash[6] != '$')
+		hash[6] != '$' || strncmp(hash + 4, "31", 2) > 0)
 		return false;
 	return crypt_checksalt(hash) == CRYPT_SALT_OK ||
 	       crypt_checksalt(hash) == CRYPT_SALT_TOO_CHEAP;
@@ -286,6 +284,11 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 	for (size_t i = 0; i < c->n_users; i++)
 		if (strcmp(c->user[i].name, u->name) == 0)
 			return yaml_error(y, name, e, "the user %.64s is there twice", u->name);
+	/* What has no blank behind its colon is all name, with the password in it. */
+	if (!*u->hash)
+		return yaml_error(y, name, e,
+			"a user has no password: NAME: HASH is wanted, with a blank behind the "
+			"colon");
 	if (!bcrypt_ok(u->hash))
 		return yaml_error(y, name, e,
 			"the password of %.64s is no bcrypt hash ($2y$, a cost, 53 characters); "
@@ -364,7 +367,7 @@ static int check_auth(const struct raw *raw, struct web_config *c, const char *p
 static int check_http2(const struct raw *raw, const struct web_config *c, const char *path,
 	struct err *e)
 {
-	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= TLS13)
+	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= WEB_TLS13)
 		return 0;
 	for (size_t i = 0; i < c->n_ciphers; i++)
 		if (web_ciphers[c->ciphers[i]].http2 && *web_ciphers[c->ciphers[i]].key_exchange)
@@ -416,8 +419,8 @@ int web_config_parse(struct web_config **ret, const char *path, const char *text
 	struct yaml y;
 	int code = yaml_open(&y, path, text, len, &c->arena, e);
 
-	c->min_version = TLS12;
-	c->max_version = TLS13;
+	c->min_version = WEB_TLS12;
+	c->max_version = WEB_TLS13;
 	c->server_order = true;
 	if (code == 0) {
 		code = yaml_mapping(&y, yaml_root(&y), "", keys, &raw, e);
@@ -438,48 +441,4 @@ void web_config_free(struct web_config *c)
 		return;
 	arena_done(&c->arena);
 	free(c);
-}
-
-/* ---- GnuTLS' words ---- */
-
-/* Each word once: a repeated one is harmless to GnuTLS, but hard to read in a log. */
-static void add_word(struct buf *out, const char *word)
-{
-	const char *at = strstr(buf_text(out), word);
-
-	while (at && at[strlen(word)] && at[strlen(word)] != ':')
-		at = strstr(at + 1, word);
-	if (!at)
-		buf_addf(out, ":+%s", word);
-}
-
-static void add_cipher(struct buf *out, const struct web_cipher *c, const char *key_exchange)
-{
-	if (*c->key_exchange && strcmp(c->key_exchange, key_exchange) != 0)
-		return;
-	add_word(out, c->cipher);
-	add_word(out, c->mac);
-}
-
-void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out)
-{
-	buf_adds(out, "NONE");
-	for (unsigned v = c->max_version + 1; v-- > c->min_version;)
-		add_word(out, web_versions[v].gnutls);
-	add_word(out, key_exchange);
-	for (size_t i = 0; i < c->n_ciphers; i++)
-		add_cipher(out, &web_ciphers[c->ciphers[i]], key_exchange);
-	for (const struct web_cipher *w = web_ciphers; c->n_ciphers == 0 && w->name; w++)
-		add_cipher(out, w, key_exchange);
-	for (size_t i = 0; i < c->n_curves; i++)
-		add_word(out, web_curves[c->curves[i]].gnutls);
-	for (const struct web_name *w = web_curves; c->n_curves == 0 && w->name; w++)
-		add_word(out, w->gnutls);
-	/*
-	 * Many certificates in use allow encipherment only in keyUsage, yet sign key exchanges. Go and OpenSSL do not
-	 * look at it on their own side, so a file that works there must work here.
-	 */
-	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
-	if (c->server_order)
-		buf_adds(out, ":%SERVER_PRECEDENCE");
 }

@@ -37,7 +37,7 @@ struct web_config {
 	struct pem cert, key, client_ca;
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
-	const char **sans;                      /* any of them is enough; 0 = not asked */
+	const char **sans;                      /* any of them is enough; NULL = not asked */
 	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_ciphers; 0 of them = all */
 	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_curves; 0 of them = all */
 	unsigned min_version, max_version;      /* rows of web_versions */
@@ -64,6 +64,8 @@ struct web_name {
 	const char *name, *gnutls;
 };
 extern const struct web_name web_curves[], web_versions[];
+/* Rows of web_versions. */
+enum { WEB_TLS12 = 2, WEB_TLS13 = 3 };
 extern const char *const web_headers[WEB_HEADERS_MAX];
 
 /*

@@ -210,7 +210,7 @@ static int verify_client(gnutls_session_t session)
 	unsigned n = 0;
 	const gnutls_datum_t *certificates = gnutls_certificate_get_peers(session, &n);
 	bool required = c->client_auth == CLIENT_AUTH_REQUIRE_ANY ||
-			c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY || c->n_sans > 0;
+			c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY || c->sans;
 
 	if (!certificates || n == 0)
 		return required && c->client_auth != CLIENT_AUTH_NONE ?
@@ -218,7 +218,7 @@ static int verify_client(gnutls_session_t session)
 			       0;
 	if (c->client_auth >= CLIENT_AUTH_VERIFY_IF_GIVEN && !chain_ok(session))
 		return GNUTLS_E_CERTIFICATE_ERROR;
-	if (c->n_sans > 0 && !any_san_allowed(c, &certificates[0]))
+	if (c->sans && !any_san_allowed(c, &certificates[0]))
 		return GNUTLS_E_CERTIFICATE_ERROR;
 	return 0;
 }

@@ -88,6 +88,11 @@ class Smuggled(Case):
         b"Authorization: Basic YTpi\r\nAuthorization: Bearer x\r\n\r\n" + HIDDEN,
         b"Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}" + HIDDEN,
         b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n" + HIDDEN,
+        # Values that go on in the next line, which some glue to the name and some to the value.
+        b"Content-Length:\r\n " + N + b"\r\n\r\n" + HIDDEN,
+        b"Content-Length: 0\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
+        b"Authorization: Basic YTpi\r\nAuthorization:\r\n Bearer x\r\n\r\n" + HIDDEN,
+        b"Origin:\r\n http://rebound.example\r\n\r\n" + HIDDEN,
     ]
 
     @staticmethod
@@ -113,6 +118,23 @@ class Smuggled(Case):
                     self.assertEqual(set(statuses), {b"400"}, reply)
                     self.assertNotIn(b"/hidden", reply)
 
+    def test_an_old_request_has_no_chunks(self):
+        server = self.serve()
+        reply = self.raw(server, b"GET /-/ready HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n"
+                         b"\r\n0\r\n\r\n" + HIDDEN)
+        self.assertEqual(re.findall(rb"HTTP/1\.\d (\d+)", reply), [b"400"], reply)
+
+    def test_head_of_a_stream_has_no_body_that_could_be_the_next_answer(self):
+        server = self.serve()
+        self.assertEqual(self.run_job(["true"]).returncode, 0)
+        run = server.get("/runs?job_name=job").json["runs"][0]["run_id"]
+        for path, status in ((f"/events?run={run}", b"200"), ("/events?run=none", b"404"), ("/events", b"400")):
+            reply = self.raw(server, f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() +
+                             b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            self.assertEqual(re.findall(rb"HTTP/1\.1 (\d+)", reply), [status, b"200"], reply)
+            head, _, rest = reply.partition(b"\r\n\r\n")
+            self.assertTrue(rest.startswith(b"HTTP/1.1 200"), reply)
+            self.assertEqual(b"text/event-stream" in head, status == b"200")
 
     def test_the_host_of_the_request_line_is_the_host(self):
         server = self.serve()

@@ -91,6 +91,8 @@ class WebConfig(Case):
         if "ciphers" in settings:
             context.set_ciphers(settings["ciphers"])
             context.maximum_version = ssl.TLSVersion.TLSv1_2
+        if "older" in settings:
+            context.set_ciphers(settings["older"])  # of TLS 1.3 as well it offers all
         if "curve" in settings:
             context.set_ecdh_curve(settings["curve"])
         with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
@@ -151,7 +153,16 @@ class WebConfig(Case):
                 *((f"name {san}", self.PAIR + verify + f"  client_allowed_sans: [one, '{san}', two]\n",
                    {"cert": "client"}, result) for san, result in (
                        ("test3", "TLSv1.3"), ("a@example.org", "TLSv1.3"), ("10.1.2.3", "TLSv1.3"),
-                       ("spiffe://x/y", "TLSv1.3"), ("test", None), ("TEST3", None)))):
+                       ("spiffe://x/y", "TLSv1.3"), ("test", None), ("TEST3", None))),
+                # An empty list is a list: nobody stands in it.
+                ("no name", self.PAIR + verify + "  client_allowed_sans: []\n", {"cert": "client"}, None),
+                ("null", self.PAIR + verify + "  client_allowed_sans:\n", {"cert": "client"}, "TLSv1.3"),
+                ("suites of no use to TLS 1.3", self.PAIR + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n"
+                 "http_server_config: {http2: false}\n", {"older": "ECDHE-RSA-AES128-SHA"}, "ECDHE-RSA-AES128-SHA"),
+                ("suites of no use to TLS 1.3 alone", self.PAIR + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n"
+                 "  min_version: TLS13\n", {}, "TLSv1.3"),
+                ("suites of no use to the key", self.PAIR + "  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n",
+                 {}, "TLSv1.3")):
             with self.subTest(name):
                 server = self.serve_with(config)
                 if expected is None:
@@ -182,12 +193,15 @@ class WebConfig(Case):
                 (self.PAIR.replace("server.crt", "server.key"), "the certificate and its key"),
                 (self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: nowhere\n", "nowhere"),
                 (self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: web.yml\n", "client_ca"),
-                ("basic_auth_users:\n  john: doe\n", "john")):
+                ("basic_auth_users:\n  john: doe\n", "john"),
+                ("basic_auth_users:\n  john: " + self.quick.replace("$04$", "$32$") + "\n", "john is no bcrypt hash"),
+                ("basic_auth_users: {john:doe123}\n", "a blank behind the colon")):
             with self.subTest(said=said):
                 result = self.command("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
                                       f"--web.config.file={self.write(text)}")
                 self.assertNotEqual(result.returncode, 0)
                 self.assertIn(said, result.stderr)
+                self.assertNotIn("doe123", result.stderr)
         result = self.command("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
                               "--web.config.file=/nonexistent/web.yml")
         self.assertIn("/nonexistent/web.yml: No such file", result.stderr)
@@ -215,6 +229,9 @@ class WebConfig(Case):
         for authorization, status in (
                 (None, 401), (basic("carol", "carol123"), 200), (basic("alice", "alice123"), 200),
                 (basic("carol", "alice123"), 401), (basic("carol", ""), 401), (basic("nobody", "carol123"), 401),
+                (basic("carol", "carol123").replace("Basic", "bASIC"), 200), (basic("carol", "carol123") + "  ", 200),
+                (basic("carol", "carol123") + "x", 401), ("Basic " + base64.b64encode(b"carol").decode(), 401),
+                ("Basic " + base64.b64encode(b"carol:carol123\0").decode(), 401), ("BasicY2Fyb2w6Y2Fyb2wxMjM=", 401),
                 (basic("", ""), 401), ("Basic !!!", 401), ("Basic", 401), ("Bearer carol", 401),
                 (basic("carol", "x" * 4000), 401)):
             with self.subTest(authorization=authorization and authorization[:40]):
@@ -225,6 +242,31 @@ class WebConfig(Case):
                     self.assertEqual(answer.json["error"]["code"], "unauthorized")
                     self.assertNotIn(b"rightsize_", answer.body)
         self.assertNotIn("carol123", "".join(server.log))
+
+    def test_users_may_change_something_and_no_page_of_theirs(self):
+        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
+        carol = {"Authorization": basic("carol", "carol123"), "Host": "exporter.example"}
+        for headers, status, said in (
+                ({}, 401, "unauthorized"), ({**carol, "Authorization": basic("carol", "x")}, 401, "unauthorized"),
+                ({**carol, "Origin": "http://elsewhere.example"}, 403, "cross_origin"),
+                ({**carol, "Sec-Fetch-Site": "cross-site"}, 403, "cross_origin"),
+                (carol, 400, "run_id is missing"), ({**carol, "Origin": "http://exporter.example"}, 400, "run_id is missing")):
+            with self.subTest(headers=headers), \
+                    contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE)) as connection:
+                connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json", **headers})
+                answer = connection.getresponse()
+                self.assertIn(said, answer.read().decode())
+                self.assertEqual(answer.status, status)
+
+    def test_a_certificate_that_is_asked_for_is_a_user_as_well(self):
+        for kind, status in (("RequireAndVerifyClientCert", 400), ("VerifyClientCertIfGiven", 403)):
+            server = self.serve_with(self.PAIR + f"  client_ca_file: client.crt\n  client_auth_type: {kind}\n")
+            context = ssl.create_default_context(cafile=str(self.folder / "server.crt"))
+            context.load_cert_chain(self.folder / "client.crt", self.folder / "client.key")
+            with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
+                                                                timeout=DEADLINE)) as connection:
+                connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json"})
+                self.assertEqual(connection.getresponse().status, status)
 
     def test_a_password_never_holds_up_a_scrape(self):
         """Scrapers that are known go on while a guesser keeps bcrypt busy; the guesser is told to wait."""
@@ -295,6 +337,10 @@ class WebConfig(Case):
             self.assertEqual(answer.headers["X-XSS-Protection"], "1")
             self.assertIn("default-src 'self'", answer.headers.get_all("Content-Security-Policy"))
             self.assertEqual(answer.headers.get_all("X-Content-Type-Options"), ["nosniff"])
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE)) as connection:
+            connection.request("GET", "/metrics", headers={"Content-Length": "0", "Transfer-Encoding": "chunked"})
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.headers["X-Frame-Options"]), (400, "deny"))
 
     def test_rate_limit(self):
         for text, first, others in (("interval: 0\n  burst: 0", 200, {200}), ("interval: 1h\n  burst: 0", 429, {429}),
@@ -305,6 +351,12 @@ class WebConfig(Case):
                 statuses = [server.get("/-/healthy").status for _ in range(9)]
                 self.assertEqual(set(statuses), others)
                 self.assertEqual(statuses, sorted(statuses))
+
+    def test_a_rate_limit_that_comes_later_begins_as_that_of_the_start(self):
+        server = self.serve_with("http_server_config: {}\n")
+        for burst in (0, 5):
+            self.write(f"rate_limit:\n  interval: 1h\n  burst: {burst}\n")
+            wait_until(lambda b=burst: (server.get("/-/healthy").status == 429) == (b == 0), f"a burst of {burst}")
 
     def wait_for(self, status, what, ask):
         """Its status is that of before until a change has settled, and then this one."""

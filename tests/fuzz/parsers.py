@@ -17,7 +17,8 @@ PARSERS = {
                        "recommender/fields.c: field_set_text field_set_number",
                        "recommender/catalogue_build.c: catalogue_add_score"),
     "catalogue_json": ("recommender/catalogue_json.c",),
-    "changes": ("exporter/site_change.c", "exporter/hosts.c", "exporter/body.c", "exporter/run_message.c",
+    "changes": ("exporter/site_change.c: take_value next_part matches find site_change_at site_change_takes_long is_from_elsewhere "
+                "is_json refuse may_by_token needs_token is_acceptable fill site_change", "exporter/hosts.c", "exporter/body.c", "exporter/run_message.c",
                 "exporter/token.c", "exporter/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),
     "cloud": ("exporter/cloud.c", "exporter/http_answer.c"),
     "collectors": ("collectors/cpu.c", "collectors/disk.c", "collectors/energy.c", "collectors/load.c",
@@ -70,7 +71,7 @@ PARSERS = {
     "texts": ("collectors/steady_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard_signs.c",
               "collectors/run_binary.c: elf_architecture emulated_architecture"),
-    "web_config": ("exporter/web_config.c", "exporter/yaml.c"),
+    "web_config": ("exporter/web_config.c", "exporter/web_priorities.c", "exporter/yaml.c"),
 }
 
 

@@ -144,6 +144,17 @@ static void only_whom_we_trust_may_change(void **state)
 		{{.host = "localhost", .content_type = "text/plain", .body = {"{}", 2}}, false, 415,
 			"application/json"},
 		{{.host = "localhost", .body_too_large = true, GOOD}, false, 413, "too_large"},
+		{{.host = "127.0.0.1:9877", .user = true, GOOD}, true, 200, "a -1"},
+		{{.host = "exporter.example", .user = true, GOOD}, true, 200, "a -1"},
+		{{.host = "exporter.example",
+			 .user = true,
+			 .origin = "http://elsewhere.example",
+			 GOOD},
+			true, 403, "cross_origin"},
+		{{.host = "exporter.example", .user = true, .fetch_site = "cross-site", GOOD}, true,
+			403, "cross_origin"},
+		{{.peer = {.local = true, .uid = 4711}, .user = true, GOOD}, true, 403,
+			"not_allowed"},
 		{{.peer = {.local = true, .uid = 0}, GOOD}, true, 200, "a -1"},
 		{{.peer = {.local = true, .uid = 4711}, GOOD}, false, 403, "not_allowed"},
 	};
@@ -186,7 +197,15 @@ static void body_is_only_read_of_whom_it_helps(void **state)
 	struct request r = {.method = "POST", .target = set_path, .host = "localhost"};
 	bool by_token;
 
+	char escaped[] = "/%73et", absolute[] = "http://localhost/set", bad[] = "/set%zz";
+
 	assert_true(site_takes_body(f->site, &r, &by_token));
+	r.target = escaped;
+	assert_true(site_takes_body(f->site, &r, &by_token));
+	r.target = absolute;
+	assert_true(site_takes_body(f->site, &r, &by_token));
+	r.target = bad;
+	assert_false(site_takes_body(f->site, &r, &by_token));
 	r.target = other;
 	assert_false(site_takes_body(f->site, &r, &by_token));
 	r.target = set_path;

@@ -190,6 +190,38 @@ static void only_listed_suites_come_into_being(void **state)
 		"+GROUP-SECP521R1" END ":%SERVER_PRECEDENCE");
 }
 
+/* No version is offered that has no suite. */
+static void versions_come_into_being_with_their_suites(void **state)
+{
+#define CURVE                                                                                      \
+	"  curve_preferences: [X25519]\n  prefer_server_cipher_suites: no\nhttp_server_config: "   \
+	"{http2: no}\n"
+	static const struct {
+		const char *text, *priorities;
+	} table[] = {
+		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n" CURVE,
+			"NONE:+VERS-TLS1.2:+ECDHE-RSA:+AES-128-CBC:+SHA1:+GROUP-X25519" END},
+		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n  min_version: "
+		      "TLS13\n" CURVE,
+			"NONE:+VERS-TLS1.3:+ECDHE-RSA:+AES-128-GCM:+AEAD:+AES-256-GCM:+CHACHA20-"
+			"POLY1305"
+			":+GROUP-X25519" END},
+		{PAIR "  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n" CURVE,
+			"NONE:+VERS-TLS1.3:+ECDHE-RSA:+AES-128-GCM:+AEAD:+AES-256-GCM:+CHACHA20-"
+			"POLY1305"
+			":+GROUP-X25519" END},
+		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "
+		      "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n" CURVE,
+			"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+ECDHE-RSA:+AES-256-GCM:+AEAD:+AES-128-CBC:"
+			"+SHA1"
+			":+GROUP-X25519" END},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_priorities(table[i].text, "ECDHE-RSA", table[i].priorities);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -199,6 +231,7 @@ int main(void)
 		cmocka_unit_test(files_are_in_the_folder_of_the_configuration),
 		cmocka_unit_test(durations_are_those_of_other_exporters),
 		cmocka_unit_test(only_listed_suites_come_into_being),
+		cmocka_unit_test(versions_come_into_being_with_their_suites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
