@@ -42,6 +42,7 @@ const struct web_name web_versions[] = {
 	{"TLS13", "VERS-TLS1.3"},
 	{0},
 };
+
 static const struct {
 	const char *name;
 	enum client_auth auth;
