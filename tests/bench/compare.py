@@ -9,13 +9,14 @@ the exporter has open as well), look at one tree once a second in the same stret
 a free CPU), and who can do it is asked 10,000 times a second, spread evenly (h2load). Whoever is not hurried is stopped meanwhile.
 --peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
 one machine to the next, the other figures do not: the load of this one stands beside them. Exit code 1: something that is
-aimed at (AIMS of compare_report.py) was missed.
+aimed at (AIMS of compare_report.py) was missed, or was not measured although all that it takes is installed.
 """
 import argparse
 import contextlib
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,12 +82,12 @@ def free_port():
         return s.getsockname()[1]
 
 
-def start_us(o, n, folder):
+def start_us(o, n, folder, options=()):
     """The wrapper, and the tree below it."""
     log, out = f"{folder}/log", f"{folder}/out"
     process = subprocess.Popen(
         [f"{o.build}/exporter/{US}", "run", "--job-name=bench", "--quiet", "--no-cloud.discovery", "--sample.interval=1s",
-         "--web.listen-address=127.0.0.1:0", f"--history.path={folder}/history.db", "--",
+         "--web.listen-address=127.0.0.1:0", f"--history.path={folder}/history.db", *options, "--",
          f"{o.build}/tests/bench/bench_tree", str(n)], stdin=subprocess.PIPE, stdout=open(out, "w"), stderr=open(log, "w"))
     for _ in range(3000):
         found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(log))
@@ -193,10 +194,17 @@ def others_stopped(w, watchers):
             os.kill(other.pid, signal.SIGCONT)
 
 
+def output_of(arguments):
+    """Nothing of a program that failed, so that nothing is taken for measured."""
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    if done.returncode:
+        print(f"compare.py: {arguments[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()}", file=sys.stderr)
+    return "" if done.returncode else done.stdout
+
+
 def hurry(o, w, connections):
     seconds = max(o.wrk_seconds, min(20, round(3 * w.row.get("slowest", 1))))  # long enough for some answers
-    out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", w.url],
-                         capture_output=True, text=True).stdout
+    out = output_of(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout=20s", "--latency", w.url])
 
     def time_of(label):
         found = re.search(rf"{label}\s+([\d.]+)(us|ms|s|m)\b", out)
@@ -205,50 +213,63 @@ def hurry(o, w, connections):
     bad = re.search(r"Non-2xx.*: (\d+)", out)
     socket_errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", out)
     errors = (int(bad[1]) if bad else 0) + (sum(map(int, socket_errors.groups())) if socket_errors else 0)
-    w.row[connections] = (float(rate[1]) if rate else math.nan, time_of("50%"), time_of("99%"), errors)
+    w.row[connections] = (float(rate[1]), time_of("50%"), time_of("99%"), errors) if rate else [math.nan] * 4
 
 
 def pace(o, w, connections):
-    """Milliseconds of an answer: p50, p99, slowest; and what was no answer with status 200."""
+    """
+    Milliseconds of an answer: p50, p99, slowest; what was no answer with status 200; how many a second. NaN is what was not measured.
+    """
     with tempfile.NamedTemporaryFile() as log:
         total = PACE * o.wrk_seconds
         # One client begins each millisecond, or all would ask at once, again and again.
-        out = subprocess.run(["h2load", "--h1", f"-c{connections}", "-t1", "-r1", "--rate-period=1ms", f"-n{total}",
-                              f"--rps={-(-PACE // connections)}", f"--log-file={log.name}", w.url], capture_output=True, text=True).stdout
+        out = output_of(["h2load", "--h1", f"-c{connections}", "-t1", "-r1", "--rate-period=1ms", f"-n{total}",
+                         f"--rps={-(-PACE // connections)}", f"--log-file={log.name}", w.url])
         rows = [line.split("\t") for line in text_of(log.name).splitlines()]
     took = sorted(int(row[2]) / 1e3 for row in rows)
     rate = re.search(r"finished in .*?, ([\d.]+) req/s", out)
     if not took or not rate:
-        return None
+        return [math.nan] * 5
     return (took[len(took) // 2], took[len(took) * 99 // 100], took[-1],
             total - sum(row[1] == "200" for row in rows), float(rate[1]))
 
 
-def measure(o, n):
+def measure(o, n, folder, options=()):
+    """In folder may be a history to go on with. Without o.peers ours is alone."""
+    us, root = start_us(o, n, folder, options)
+    peers, missing = start_peers(o, root, folder) if o.peers else ([], [])
+    watchers = [us, *peers]
+    try:
+        time.sleep(3)  # what is read for the first time has been read
+        kept, opened, same, found = watch_ticks(o, us, root, watchers)
+        watch_scrapes(o, watchers)
+        for w in watchers:
+            if alive(w):
+                w.row["resident"], w.row["private"] = memory_mib(w.pid)
+            with others_stopped(w, watchers):
+                for connections in CONNECTIONS if w.url and alive(w) else ():
+                    hurry(o, w, connections)
+                    if w.row[connections][0] > PACE:
+                        w.row["pace", connections] = pace(o, w, connections)
+        load = f"{os.getloadavg()[0]:.0f}", pressure()
+    finally:
+        for w in peers:
+            w.end()
+        us.process.stdin.close()
+        us.process.wait()
+    return dict(n=n, found=found, kept=kept, opened=opened, same=same, load=load, missing=missing,
+                rows=[(w.name, w.row) for w in watchers])
+
+
+def measure_size(o, n):
     with tempfile.TemporaryDirectory() as folder:
-        us, root = start_us(o, n, folder)
-        peers, missing = start_peers(o, root, folder)
-        watchers = [us, *peers]
-        try:
-            time.sleep(3)  # what is read for the first time has been read
-            kept, opened, same, found = watch_ticks(o, us, root, watchers)
-            watch_scrapes(o, watchers)
-            for w in watchers:
-                if alive(w):
-                    w.row["resident"], w.row["private"] = memory_mib(w.pid)
-                with others_stopped(w, watchers):
-                    for connections in CONNECTIONS if w.url and alive(w) else ():
-                        hurry(o, w, connections)
-                        if w.row[connections][0] > PACE:
-                            w.row["pace", connections] = pace(o, w, connections)
-            load = f"{os.getloadavg()[0]:.0f}", pressure()
-        finally:
-            for w in peers:
-                w.end()
-            us.process.stdin.close()
-            us.process.wait()
-        return dict(n=n, found=found, kept=kept, opened=opened, same=same, load=load, missing=missing,
-                    rows=[(w.name, w.row) for w in watchers])
+        return measure(o, n, folder)
+
+
+def needs(parser):
+    missing = [name for name in ("wrk", "h2load") if not shutil.which(name)]
+    if missing:
+        parser.error(f"not installed: {', '.join(missing)}")
 
 
 def main():
@@ -260,7 +281,8 @@ def main():
     parser.add_argument("--wrk-seconds", type=int, default=3)
     parser.add_argument("processes", nargs="*", type=int, default=[10, 100, 1000, 4000])
     o = parser.parse_args()
-    results = [measure(o, n) for n in o.processes]
+    needs(parser)
+    results = [measure_size(o, n) for n in o.processes]
     compare_report.print_ratios(results)
     compare_report.print_ours(results)
     compare_report.print_all(results)
