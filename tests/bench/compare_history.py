@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""What the history of a day, a month and a year takes: size of the file, and time of /stats and /recommend.
+"""What the history of a day, a month and a year takes: size of the file, time of /stats and /recommend, and what watching takes.
 
-    tests/bench/compare_history.py --build=DIRECTORY [--catalogue=FILE]
+    tests/bench/compare_history.py --build=DIRECTORY [--catalogue=FILE] [--seconds=12] [--wrk-seconds=2]
 
 One job that always runs, a run a day (bench_history), with the limits as they are by default but that no run is removed.
 First: the first answer; then: the median of those after it. CPU is that of the server, so that a busy machine does not count.
+
+Then `rightsize-exporter run` goes on with each of these histories, and with an empty one, one after the other, as two at once share
+pages that one alone has for itself. It watches a tree of 100 processes once a second, and is measured as compare.py does it. Exit
+code 1: something of that could not be measured. Some three minutes in all.
 """
 import argparse
+import math
 import os
 import re
 import statistics
@@ -16,12 +21,14 @@ import tempfile
 import time
 import urllib.request
 
+import compare
+import compare_report
+from compare import cpu_ms
+
 SPANS = ((1, 1), (30, 10), (365, 60))  # days, seconds between samples
 ASKED = 15
-
-
-def cpu_ms(pid):
-    return time.clock_gettime((~pid << 3) | 2) * 1e3
+PROCESSES = 100
+KEEP_RUNS = "--history.runs-per-job=100000"
 
 
 def ask(pid, url):
@@ -33,7 +40,7 @@ def ask(pid, url):
 def serve(o, folder):
     log = f"{folder}/log"
     arguments = [f"{o.build}/exporter/rightsize-exporter", "serve", "--web.listen-address=127.0.0.1:0", "--sample.interval=1h",
-                 "--history.runs-per-job=100000", f"--history.path={folder}/history.db"]
+                 KEEP_RUNS, f"--history.path={folder}/history.db"]
     if o.catalogue:
         arguments.append(f"--catalogue.path={o.catalogue}")
     with open(log, "w") as file:
@@ -47,38 +54,65 @@ def serve(o, folder):
     sys.exit("compare_history.py: the server did not start")
 
 
-def span(o, days, interval):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([f"{o.build}/tests/bench/bench_history", f"{folder}/history.db", str(days), str(interval)], check=True)
-        size = sum(os.path.getsize(f"{folder}/{f}") for f in os.listdir(folder) if f.startswith("history.db"))
-        process, url = serve(o, folder)
-        try:
-            time.sleep(1)
-            cells = []
-            for path in ("/stats?job_name=etl/load", "/recommend?job_name=etl/load"):
-                first = ask(process.pid, url + path)
-                rest = [ask(process.pid, url + path) for _ in range(ASKED)]
-                cells.append(f"{first[0]:.1f} ({first[1]:.1f})")
-                cells.append(f"{statistics.median(r[0] for r in rest):.1f} ({statistics.median(r[1] for r in rest):.1f})")
-            with open(f"/proc/{process.pid}/status") as file:
-                resident = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) / 1024
-        finally:
-            process.terminate()
-            process.wait()
-        print(f"| {days} days, every {interval} s | {days} | {size / 1e6:.1f} | {' | '.join(cells)} | {resident:.1f} |", flush=True)
+def span(o, days, interval, folder):
+    """Leaves the history in folder."""
+    subprocess.run([f"{o.build}/tests/bench/bench_history", f"{folder}/history.db", str(days), str(interval), str(int(time.time()))],
+                   check=True)
+    size = sum(os.path.getsize(f"{folder}/{f}") for f in os.listdir(folder) if f.startswith("history.db"))
+    process, url = serve(o, folder)
+    try:
+        time.sleep(1)
+        cells = []
+        for path in ("/stats?job_name=etl/load", "/recommend?job_name=etl/load"):
+            first = ask(process.pid, url + path)
+            rest = [ask(process.pid, url + path) for _ in range(ASKED)]
+            cells.append(f"{first[0]:.1f} ({first[1]:.1f})")
+            cells.append(f"{statistics.median(r[0] for r in rest):.1f} ({statistics.median(r[1] for r in rest):.1f})")
+        with open(f"/proc/{process.pid}/status") as file:
+            resident = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) / 1024
+    finally:
+        process.terminate()
+        process.wait()
+    print(f"| {days} days, every {interval} s | {days} | {size / 1e6:.1f} | {' | '.join(cells)} | {resident:.1f} |", flush=True)
+
+
+def goes_on(o, histories):
+    """{name: folder}: what watching takes with each, as a table. True when all of it was measured."""
+    results = [compare.measure(o, PROCESSES, folder, [KEEP_RUNS]) | dict(name=name) for name, folder in histories.items()]
+    loads = ", ".join(r["load"][0] for r in results)
+    print(f"\n`run` with a history that is there already, a tree of {PROCESSES} processes, once a second; load {loads} on "
+          f"{os.cpu_count()} CPUs:\n")
+    compare_report.print_ours(results)
+    return all(map(is_measured, results))
+
+
+def is_measured(result):
+    row = compare_report.ours(result)
+    figures = [row.get(name, math.nan) for name in ("tick", "scrape", "bytes", "resident", "private")]
+    return not math.isnan(sum(figures) + compare_report.most_scrapes(result) + compare_report.errors(result))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--catalogue")
+    parser.add_argument("--seconds", type=int, default=12)
+    parser.add_argument("--wrk-seconds", type=int, default=2)
+    parser.set_defaults(peers=None)
     o = parser.parse_args()
+    compare.needs(parser)
     print("| history | runs | MB | /stats first, ms (CPU) | then | /recommend first | then | resident MiB |")
     print("|---|---|---|---|---|---|---|---|")
-    for days, interval in SPANS:
-        span(o, days, interval)
-    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+    with tempfile.TemporaryDirectory() as root:
+        histories = {"empty": f"{root}/empty"}
+        os.mkdir(histories["empty"])
+        for days, interval in SPANS:
+            folder = histories[f"{days} days, every {interval} s"] = f"{root}/{days}"
+            os.mkdir(folder)
+            span(o, days, interval, folder)
+        print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+        return 0 if goes_on(o, histories) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

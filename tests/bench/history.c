@@ -1,9 +1,9 @@
 /*
  * Fills a history as an exporter would have that watched one job for so many days: a run a day, a sample every so many
  * seconds, with the limits enforced after each day (samples are thinned after a week). The numbers wander; they are made
- * up, and the same each time.
+ * up, and the same each time. Whoever goes on with the history has it end now, or his limits would find it too old.
  *
- * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES
+ * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END, seconds since 1970 UTC]
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "exporter/history.h"
 
 #define DAY       86400.0
-#define END       1795250000.0 /* of the last day, seconds since 1970 UTC */
+#define END       1795250000.0 /* of the last day */
 #define BATCH     1000
 #define KEEP_FULL (7 * DAY)
 
 struct filling {
 	struct history *h;
 	struct columns columns;
-	double days, interval;
+	double days, interval, end;
 	uint64_t random;
 	double *value; /* where each column stands */
 };
@@ -77,7 +77,7 @@ static int write_samples(struct filling *f, const char *run_id, double start, st
 
 static int write_day(struct filling *f, double day, struct err *e)
 {
-	double start = END - (f->days - day) * DAY;
+	double start = f->end - (f->days - day) * DAY;
 	char run_id[RUN_ID_MAX];
 	int code = history_transaction(f->h, e);
 
@@ -121,7 +121,7 @@ static int fill(struct filling *f, struct err *e)
 	for (double day = 0; day < f->days && code == 0; day++) {
 		code = write_day(f, day, e);
 		while (code == 0 &&
-			history_prune(f->h, &limits, END - (f->days - day - 1) * DAY, e) > 0)
+			history_prune(f->h, &limits, f->end - (f->days - day - 1) * DAY, e) > 0)
 			;
 	}
 	return code;
@@ -136,11 +136,12 @@ static bool number(const char *text, double *ret)
 
 int main(int argc, char **argv)
 {
-	struct filling f = {.random = 1};
+	struct filling f = {.random = 1, .end = END};
 	struct err e = {0};
 
-	if (argc != 4 || !number(argv[2], &f.days) || !number(argv[3], &f.interval)) {
-		fprintf(stderr, "usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES\n");
+	if (argc < 4 || argc > 5 || !number(argv[2], &f.days) || !number(argv[3], &f.interval) ||
+		(argc == 5 && !number(argv[4], &f.end))) {
+		fprintf(stderr, "usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END]\n");
 		return EXIT_FAILURE;
 	}
 	columns_build(&f.columns);
