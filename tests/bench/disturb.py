@@ -24,8 +24,11 @@ groups: they are independent, as their phases are, and many. "noise" is the same
 So that a bench which sees nothing is not taken for a job that nothing disturbs, "control" is the job maps while its
 smaps_rollup is read once an interval: that costs a lot, and must be seen, or nothing is told.
 
-The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told. What this cannot show is
-what is there between ticks as well: see disturb_pairs.py.
+The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told, as it is on both sides or
+the control was not seen. What this cannot show is what is there between ticks as well: see disturb_pairs.py.
+
+Exit code 0: all within 0.5 %. 1: disturbed. 2: not told, of something at least, and nothing disturbed. disturb_pairs.py ends
+likewise.
 """
 import argparse
 import array
@@ -51,6 +54,7 @@ BEFORE = 0.25
 CONTROL_MINUTES = 1
 SECONDS = {"s": 1, "ms": 0.001}
 JOB_STARTS = 100
+WITHIN, DISTURBED, NOT_TOLD = 0, 1, 2  # exit codes
 
 
 def numbers_at(file, n, count):
@@ -121,13 +125,24 @@ def ticks_in(history):
         return [at for at, in db.execute("SELECT at FROM sample WHERE kind = 0 ORDER BY id")]
 
 
-def watch(o, kind, folder, minutes):
-    """(what the job told, groups of ticks, CPU seconds of the exporter)"""
+def monotonic(times):
+    """Times of the wall clock by the clock that a job tells."""
+    wall = time.time() - time.monotonic()
+    return [at - wall for at in times]
+
+
+def start_watched(o, kind, folder):
+    """(the exporter, the number of the job that it watches, its history, what the job tells)"""
     history, told = folder / "history.db", folder / "told"
     exporter = subprocess.Popen(
         [o.exporter, "run", "--job-name=disturb", "--quiet", f"--sample.interval={o.interval}",
          f"--history.path={history}", "--no-cloud.discovery", "--", o.program, kind, str(told)])
-    job = begun(exporter, told)
+    return exporter, begun(exporter, told), history, told
+
+
+def watch(o, kind, folder, minutes):
+    """(what the job told, groups of ticks, CPU seconds of the exporter)"""
+    exporter, job, history, told = start_watched(o, kind, folder)
     try:
         stops = []
         cpu = cpu_of(exporter.pid)
@@ -142,8 +157,7 @@ def watch(o, kind, folder, minutes):
     finally:
         os.kill(job, signal.SIGTERM)
         exporter.wait()
-    wall = time.time() - time.monotonic()
-    ticks = [at - wall for at in ticks_in(history)]
+    ticks = monotonic(ticks_in(history))
     groups = [[] for _ in range(len(stops) - 1)]
     for tick in ticks:
         at = bisect.bisect(stops, tick)
@@ -241,15 +255,33 @@ def estimate(groups, share):
     return [share * x for x in (mean, mean - reach, mean + reach)]
 
 
+VERDICTS = {WITHIN: "within 0.5 %", DISTURBED: "DISTURBED", NOT_TOLD: "NOT TOLD"}
+
+
 def verdict(e):
     if e[2] <= BOUND:
-        return "within 0.5 %"
-    return "DISTURBED" if e[1] > BOUND else "not told"
+        return WITHIN
+    return DISTURBED if e[1] > BOUND else NOT_TOLD
+
+
+def worst(codes):
+    """One that is disturbed is, whatever is not told of the others."""
+    codes = set(codes)
+    return next(code for code in (DISTURBED, NOT_TOLD, WITHIN) if code in codes)
 
 
 def verdicts(changes):
-    cpu, work = map(verdict, changes)
+    cpu, work = (VERDICTS[verdict(e)] for e in changes)
     return cpu if cpu == work else f"CPU {cpu}, work {work}"
+
+
+def conclude(codes):
+    """Prints what all of it comes to; the exit code."""
+    code = worst(codes)
+    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+    print("verdict: " + {WITHIN: "within 0.5 %", DISTURBED: "DISTURBED by more than 0.5 %", NOT_TOLD:
+                         "NOT TOLD whether it is within 0.5 %: more minutes or a quieter machine are needed"}[code])
+    return code
 
 
 def line(name, n, estimates, last=""):
@@ -265,16 +297,19 @@ def measure(o, kind, folder):
     line(" noise", "", study.estimates(o.seconds / 2))
     print(" profile ", *(f"{100 * x:+.1f}" for x in study.profile()), "% less work in each tenth of the interval")
     print(f" {len(groups)} groups; a tick took {1000 * cpu:.2f} ms of CPU\n", flush=True)
-    return not any(low > BOUND for _, low, _ in changes)
+    return worst(map(verdict, changes))
 
 
 def control(o, folder):
-    """True when what is known to disturb is seen to."""
     study = Study(o, *read_rollup(o, folder, CONTROL_MINUTES))
-    changes = study.estimates(0)
-    seen = changes[1][1] > BOUND
-    line("control", sum(map(len, study.groups)), changes, "seen" if seen else "NOT SEEN, so that nothing is told")
-    return seen
+    return control_seen(sum(map(len, study.groups)), study.estimates(0))
+
+
+def control_seen(n, changes):
+    """What is known to disturb must be seen to."""
+    seen = verdict(changes[1]) == DISTURBED
+    line("control", n, changes, "seen" if seen else "NOT SEEN, so that nothing is told")
+    return WITHIN if seen else NOT_TOLD
 
 
 def seconds_of(duration):
@@ -294,15 +329,14 @@ def main():
     kinds = o.job or ("calls", "maps")
     print(f"change in %, with its 95 % interval; watched every {o.interval}\n")
     print(f"{'job':8} {'ticks':>6} {'CPU':>24} {'work not done':>24}")
-    good = True
+    codes = []
     for kind in kinds:
         with tempfile.TemporaryDirectory() as folder:
-            good = measure(o, kind, pathlib.Path(folder)) and good
+            codes.append(measure(o, kind, pathlib.Path(folder)))
     if "maps" in kinds:
         with tempfile.TemporaryDirectory() as folder:
-            good = control(o, pathlib.Path(folder)) and good
-    print(f"\nload {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs")
-    return 0 if good else 1
+            codes.append(control(o, pathlib.Path(folder)))
+    return conclude(codes)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ the mean over sets and Student's 95 % interval. The exporter is told twice the i
 stopped comes at its next turn, so that there is one in each interval of the time in which its job runs (printed).
 
 Who watches how is printed too: the source of the CPU time, and whether the counter stays open. --nobody: as a user without
-rights, with whom it does where there is no other account.
+rights, with whom it does where there is no other account. Exit codes are those of disturb.py.
 """
 import argparse
 import json
@@ -144,7 +144,7 @@ def measure(o, kind, minutes):
     disturb.line(kind, len(sets), watched, disturb.verdicts(watched))
     disturb.line(" null", "", null)
     print(f" {seen.text()}\n", flush=True)
-    return not any(low > disturb.BOUND for _, low, _ in watched)
+    return disturb.worst(map(disturb.verdict, watched))
 
 
 def main():
@@ -169,9 +169,7 @@ def main():
     kinds = o.job or JOBS
     print(f"change in %, with its 95 % interval; watched every {o.interval}\n")
     print(f"{'job':8} {'sets':>6} {'CPU':>24} {'work not done':>24}")
-    good = all([measure(o, kind, o.minutes / len(kinds)) for kind in kinds])
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
-    return 0 if good else 1
+    return disturb.conclude([measure(o, kind, o.minutes / len(kinds)) for kind in kinds])
 
 
 if __name__ == "__main__":
