@@ -25,10 +25,11 @@ So that a bench which sees nothing is not taken for a job that nothing disturbs,
 smaps_rollup is read once an interval: that costs a lot, and must be seen, or nothing is told.
 
 The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told, as it is on both sides or
-the control was not seen. What this cannot show is what is there between ticks as well: see disturb_pairs.py.
+the control was not seen. What this cannot show is what is there between ticks as well: see disturb_pairs.py; nor what
+leaves no time between ticks, as ten of them a second do: see disturb_turns.py.
 
-Exit code 0: all within 0.5 %. 1: disturbed. 2: not told, of something at least, and nothing disturbed. disturb_pairs.py ends
-likewise.
+Exit code 0: all within 0.5 %. 1: disturbed. 2: not told, of something at least, and nothing disturbed. disturb_pairs.py and
+disturb_turns.py end likewise.
 """
 import argparse
 import array

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Is a job slower because it is watched ten times a second? One job, watched and not, in turns.
+
+    tests/bench/disturb_turns.py EXPORTER BENCH_DISTURB [--minutes=6] [--interval=100ms] [--slice=0.2] [--job=calls|maps]...
+
+disturb.py beside it compares the time around ticks with that between them, of which there is none at ten ticks a second.
+disturb_pairs.py starts three processes anew for each set, whose luck with addresses is a few percent. Here there is one
+process, which nobody ever stops, under one `rightsize-exporter run`: the exporter alone is stopped and goes on, in turns of a
+slice. The job tells the clock and its CPU time after each of its units, so that what it did in a slice is known.
+
+Two slices side by side are a pair: one watched, one not, in random order, so that what changes meanwhile has no preference for
+either. CPU: how much more CPU time a unit took in the watched one. Work: how much less was done in a second. Told is the mean
+over pairs, and Student's 95 % interval: as orders are drawn for each alone, pairs are independent. Every third pair is one of
+"null", and either watched in both slices or in none; which of them counts as watched is drawn. What is smaller than null's is not told.
+
+All of a slice counts. It begins right before the signal is sent: what going on takes the exporter is in the watched slice, and the
+end of a system call at hand when it is stopped, some microseconds, in the other. A tick that came due meanwhile is not lost: what was
+left of the exporter's wait passes when it goes on, so that a second of watched time has as many ticks as the interval says. They are
+counted in the history and printed, with those of other time, of which there are none. A slice is as long as given, give or take
+a fifth, so that turns have no period. Shorter slices tell more in the same minutes, as what else happens to the job changes less
+from one to the next; but each costs a signal.
+
+The control is the job maps, whose smaps_rollup a process that is stopped and goes on likewise reads once an interval. That must be
+seen, or nothing is told. What stays while the exporter is stopped this cannot show: an inherited perf counter, for which see
+disturb_pairs.py, and what the kernel writes to the disk later. Exit codes are those of disturb.py.
+"""
+import argparse
+import bisect
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import disturb
+
+# What the exporter does once, when it begins, is none of what it does all the time.
+BEGIN_SECONDS = 2
+CONTROL_MINUTES = 1
+JITTER = 0.2
+PAIRS_A_NULL = 3
+PAIRS_LEAST = 6
+READER = """
+import sys, time
+while True:
+    print(time.monotonic(), flush=True)
+    open(sys.argv[1], "rb").read()
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+class Slice:
+    def __init__(self, begin, watched):
+        self.begin, self.end, self.watched = begin, None, watched
+
+    def seconds(self):
+        return self.end - self.begin
+
+
+def plan(number):
+    """Whether the exporter goes on in the two slices of a pair."""
+    if number % PAIRS_A_NULL == PAIRS_A_NULL - 1:
+        return [random.random() < 0.5] * 2
+    return random.sample((True, False), 2)
+
+
+def take_turns(o, pid, minutes):
+    """Pairs of slices; pid is whoever watches."""
+    slices, until = [], time.monotonic() + 60 * minutes
+    while time.monotonic() < until or len(slices) < 2 * PAIRS_LEAST:
+        for watched in plan(len(slices) // 2):
+            slices.append(Slice(time.monotonic(), watched))
+            os.kill(pid, signal.SIGCONT if watched else signal.SIGSTOP)
+            time.sleep(o.slice * random.uniform(1 - JITTER, 1 + JITTER))
+    end = time.monotonic()
+    for s, after in zip(slices, [*(s.begin for s in slices[1:]), end]):
+        s.end = after
+    os.kill(pid, signal.SIGCONT)
+    time.sleep(0.1)  # the job tells of a unit after the last slice
+    return list(zip(slices[::2], slices[1::2]))
+
+
+def change(told, whole, pair):
+    """(of CPU, of work not done) in the watched slice, as parts of what is usual"""
+    if pair[0].watched == pair[1].watched:
+        watched, other = random.sample(pair, 2)
+    else:
+        watched, other = sorted(pair, key=lambda s: not s.watched)
+    (cpu, work), (other_cpu, other_work) = (told.done((s.begin, s.end)) for s in (watched, other))
+    # A unit in a pair in which others left no time for more weighs no more than any other.
+    weight = (work + other_work) / 2 / whole[1]
+    return (cpu - other_cpu) / whole[0] * weight, (other_work - work) / whole[1]
+
+
+def estimates(told, pairs):
+    """[(mean, low, high) of CPU, and of work]"""
+    whole = told.done((pairs[0][0].begin, pairs[-1][1].end))
+    changes = [change(told, whole, pair) for pair in pairs]
+    return [disturb.estimate([[c[i]] for c in changes], 1) for i in (0, 1)]
+
+
+def null(pairs, is_null):
+    return [pair for pair in pairs if (pair[0].watched == pair[1].watched) == is_null]
+
+
+def rates(pairs, ticks):
+    """Ticks in a second of watched time, and of other time."""
+    ticks = sorted(ticks)
+    ret = []
+    for watched in (True, False):
+        slices = [s for pair in pairs for s in pair if s.watched == watched]
+        n = sum(bisect.bisect(ticks, s.end) - bisect.bisect(ticks, s.begin) for s in slices)
+        ret.append(n / sum(s.seconds() for s in slices))
+    return ret
+
+
+def watch(o, kind, folder):
+    """(what the job told, pairs, ticks, CPU seconds of the exporter)"""
+    exporter, job, history, told = disturb.start_watched(o, kind, folder)
+    try:
+        time.sleep(BEGIN_SECONDS)
+        cpu = disturb.cpu_of(exporter.pid)
+        pairs = take_turns(o, exporter.pid, o.minutes)
+        cpu = disturb.cpu_of(exporter.pid) - cpu
+    finally:
+        exporter.send_signal(signal.SIGCONT)
+        os.kill(job, signal.SIGTERM)
+        exporter.wait()
+    return disturb.Told(told), pairs, disturb.monotonic(disturb.ticks_in(history)), cpu
+
+
+def watch_dearly(o, folder):
+    """The same of a job that is watched in the dearest way there is."""
+    path, log = folder / "told", folder / "read"
+    job = subprocess.Popen([o.program, "maps", str(path)])
+    disturb.begun(job, path)
+    with log.open("w") as file:
+        reader = subprocess.Popen([sys.executable, "-c", READER, f"/proc/{job.pid}/smaps_rollup", str(o.seconds)], stdout=file)
+    try:
+        time.sleep(BEGIN_SECONDS)
+        pairs = take_turns(o, reader.pid, min(o.minutes, CONTROL_MINUTES))
+    finally:
+        reader.kill()
+        reader.wait()
+        job.terminate()
+        job.wait()
+    return disturb.Told(path), pairs, [float(text) for text in log.read_text().split()]
+
+
+def print_rates(pairs, ticks, last=""):
+    print(" {:.1f} ticks in a second of watched time, {:.1f} of other time".format(*rates(pairs, ticks)) + last + "\n", flush=True)
+
+
+def measure(o, kind, folder):
+    told, pairs, ticks, cpu = watch(o, kind, folder)
+    changes = estimates(told, null(pairs, False))
+    disturb.line(kind, len(null(pairs, False)), changes, disturb.verdicts(changes))
+    disturb.line(" null", len(null(pairs, True)), estimates(told, null(pairs, True)))
+    n = bisect.bisect(ticks, pairs[-1][1].end) - bisect.bisect(ticks, pairs[0][0].begin)
+    print_rates(pairs, ticks, f"; a tick took {1000 * cpu / max(n, 1):.2f} ms of CPU")
+    return disturb.worst(map(disturb.verdict, changes))
+
+
+def control(o, folder):
+    told, pairs, ticks = watch_dearly(o, folder)
+    code = disturb.control_seen(len(null(pairs, False)), estimates(told, null(pairs, False)))
+    print_rates(pairs, ticks)
+    return code
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("exporter")
+    parser.add_argument("program")
+    parser.add_argument("--minutes", type=float, default=6, help="for each job; of the control one at most")
+    parser.add_argument("--interval", default="100ms")
+    parser.add_argument("--slice", type=float, default=0.2, help="seconds of one turn")
+    parser.add_argument("--job", choices=("calls", "maps"), action="append", help="one of them only")
+    o = parser.parse_args()
+    o.seconds = disturb.seconds_of(o.interval)
+    kinds = o.job or ("calls", "maps")
+    print(f"change in %, with its 95 % interval; watched every {o.interval}, in turns of {o.slice:g} s\n")
+    print(f"{'job':8} {'pairs':>6} {'CPU':>24} {'work not done':>24}")
+    codes = []
+    for kind in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            codes.append(measure(o, kind, pathlib.Path(folder)))
+    if "maps" in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            codes.append(control(o, pathlib.Path(folder)))
+    return disturb.conclude(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
