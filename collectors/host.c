@@ -1,11 +1,13 @@
 /* The machine that we run on. */
 #include "collectors/host.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/tree_guard.h"
@@ -65,6 +67,16 @@ static void share_descriptors(struct host *h)
 	h->root_ends->most = share * SHARES_OF_ROOT_ENDS;
 }
 
+/* Of the machine that a container looks at (--path.rootfs). */
+static struct tree *open_below_root(const char *root)
+{
+	struct buf path AUTO(buf_done) = BUF_MAX(PATH_MAX);
+	struct tree *ret = NULL;
+
+	buf_addf(&path, "%s/sys", root);
+	return tree_open(&ret, buf_text(&path), NULL) < 0 ? NULL : ret;
+}
+
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 {
 	struct host h = {.scratch_size = HOST_SCRATCH_SIZE};
@@ -79,6 +91,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 		host_close(&h);
 		return code;
 	}
+	h.root_sys = open_below_root(paths->root);
 	h.scratch = xmalloc(h.scratch_size);
 	h.text = xcalloc(1, sizeof *h.text);
 	share_descriptors(&h);
@@ -104,6 +117,7 @@ void host_close(struct host *h)
 	tree_free(h->proc);
 	tree_free(h->sys);
 	tree_free(h->root);
+	tree_free(h->root_sys);
 	free(h->scratch);
 	host_text_free(h->text);
 	free(h->processes_kept);

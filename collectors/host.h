@@ -48,7 +48,8 @@ struct host_cloud {
 
 struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
-	struct now now;                 /* read once per tick */
+	struct tree *root_sys; /* sys below root: a container's own is another; NULL = none */
+	struct now now;        /* read once per tick */
 	/* For what must be told at the instant of a reading; NULL = time stands still within a tick. */
 	struct now (*clock)(void);
 	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */

@@ -20,7 +20,7 @@ enum interface_kind {
 /* For want of anything better. */
 enum interface_kind interface_kind_by_name(const char *name);
 
-/* Is it hardware, or what a hypervisor shows as such? By sysfs, of our own namespace; -ENOENT: not there. */
+/* Is it hardware, or what a hypervisor shows as such? By host->sys, which is of one namespace; -ENOENT: not there. */
 int interface_is_card(const struct host *host, const char *name);
 
 /* Columns of /proc/net/dev after the name: eight received, eight sent; bytes come first. */

@@ -1,5 +1,6 @@
 /*
- * Bytes, packets, errors and drops of each interface, from /proc/net/dev and /sys/class/net.
+ * Bytes, packets, errors and drops of each interface, from /proc/net/dev and /sys/class/net; of the
+ * machine's network namespace, where we are in another one (collectors/machine_network.h).
  *
  * A packet of a container passes a veth, a bridge and a network card. Only the card is reported, so
  * that a sum over interfaces counts each byte once:
@@ -22,6 +23,7 @@
 #include "collectors/collector.h"
 #include "collectors/devices.h"
 #include "collectors/interfaces.h"
+#include "collectors/machine_network.h"
 #include "collectors/source.h"
 
 /* clang-format off */
@@ -67,6 +69,8 @@ _Static_assert(NET_COUNTERS <= DEVICE_COUNTERS_MAX, "room for each counter");
 
 struct network {
 	struct source dev;
+	bool elsewhere;   /* the machine's namespace is not ours */
+	struct tree *sys; /* that tells of its interfaces; NULL = not known yet */
 	struct devices devices;
 	struct ration classify;
 };
@@ -173,19 +177,54 @@ static void parse_net_dev(struct devices *all, struct scan text)
 	devices_sweep(all);
 }
 
+/* It stays the same for as long as we run: process 1 does not move. */
+static int find_machine(struct network *n, const struct host *host, struct err *e)
+{
+	char space[NAMESPACE_NAME_MAX];
+
+	if (n->dev.path)
+		return 0;
+	int code = machine_network_space(host, space);
+
+	if (code == -ETIMEDOUT)
+		return err_system(e, code, "find the machine's network");
+	n->elsewhere = code == 0;
+	source_open(&n->dev, host->proc, n->elsewhere ? "1/net/dev" : "net/dev");
+	return 0;
+}
+
+static int classify_machine(struct network *n, const struct host *host, struct err *e)
+{
+	struct host seen = *host;
+
+	if (n->elsewhere) {
+		int code = machine_network_sys(host, &n->sys);
+
+		if (!n->sys)
+			return err_system(e, code, "find what the machine's interfaces are");
+		seen.sys = n->sys;
+	}
+	classify(&n->devices, &seen);
+	return 0;
+}
+
 static int network_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct network *n = state;
 	struct devices *all = &n->devices;
 	struct scan text;
 	size_t left_out = 0;
-	int code = source_read(&n->dev, host, &text, e);
+	int code = find_machine(n, host, e);
 
+	if (code == 0)
+		code = source_read(&n->dev, host, &text, e);
 	if (code < 0)
 		return code;
 	parse_net_dev(all, text);
 	if (ration_due(&n->classify, host->now.mono, CLASSIFY_SECONDS) || all->changed) {
-		classify(all, host);
+		code = classify_machine(n, host, e);
+		if (code < 0)
+			return code;
 		all->changed = false;
 	}
 	for (size_t i = 0; i < all->n; i++) {
@@ -203,8 +242,8 @@ static int network_start(void **ret, const struct host *host, struct err *e)
 {
 	struct network *n = xcalloc(1, sizeof *n);
 
+	(void)host;
 	(void)e;
-	source_open(&n->dev, host->proc, "net/dev");
 	*ret = n;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* Whose network namespace a run is in, and what passed its interfaces. */
 #include "collectors/run_network.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,9 +73,11 @@ static bool ours_is_a_containers(const struct host *h)
 static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
 {
 	char path[64], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
+	char machine[NAMESPACE_NAME_MAX];
+	int told = machine_network_space(h, machine);
 
 	snprintf(path, sizeof path, "%d/ns/net", (int)pid);
-	if (tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
+	if (told == -ETIMEDOUT || tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
 		tree_link(h->proc, "self/ns/net", ours, sizeof ours) < 0)
 		return;
 	n->pid = pid;
@@ -83,7 +86,9 @@ static void find_namespace(struct run_network *n, const struct host *h, pid_t pi
 	text_copy(theirs, n->space, sizeof n->space);
 	n->followed = false;
 	n->received = n->sent = (struct counter){0};
-	if (strcmp(theirs, ours) != 0)
+	if (told == 0 && strcmp(theirs, machine) == 0)
+		n->source = NULL;
+	else if (strcmp(theirs, ours) != 0)
 		n->source = "own";
 	else
 		n->source = ours_is_a_containers(h) ? "shared" : NULL;

@@ -5,14 +5,13 @@
  *	own     another namespace than ours: that of the job's container or pod
  *	shared  ours, when it is a container's or pod's: what we and everything else in it send counts too
  *
- * and unknown in the machine's namespace. Sampler thread only.
+ * and unknown in the machine's namespace (collectors/machine_network.h). Sampler thread only.
  */
 #ifndef COLLECTORS_RUN_NETWORK_H
 #define COLLECTORS_RUN_NETWORK_H
 
+#include "collectors/machine_network.h"
 #include "collectors/source.h"
-
-#define NAMESPACE_NAME_MAX 64
 
 struct run_network {        /* zeroed memory: nothing seen yet */
 	const char *source; /* "own" or "shared"; NULL = not known */

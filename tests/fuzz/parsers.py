@@ -23,8 +23,9 @@ PARSERS = {
     "cloud": ("exporter/cloud.c", "exporter/http_answer.c"),
     "collectors": ("collectors/cpu.c", "collectors/disk.c", "collectors/energy.c", "collectors/load.c",
                    "collectors/memory.c", "collectors/mounts.c: read_text octal unescape word parse_line mounts_read "
-                   "path_within covered by_id mounts_reach mount_kind_of", "collectors/network.c", "collectors/interfaces.c",
-                   "collectors/pressure.c", "collectors/server.c", "collectors/cgroup.c", "collectors/cgroup_path.c",
+                   "path_within covered by_id mounts_reach mount_kind_of",
+                   "collectors/network.c: kind_by_type master_of kind_of classify parse_net_dev network_stop",
+                   "collectors/interfaces.c", "collectors/pressure.c", "collectors/server.c", "collectors/cgroup.c", "collectors/cgroup_path.c",
                    "collectors/filesystem.c"),
     "drm_fdinfo": ("collectors/drm_fdinfo.c",),
     "environment": ("exporter/pod.c",
@@ -42,7 +43,8 @@ PARSERS = {
                   "exporter/job_rules_match.c"),
     "jobs": ("collectors/process.c", "collectors/process_facts.c", "collectors/process_book.c",
              "collectors/process_fds.c", "collectors/process_file.c", "collectors/cgroup_files.c", "collectors/cgroup_own.c", "collectors/quota.c",
-             "collectors/run_network.c", "collectors/run_disk.c", "collectors/gpu_drm.c", "collectors/gpu_users.c",
+             "collectors/run_network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
+             "collectors/run_disk.c", "collectors/gpu_drm.c", "collectors/gpu_users.c",
              "collectors/gpu_pid.c"),
     "keeper": ("exporter/keeper.c", "exporter/keeper_call.c", "exporter/answer.c"),
     "kernel": ("collectors/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "

@@ -1,6 +1,7 @@
 /* collectors: network. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +222,135 @@ static void a_card_that_comes_back_counts_on(void **state)
 	test_host_done(&t);
 }
 
+/* ---- a pod that sees the processes of the machine ---- */
+
+#define CARD(name) name ": 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+#define OF_POD     1 /* the file systems that sysfs is */
+#define OF_MACHINE 2
+#define MOUNTED    "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n21 20 0:2 / /sys rw - sysfs sysfs rw\n"
+#define OVER       "22 21 0:3 / /sys rw - sysfs sysfs rw\n"
+
+/* The pod has a card as well, by the name of a bridge of the machine, and nothing by that of the machine's card. */
+static void put_pod(struct test_host *t, struct tree *machine_sys)
+{
+	const struct tree_space space = {0};
+
+	test_host_link(t, "/proc/self/ns/net", "net:[1]");
+	test_host_link(t, "/proc/1/ns/net", "net:[9]");
+	test_host_file(t, "/proc/net/dev", CARD("fabric"));
+	test_host_file(t, "/proc/1/net/dev", CARD("ens5") CARD("fabric") CARD("vethx"));
+	test_host_link(t, "/sys/class/net/fabric", "../../devices/pci/net/fabric");
+	memory_tree_space(t->sys, "", space, OF_POD);
+	memory_tree_link(machine_sys, "class/net/ens5", "../../devices/pci/net/ens5");
+	memory_tree_link(machine_sys, "class/net/fabric", "../../devices/virtual/net/fabric");
+	memory_tree_text(machine_sys, "class/net/fabric/uevent", "DEVTYPE=bridge\n");
+	memory_tree_space(machine_sys, "", space, OF_MACHINE);
+	test_host_file(t, "/proc/1/mountinfo", MOUNTED);
+	t->host.root_sys = machine_sys;
+}
+
+static void check_reported(struct test_run *r, const struct test_host *t, const char *names)
+{
+	static const char *const all[] = {"ens5", "fabric", "vethx"};
+
+	assert_int_equal(test_run_collect(r, &t->host), 0);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (!isnan(test_run_value(r, RECEIVED, all[i])) != !!strstr(names, all[i]))
+			fail_msg("%s is %sreported", all[i], strstr(names, all[i]) ? "not " : "");
+}
+
+static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
+{
+	static const struct {
+		const char *reported, *mounted;
+		int refused; /* the namespace of process 1 */
+	} table[] = {
+		{"ens5", MOUNTED, 0}, /* by sysfs below the machine's root */
+		{"ens5", MOUNTED MOUNTED, 0},
+		{"ens5 fabric", MOUNTED OVER, 0}, /* by names: none is known to be its */
+		{"ens5 fabric", "", 0},
+		{"fabric", MOUNTED, -EACCES}, /* nobody tells whose it is: ours, as ever */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct tree *machine_sys = memory_tree();
+		struct test_host t;
+		struct test_run r;
+
+		test_host_init(&t);
+		put_pod(&t, machine_sys);
+		test_host_file(&t, "/proc/1/mountinfo", table[i].mounted);
+		memory_tree_refuse(t.proc, "1/ns/net", table[i].refused);
+		assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+		check_reported(&r, &t, table[i].reported);
+		test_run_done(&r);
+		tree_free(machine_sys);
+		test_host_done(&t);
+	}
+}
+
+/* What would be counted twice is not told, and what is known stays so. */
+static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
+{
+	struct tree *machine_sys = memory_tree();
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	test_host_init(&t);
+	put_pod(&t, machine_sys);
+	memory_tree_refuse(t.proc, "1/mountinfo", -EIO);
+	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), -EIO);
+	memory_tree_refuse(t.proc, "1/mountinfo", 0);
+	check_reported(&r, &t, "ens5");
+	memory_tree_refuse(t.proc, "1/mountinfo", -EIO);
+	test_host_advance(&t, 61);
+	check_reported(&r, &t, "ens5");
+	test_run_done(&r);
+	tree_free(machine_sys);
+	test_host_done(&t);
+}
+
+/* As in `unshare -n`, where /sys stays that of the machine. */
+static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
+{
+	struct tree *machine_sys = memory_tree();
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	test_host_init(&t);
+	put_pod(&t, machine_sys);
+	t.host.sys = machine_sys;
+	t.host.root_sys = NULL;
+	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+	check_reported(&r, &t, "ens5");
+	test_run_done(&r);
+	tree_free(machine_sys);
+	test_host_done(&t);
+}
+
+static void whose_network_it_is_is_asked_until_there_is_an_answer(void **state)
+{
+	struct tree *machine_sys = memory_tree();
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	test_host_init(&t);
+	put_pod(&t, machine_sys);
+	memory_tree_refuse(t.proc, "1/ns/net", -ETIMEDOUT);
+	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), -ETIMEDOUT);
+	memory_tree_refuse(t.proc, "1/ns/net", 0);
+	check_reported(&r, &t, "ens5");
+	test_run_done(&r);
+	tree_free(machine_sys);
+	test_host_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +360,10 @@ int main(void)
 		cmocka_unit_test(each_byte_counts_once),
 		cmocka_unit_test(hostile_lines),
 		cmocka_unit_test(a_card_that_comes_back_counts_on),
+		cmocka_unit_test(a_pod_that_sees_process_1_tells_of_its_network),
+		cmocka_unit_test(interfaces_that_nobody_knows_are_not_told_until_somebody_does),
+		cmocka_unit_test(sysfs_that_is_the_machines_tells_of_its_interfaces),
+		cmocka_unit_test(whose_network_it_is_is_asked_until_there_is_an_answer),
 	};
 
 	return cmocka_run_group_tests_name("collect_network", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Where a run runs: its network namespace, the disk space it takes. */
+/* Where a run runs: the disk space it takes. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -17,139 +17,9 @@ static void put_root(struct world *w)
 	children(w, 10, "");
 }
 
-static void put_traffic(struct world *w, const char *interface, unsigned long received,
-	unsigned long sent)
-{
-	char text[400];
-
-	snprintf(text, sizeof text,
-		"Inter-|   Receive |  Transmit\n face |bytes packets\n"
-		"    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
-		"%6s: %lu 1 0 0 0 0 0 0 %lu 1 0 0 0 0 0 0\n",
-		interface, received, sent);
-	memory_tree_text(w->proc, "10/net/dev", text);
-}
-
 static double value(struct world *w, enum run_metric id)
 {
 	return look(w)->value[id];
-}
-
-static const char *network_source(struct world *w)
-{
-	struct account_note note;
-
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	return note.network_source;
-}
-
-/* ---- network ---- */
-
-static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
-	put_traffic(w, "eth0", 5000, 100);
-	follow(w, 10, 0);
-	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 0, 0);
-	put_traffic(w, "eth0", 7000, 400);
-	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 2000, 0);
-	assert_double_equal(value(w, RUN_NETWORK_SENT_BYTES), 300, 0);
-	assert_string_equal(network_source(w), "own");
-	world_free(w);
-}
-
-static void bytes_stay_when_the_last_process_is_gone(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
-	put_traffic(w, "eth0", 1, 1);
-	follow(w, 10, 0);
-	look(w);
-	put_traffic(w, "eth0", 31, 21);
-	look(w);
-	gone(w, 10);
-	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 30, 0);
-	world_free(w);
-}
-
-static void the_machines_namespace_is_nobodys(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
-	memory_tree_link(w->sys, "class/net/eth0", "../../devices/pci0000:00/net/eth0");
-	put_traffic(w, "eth0", 5000, 100);
-	follow(w, 10, 0);
-	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
-	assert_null(network_source(w));
-	world_free(w);
-}
-
-static void a_pods_namespace_is_shared_with_us(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
-	memory_tree_link(w->sys, "class/net/lo", "../../devices/virtual/net/lo");
-	memory_tree_link(w->sys, "class/net/eth0", "../../devices/virtual/net/eth0");
-	put_traffic(w, "eth0", 5000, 100);
-	follow(w, 10, 0);
-	look(w);
-	put_traffic(w, "eth0", 6000, 100);
-	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 1000, 0);
-	assert_string_equal(network_source(w), "shared");
-	world_free(w);
-}
-
-static void a_namespace_that_may_not_be_read_is_unknown(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_refuse(w->proc, "10/ns/net", -EACCES);
-	put_traffic(w, "eth0", 5000, 100);
-	follow(w, 10, 0);
-	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
-	world_free(w);
-}
-
-static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
-{
-	struct world *w = world_new();
-
-	(void)state;
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
-	put_traffic(w, "eth0", 100, 0);
-	follow(w, 10, 0);
-	look(w);
-	put_traffic(w, "eth0", 150, 0);
-	look(w);
-	memory_tree_link(w->proc, "10/ns/net", "net:[3]");
-	put_traffic(w, "eth0", 7, 0);
-	look(w);
-	look(w);
-	put_traffic(w, "eth0", 9, 0);
-	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 52, 0);
-	world_free(w);
 }
 
 /* ---- disk ---- */
@@ -459,12 +329,6 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_namespace_of_its_own_is_counted_from_the_first_look),
-		cmocka_unit_test(bytes_stay_when_the_last_process_is_gone),
-		cmocka_unit_test(the_machines_namespace_is_nobodys),
-		cmocka_unit_test(a_pods_namespace_is_shared_with_us),
-		cmocka_unit_test(a_namespace_that_may_not_be_read_is_unknown),
-		cmocka_unit_test(whoever_enters_a_namespace_late_keeps_what_was_counted),
 		cmocka_unit_test(the_most_that_was_in_use_at_once_stays),
 		cmocka_unit_test(what_others_wrote_is_not_counted),
 		cmocka_unit_test(without_knowing_what_it_wrote_nothing_is_said),
