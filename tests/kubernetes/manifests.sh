@@ -66,7 +66,8 @@ render() {
 	rm -f "$tools"/rendered-*
 	helm lint --strict --quiet "$chart"
 	for values in '' monitoring.enabled=true,central.tokenSecret=t \
-		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false; do
+		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false \
+		central.persistence.size=1.5Gi central.persistence.size=300M; do
 		i=$((i + 1))
 		helm template release "$chart" --namespace rightsize --kube-version 1.30 ${values:+--set "$values"} \
 			>"$tools/rendered-chart-$i.yaml"
@@ -83,5 +84,6 @@ node tests/kubernetes/schemas.mjs "$tools" | diff - tests/kubernetes/schemas.jso
 refuses_what_is_broken
 refuses_wrong_values
 render
+/usr/bin/python3 -B tests/kubernetes/test_manifests.py --only "$tools"/rendered-chart-*.yaml
 check deploy/kubernetes/{central,daemonset,monitoring,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
 	"$tools"/rendered-*.yaml

@@ -1,10 +1,14 @@
 """The manifests below deploy/kubernetes without a server or a network: fields, types and required fields by schemas.json
 (made by schemas.mjs), and what no schema knows: that names which refer to something do so, and that the exporter has the
-options it is given. The chart is checked by manifests.sh, which needs helm.
+options it is given, and that a history has room on a volume that is bounded. The chart is checked by manifests.sh, which needs
+helm and gives what it renders to this as well; without helm its templates are read.
+
+Usage: test_manifests.py            the tests; with --only FILE... says what is wrong in these
 """
 import json
 import pathlib
 import re
+import sys
 import unittest
 
 import jsonschema
@@ -14,7 +18,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 MANIFESTS = SOURCE / "deploy/kubernetes"
 SCHEMAS = json.loads((HERE / "schemas.json").read_text())
-OPTIONS = set(re.findall(r'"([a-z][a-z.-]+)"', (SOURCE / "exporter/options.h").read_text()))
+CHART = SOURCE / "deploy/helm/rightsize-exporter"
+TABLE = (SOURCE / "exporter/options.h").read_text()
+OPTIONS = set(re.findall(r'"([a-z][a-z.-]+)"', TABLE))
+HISTORY_DEFAULT = re.search(r'history_max_size, "history.max-size", "(\w+)"', TABLE)[1]
+HISTORY_FOLDER = "/var/lib/rightsize-exporter"
+# Of a volume at most: --history.max-size bounds what is in the file. Beside it are the -wal, which grows while somebody reads,
+# and what was set aside as damaged, which is as large. Kubernetes evicts a pod, with its job, that exceeds a sizeLimit.
+HISTORY_SHARE = 0.4
+UNITS = {"": 1, "m": 1e-3, "k": 1e3, **{f"{unit}{i}": (1024 if i else 1000) ** power
+                                        for power, unit in enumerate("KMGTPE", 1) for i in ("", "i") if unit + i != "K"}}
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -58,7 +71,32 @@ def container_faults(container, volumes):
                 yield f"{container['name']}: the exporter has no option --{option}"
 
 
-def by_reference(it):
+def in_bytes(text, units):
+    number, unit = re.fullmatch(r"([0-9.e+]+)([A-Za-z]*)", str(text)).groups()
+    return float(number) * units[unit]
+
+
+def bound_of(volume, claims):
+    """Bytes that fit, or None where nothing says so."""
+    size = volume.get("emptyDir", {}).get("sizeLimit")
+    size = size or claims.get(volume.get("persistentVolumeClaim", {}).get("claimName"))
+    return size and in_bytes(size, UNITS)
+
+
+def history_faults(container, volumes, claims):
+    """A history must be well below what its volume may hold."""
+    if not container["image"].startswith("rightsize-exporter"):
+        return
+    for mount in container.get("volumeMounts", []):
+        room = bound_of(volumes[mount["name"]], claims) if mount["mountPath"] == HISTORY_FOLDER else None
+        # Of several the last counts.
+        size = re.findall(r"^--history\.max-size=(.*)", "\n".join(container.get("args", [])), re.MULTILINE)
+        size = (size or [HISTORY_DEFAULT])[-1]
+        if room and in_bytes(size, {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}) > room * HISTORY_SHARE:
+            yield f"{container['name']}: a history of {size} is too large for the volume {mount['name']} of {room:.0f} bytes"
+
+
+def by_reference(it, claims):
     template = it.get("spec", {}).get("template")
     if not template:
         return
@@ -66,9 +104,10 @@ def by_reference(it):
     if not wanted.items() <= template["metadata"].get("labels", {}).items():
         yield f"selector: {wanted} is not among the labels of its own pods"
     spec = template["spec"]
-    volumes = {volume["name"] for volume in spec.get("volumes", [])}
+    volumes = {volume["name"]: volume for volume in spec.get("volumes", [])}
     for container in spec.get("initContainers", []) + spec["containers"]:
-        yield from container_faults(container, volumes)
+        wrong = list(container_faults(container, volumes))
+        yield from wrong or history_faults(container, volumes, claims)
 
 
 def faults(text, folder=MANIFESTS):
@@ -78,11 +117,13 @@ def faults(text, folder=MANIFESTS):
     except yaml.YAMLError as error:
         return [str(error)]
     found = [] if objects else ["there is no object"]
+    claims = {it["metadata"]["name"]: it["spec"]["resources"]["requests"]["storage"] for it in objects
+              if it.get("kind") == "PersistentVolumeClaim" and not by_schema(it)}
     for it in objects:
         if it.get("kind") == "Kustomization":
             wrong = list(kustomization(folder, it))
         else:
-            wrong = by_schema(it) or list(by_reference(it))
+            wrong = by_schema(it) or list(by_reference(it, claims))
         found += [f"{it.get('kind')} {it.get('metadata', {}).get('name', '')}: {fault}" for fault in wrong]
     return found
 
@@ -103,6 +144,22 @@ class Manifests(unittest.TestCase):
                     images = {c["name"]: c["image"] for c in it["spec"]["template"]["spec"]["containers"]}
                     self.assertNotIn("rightsize", images["main"], file.name)
 
+    def test_history_of_the_chart_is_bounded_by_its_volume(self):
+        """Read as it stands: wherever the chart asks for room of a size, the history takes its share of the same value."""
+        share = re.search(r'define "rightsize.historySize".*?mulf .* ([0-9.]+)\)', (CHART / "templates/_helpers.tpl").read_text(), re.DOTALL)
+        self.assertLessEqual(float(share[1]), HISTORY_SHARE)
+        sizes = []
+        for file in sorted((CHART / "templates").glob("*.yaml")):
+            text = file.read_text()
+            asked = re.findall(r"(?:storage|sizeLimit): *\{\{ *(\.Values\.\S+?) *\}\}", text)
+            self.assertEqual(len(asked), len(re.findall(r"\b(?:storage|sizeLimit):", text)), f"{file.name}: a size that is no value")
+            for value in asked:
+                condition = value.rpartition(".")[0] + ".enabled"
+                self.assertIn(f"{{{{- if {condition} }}}}\n            - --history.max-size={{{{ include \"rightsize.historySize\" {value} }}}}"
+                              "\n            {{- end }}\n", text, file.name)
+            sizes += asked
+        self.assertEqual(sizes, [".Values.central.persistence.size"])
+
     def test_what_is_broken_is_found(self):
         for file, good, broken, said in (
             ("central/central.yaml", "replicas: 1", "replicaz: 1", "'replicaz' was unexpected"),
@@ -116,6 +173,10 @@ class Manifests(unittest.TestCase):
             ("sidecar/native.yaml", "port: rightsize}", "port: web}", "no port is called web"),
             ("sidecar/native.yaml", "- {name: rightsize, mountPath", "- {name: state, mountPath", "no volume is called state"),
             ("sidecar/native.yaml", "backoffLimit: 2", "backoffLimit: 2\n  backoffLimit: 3", "twice in one object: backoffLimit"),
+            ("sidecar/native.yaml", "            - --history.max-size=128M\n", "", "a history of 1G is too large for the volume rightsize"),
+            ("sidecar/native.yaml", "sizeLimit: 320Mi", "sizeLimit: 320M", "a history of 128M is too large"),
+            ("sidecar/classic.yaml", "--history.max-size=128M", "--history.max-size=256M", "a history of 256M is too large"),
+            ("central/central.yaml", "storage: 2Gi", "storage: 1Gi", "a history of 800M is too large for the volume state"),
             ("sidecar/classic.yaml", "image: busybox:1.36", "image: [busybox]", "is not of type 'string'"),
         ):
             with self.subTest(f"{file}: {broken}"):
@@ -125,5 +186,12 @@ class Manifests(unittest.TestCase):
                 self.assertTrue(any(said in fault for fault in found), found)
 
 
+def main():
+    if sys.argv[1:2] != ["--only"]:
+        unittest.main()
+    found = [f"{name}: {fault}" for name in sys.argv[2:] for fault in faults(pathlib.Path(name).read_text())]
+    sys.exit("\n".join(found) or 0)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    main()
