@@ -38,18 +38,30 @@ missing() {
 	done
 }
 
-# invoke-rc.d and deb-systemd-invoke ask this file; 101 says no. What was there before comes back.
+# invoke-rc.d and deb-systemd-invoke ask this file; 101 says no. What was there before comes back. Ours is told from what
+# was there by a line of its own, since a run that is killed leaves it behind: taken for the original by the next one, it
+# would forbid daemons for good.
 policy=/usr/sbin/policy-rc.d
+ours='# Of deploy/packages.sh of rightsize-exporter, while it installs. Whoever finds this at another time may remove it.'
+remove_ours() {
+	local file
+	for file in "$policy" "$policy.before"; do
+		if grep -qsxF "$ours" "$file"; then rm -f "$file"; fi
+	done
+}
 restore_policy() {
-	rm -f "$policy"
-	if [ -e "$policy.before" ]; then mv "$policy.before" "$policy"; fi
+	remove_ours
+	# What somebody else has put there in the meantime stays.
+	if [ -e "$policy.before" ] && [ ! -e "$policy" ]; then mv "$policy.before" "$policy"; fi
 }
 forbid_daemons() {
-	# A copy left by a run that was killed is the original: it is not overwritten.
-	if [ -e "$policy" ] && [ ! -e "$policy.before" ]; then mv "$policy" "$policy.before"; fi
+	remove_ours
+	if [ -e "$policy" ]; then mv "$policy" "$policy.before"; fi
 	trap restore_policy EXIT
-	printf '#!/bin/sh\nexit 101\n' >"$policy"
-	chmod 755 "$policy"
+	# At once: half of it would not be known for ours.
+	printf '#!/bin/sh\n%s\nexit 101\n' "$ours" >"$policy.new"
+	chmod 755 "$policy.new"
+	mv "$policy.new" "$policy"
 }
 
 install() {
