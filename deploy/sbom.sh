@@ -4,7 +4,11 @@
 #
 # Usage: sbom.sh PROGRAM VERSION COMPILER LIBCURL-VERSION SOURCE-FOLDER
 #
-# Needs readelf (READELF names another one); dpkg-query says which package a library is of, where there is one.
+# Needs readelf (READELF names another one); dpkg-query says which package a library is of, where there is one. What an image
+# has beside the program is named by variables:
+#   LIBCURL        the file of libcurl, and
+#   LIBCURL_SOURCE the version of Debian's source package that it was built from
+#   CERTIFICATES   the file of certificates, of Debian's package ca-certificates
 set -eu
 
 program=$1 version=$2 compiler=$3 curl_version=$4 source=$5
@@ -26,6 +30,16 @@ find_library() {
 	case $found in /*) realpath "$found" ;; *) echo "$1" ;; esac
 }
 
+# What may not stand in a package URL: + and : are the ones that versions have.
+encode() {
+	printf '%s' "$1" | sed 's/%/%25/g; s/+/%2B/g; s/:/%3A/g; s/~/%7E/g'
+}
+
+# The URL of a package: its name, version and architecture.
+deb() {
+	echo "pkg:deb/$system/$1@$(encode "$2")?arch=$3&distro=$distribution"
+}
+
 # "NAME VERSION PURL" of a library.
 identify() {
 	path=$(find_library "$1")
@@ -38,7 +52,7 @@ identify() {
 		# shellcheck disable=SC2016 # dpkg's own expressions
 		dpkg-query -W -f='${Package} ${Version} ${Architecture}\n' "$package" | sed -n 1p | {
 			read -r name release architecture
-			echo "$name $release pkg:deb/$system/$name@$(encode "$release")?arch=$architecture&distro=$distribution"
+			echo "$name $release $(deb "$name" "$release" "$architecture")"
 		}
 		return
 	fi
@@ -47,13 +61,8 @@ identify() {
 	echo "$name $release pkg:generic/$name@$release"
 }
 
-# What may not stand in a package URL: + and : are the ones that versions have.
-encode() {
-	printf '%s' "$1" | sed 's/%/%25/g; s/+/%2B/g; s/:/%3A/g; s/~/%7E/g'
-}
-
 # All libraries, each once: "FILE NAME VERSION PURL".
-queue=$(needed "$program")
+queue=$(needed "$program"; [ -z "${LIBCURL-}" ] || needed "$LIBCURL")
 all=
 while [ -n "$queue" ]; do
 	next=
@@ -93,8 +102,39 @@ page_version=$(sed -n '1s/.*(v\([0-9.]*\)).*/\1/p' "$page")
 servers=$source/recommender/servers.csv
 as_of=$(sed -n 's/^# as_of: *//p' "$servers" | sed -n 1p)
 uplot=pkg:npm/uplot@$page_version
-curl=pkg:generic/curl@$curl_version
 catalogue=pkg:generic/rightsize-exporter-servers@$as_of
+
+# What the program uses and the linker knows nothing of, each a line: "TYPE NAME VERSION PURL SCOPE FILE DESCRIPTION".
+used() {
+	loaded='loaded by name when a catalogue is fetched or runs are handed on'
+	if [ -n "${LIBCURL_SOURCE-}" ]; then
+		echo "library libcurl $LIBCURL_SOURCE $(deb curl "$LIBCURL_SOURCE" source) required $LIBCURL $loaded; built from Debian's source"
+	else
+		echo "library libcurl $curl_version pkg:generic/curl@$curl_version optional - $loaded; the version is that of its headers"
+	fi
+	if [ -n "${CERTIFICATES-}" ]; then
+		# shellcheck disable=SC2016 # dpkg's own expression
+		release=$(dpkg-query -W -f='${Version}' ca-certificates)
+		echo "data ca-certificates $release $(deb ca-certificates "$release" all) required $CERTIFICATES authorities that those who are asked over HTTPS are known by"
+	fi
+}
+used=$(used)
+
+used_components() {
+	printf '%s\n' "$used" | while read -r type name release purl scope file description; do
+		printf ',\n    {\n      "type": "%s", "bom-ref": "%s", "name": "%s", "version": "%s", "purl": "%s", "scope": "%s",\n' \
+			"$type" "$purl" "$name" "$release" "$purl" "$scope"
+		[ "$type" != data ] || printf '      "hashes": [{"alg": "SHA-256", "content": "%s"}],\n' "$(sha256 "$file")"
+		printf '      "description": "%s"\n    }' "$description"
+	done
+}
+
+used_dependencies() {
+	printf '%s\n' "$used" | while read -r type _ _ purl _ file _; do
+		[ "$file" != - ] || continue
+		printf ',\n    {"ref": "%s", "dependsOn": [%s]}' "$purl" "$([ "$type" = data ] || depends_on "$file")"
+	done
+}
 
 cat <<END
 {
@@ -118,15 +158,12 @@ cat <<END
       "type": "data", "bom-ref": "$catalogue", "name": "servers.csv", "version": "$as_of", "purl": "$catalogue",
       "description": "built in: servers that can be rented, by Spare Cores", "licenses": [{"license": {"id": "CC-BY-SA-4.0"}}],
       "hashes": [{"alg": "SHA-256", "content": "$(sha256 "$servers")"}]
-    },
-    {
-      "type": "library", "bom-ref": "$curl", "name": "libcurl", "version": "$curl_version", "purl": "$curl", "scope": "optional",
-      "description": "loaded by name when a catalogue is fetched or runs are handed on; the version is that of its headers"
-    }$(printf '%s\n' "$list" | awk '!seen[$4]++ {
+    }$(used_components; printf '%s\n' "$list" | awk '!seen[$4]++ {
 		printf ",\n    {\"type\": \"library\", \"bom-ref\": \"%s\", \"name\": \"%s\", \"version\": \"%s\", \"purl\": \"%s\"}", $4, $2, $3, $4}')
   ],
   "dependencies": [
-    {"ref": "$own", "dependsOn": [$({ for file in $(needed "$program"); do purl_of "$file"; done; printf '%s\n' "$uplot" "$catalogue" "$curl"; } | quote)]}$(
+    {"ref": "$own", "dependsOn": [$({ for file in $(needed "$program"); do purl_of "$file"; done; printf '%s\n' "$uplot" "$catalogue"; printf '%s\n' "$used" | cut -d' ' -f4; } | quote)]}$(
+	used_dependencies
 	printf '%s\n' "$list" | awk '!seen[$4]++ {print $1, $4}' | while read -r file purl; do
 		printf ',\n    {"ref": "%s", "dependsOn": [%s]}' "$purl" "$(depends_on "$(find_library "$file")" | tr ',' '\n' | grep -vxF "\"$purl\"" | paste -sd, -)"
 	done)

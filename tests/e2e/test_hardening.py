@@ -109,27 +109,28 @@ class Materials(support.Case):
     """The bill of materials (deploy/sbom.sh) beside what the loader loads, which is another way to know."""
 
     @staticmethod
-    def loaded():
+    def loaded(file=support.EXPORTER):
         """{(package, version)} of all libraries of the program."""
         found = set()
-        for path in re.findall(r"(/\S+) \(0x", output("ldd", support.EXPORTER)):
+        for path in re.findall(r"(/\S+) \(0x", output("ldd", file)):
             known = output("sh", "-c", f"dpkg-query -S {path} 2>/dev/null || dpkg-query -S $(realpath {path})")
             package = known.splitlines()[0].rpartition(": ")[0]
             found.add(tuple(output("dpkg-query", "-W", "-f=${Package} ${Version}", package).split()))
         return found
 
-    def test_every_library_and_what_is_built_in_stands_in_it(self):
+    def bill(self, files, **variables):
+        """The bill, and {reference: component}; files: those that may have a hash in it."""
         names = readelf("--dyn-syms")
         if "__asan_init" in names or "__tsan_init" in names:
             self.skipTest("sanitizers load libraries of their own")
-        bill = json.loads(output("sh", ROOT / "deploy/sbom.sh", support.EXPORTER, "1.2.3", shutil.which("cc"), "8.9.10", ROOT))
+        done = subprocess.run(["sh", ROOT / "deploy/sbom.sh", support.EXPORTER, "1.2.3", shutil.which("cc"), "8.9.10", ROOT],
+                              env={**self.environment, **variables}, stdout=subprocess.PIPE, text=True, check=True)
+        bill = json.loads(done.stdout)
         known = {part["bom-ref"]: part for part in bill["components"]}
-        packages = {(part["name"], part["version"]) for part in known.values() if part["purl"].startswith("pkg:deb/")}
-        self.assertEqual(packages, self.loaded())
-        self.assertIn(("libcurl", "8.9.10"), {(part["name"], part["version"]) for part in known.values()})
+        self.assertEqual(len(known), len(bill["components"]))
         for part in known.values():
             for hashed in part.get("hashes", []):
-                file, = (path for path in (ROOT / "dashboards/web/vendor/uPlot.js", ROOT / "recommender/servers.csv")
+                file, = (path for path in (ROOT / "dashboards/web/vendor/uPlot.js", ROOT / "recommender/servers.csv", *files)
                          if hashlib.sha256(path.read_bytes()).hexdigest() == hashed["content"])
                 self.assertIn(part["name"].lower(), file.name.lower())
         own = bill["metadata"]["component"]["bom-ref"]
@@ -137,6 +138,48 @@ class Materials(support.Case):
                          {ref for ref, part in known.items() if part["purl"].startswith("pkg:deb/")})
         for row in bill["dependencies"]:
             self.assertLessEqual(set(row["dependsOn"]), set(known), row["ref"])
+        return bill, known
+
+    @staticmethod
+    def packages(known):
+        return {(part["name"], part["version"]) for part in known.values() if part["purl"].startswith("pkg:deb/")}
+
+    def test_every_library_and_what_is_built_in_stands_in_it(self):
+        _, known = self.bill(())
+        self.assertEqual(self.packages(known), self.loaded())
+        curl = known["pkg:generic/curl@8.9.10"]
+        self.assertEqual((curl["name"], curl["version"], curl["scope"]), ("libcurl", "8.9.10", "optional"))
+
+    def test_that_of_the_image_has_what_is_shipped_beside_the_program(self):
+        """Each as a package of Debian, by which its faults are known: of the headers' version alone nobody can tell which are mended."""
+        bundle = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
+        if not bundle.exists():
+            self.skipTest("no certificates are installed here")
+        # It needs what the program does not, and less than that of Debian, whose forty libraries would take long.
+        library = str(self.folder / "libcurl.so.4")
+        subprocess.run(["cc", "-shared", "-o", library, "-x", "c", "/dev/null", "-Wl,--no-as-needed", "-lgcc_s"], check=True)
+        bill, known = self.bill((bundle,), LIBCURL=library, LIBCURL_SOURCE="1:7.88.1-10+deb12u12", CERTIFICATES=str(bundle))
+        certificates = tuple(output("dpkg-query", "-W", "-f=${Package} ${Version}", "ca-certificates").split())
+        self.assertEqual(self.packages(known), {*self.loaded(), *self.loaded(library), certificates, ("libcurl", "1:7.88.1-10+deb12u12")})
+        self.assertFalse([ref for ref in known if ref.startswith("pkg:generic/curl")])
+        shipped = [part for part in known.values() if part["name"] in ("libcurl", "ca-certificates")]
+        self.assertEqual([part["scope"] for part in shipped], ["required", "required"])
+        refs = [part["purl"].partition("&")[0] for part in shipped]
+        system = re.search(r"^ID=(.*)$", pathlib.Path("/etc/os-release").read_text(), re.MULTILINE)[1]
+        self.assertEqual(refs, [f"pkg:deb/{system}/curl@1%3A7.88.1-10%2Bdeb12u12?arch=source",
+                                f"pkg:deb/{system}/ca-certificates@{certificates[1].replace('+', '%2B')}?arch=all"])
+        self.assertIn("hashes", shipped[1])
+        own = next(row for row in bill["dependencies"] if row["ref"] == bill["metadata"]["component"]["bom-ref"])
+        self.assertLessEqual({part["bom-ref"] for part in shipped}, set(own["dependsOn"]))
+
+    def test_the_image_names_what_it_ships(self):
+        text = (ROOT / "deploy/Dockerfile").read_text()
+        self.assertIn("apt-get source -q curl; cd curl-*/; \\\n    dpkg-parsechangelog -S Version >/curl/version;", text)
+        variables = dict(re.findall(r"\b(LIBCURL|LIBCURL_SOURCE|CERTIFICATES)=(\S+)", text))
+        self.assertEqual(variables["LIBCURL_SOURCE"], "$(cat")
+        # What is copied into it is what was told of.
+        self.assertIn(f'--strip-unneeded -o "/usr/lib/$target/libcurl.so.4" {variables["LIBCURL"]}', text)
+        self.assertIn(f'cp {variables["CERTIFICATES"]} /image', text)
 
 
 def with_cores():
