@@ -298,7 +298,7 @@ static uint64_t reading_clock(const struct host *h)
 	return process_thread_clock() + tree_waits(h->proc).worked_ns;
 }
 
-uint64_t member_read_pss(struct member *m, const struct host *h)
+bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns)
 {
 	uint64_t before = reading_clock(h);
 	struct process_pss p;
@@ -317,5 +317,6 @@ uint64_t member_read_pss(struct member *m, const struct host *h)
 		m->pss_cost_ns = spent;
 		m->pss_at = h->now.mono;
 	}
-	return spent;
+	*cost_ns = spent;
+	return code == 0;
 }

@@ -119,8 +119,8 @@ bool member_read(struct member *m, const struct host *h, bool full);
 /* Is it there, by its clock as far as that tells? Reads nothing into m. */
 bool member_exists(const struct member *m, const struct host *h);
 
-/* Reads PSS; returns the CPU time it cost in nanoseconds. */
-uint64_t member_read_pss(struct member *m, const struct host *h);
+/* Reads PSS, and says what CPU time that cost; false: it could not be read. */
+bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 
 /*
  * rss bytes of it (now, or at its peak) without what it shares with others of the run. By PSS when that was read:

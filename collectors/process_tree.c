@@ -95,43 +95,59 @@ static void found_add(void *context, pid_t pid)
 	f->pid[f->n++] = pid;
 }
 
-/* Adds pid, a child of ppid and so of a member (0: whoever's), unless it is gone. */
-static bool take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+/* What failed may be known at the next look: it says neither that there is nobody nor that we may not know. */
+static bool is_passing(int code)
+{
+	return code < 0 && !process_gone(code) && !process_refused(code);
+}
+
+/* Adds pid, a child of ppid and so of a member (0: whoever's): 0, or -ESRCH when it is gone, or what failed. */
+static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
+	int code = process_read_stat(h, pid, &s);
 
-	if (process_read_stat(h, pid, &s) < 0 ||
-		(ppid && s.ppid != ppid && process_tree_find(t, s.ppid) == PROCESS_TREE_NONE))
-		return false;
+	if (code < 0)
+		return code;
+	if (ppid && s.ppid != ppid && process_tree_find(t, s.ppid) == PROCESS_TREE_NONE)
+		return -ESRCH;
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
 	/* A child that the reaper had before. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
-		return false;
+		return -ESRCH;
 	if (parent != PROCESS_TREE_NONE && s.stack_start &&
 		t->member[parent].stack_start == s.stack_start)
 		m.inherited_bytes = t->member[parent].rss_bytes;
 	if (!member_begin(&m, h))
-		return false;
+		return -ESRCH;
 	add(t, &m);
-	return true;
+	return 0;
 }
 
-/* The same, unless it is known, or may not be in one more run: then nothing of it is read. */
-static void adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+/*
+ * The same, unless it is known, or may not be in one more run: then nothing of it is read. False: it could not be read this
+ * time.
+ */
+static bool adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
+	int code = 0;
+
 	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)
-		return;
+		return true;
 	if (!enter(t, pid))
 		t->left_out = true;
-	else if (!take_in(t, h, pid, ppid))
+	else
+		code = take_in(t, h, pid, ppid);
+	if (code)
 		leave(t, pid);
+	return !is_passing(code);
 }
 
-/* Children of one member; the loop of the caller goes on over those that are added. */
-static void find_children_of(struct process_tree *t, const struct host *h, size_t i,
+/* Children of one member; the loop of the caller goes on over those that are added. False: there may be more. */
+static bool find_children_of(struct process_tree *t, const struct host *h, size_t i,
 	struct found *f)
 {
 	const struct member *m = &t->member[i];
@@ -140,13 +156,17 @@ static void find_children_of(struct process_tree *t, const struct host *h, size_
 	uint64_t threads = m->reaper ? 1 : m->threads;
 
 	f->n = 0;
-	process_children(h, pid, threads, m->files ? &m->files->children : NULL, found_add, f);
+	int code = process_children(h, pid, threads, m->files ? &m->files->children : NULL,
+		found_add, f);
+	bool all = !is_passing(code);
+
 	for (size_t k = 0; k < f->n; k++)
-		adopt(t, h, f->pid[k], pid);
+		all = adopt(t, h, f->pid[k], pid) && all;
+	return all;
 }
 
-/* By parent links of all processes: for kernels without children files. */
-static void find_by_scan(struct process_tree *t, const struct host *h, struct found *f)
+/* By parent links of all processes: for kernels without children files. False: there may be more. */
+static bool find_by_scan(struct process_tree *t, const struct host *h, struct found *f)
 {
 	struct {
 		pid_t pid, ppid;
@@ -155,12 +175,17 @@ static void find_by_scan(struct process_tree *t, const struct host *h, struct fo
 	bool again = true;
 
 	f->n = 0;
-	process_list(h, found_add, f);
+	bool all = process_list(h, found_add, f) == 0;
+
 	for (size_t i = 0; i < f->n; i++) {
 		struct process_stat s;
 
-		if (process_tree_find(t, f->pid[i]) != PROCESS_TREE_NONE ||
-			process_read_stat(h, f->pid[i], &s) < 0 || s.start_ticks < t->start_ticks)
+		if (process_tree_find(t, f->pid[i]) != PROCESS_TREE_NONE)
+			continue;
+		int code = process_read_stat(h, f->pid[i], &s);
+
+		all = all && !is_passing(code);
+		if (code < 0 || s.start_ticks < t->start_ticks)
 			continue;
 		GROW(unknown, n, room);
 		unknown[n].pid = s.pid;
@@ -176,17 +201,19 @@ static void find_by_scan(struct process_tree *t, const struct host *h, struct fo
 				continue;
 			size_t before = t->n;
 
-			adopt(t, h, unknown[i].pid, unknown[i].ppid);
+			all = adopt(t, h, unknown[i].pid, unknown[i].ppid) && all;
 			unknown[i].pid = 0;
 			again = again || t->n > before;
 		}
 	}
 	free(unknown);
+	return all;
 }
 
 static void find_new(struct process_tree *t, const struct host *h)
 {
 	struct found f = {0};
+	bool all = true;
 
 	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
@@ -195,11 +222,16 @@ static void find_new(struct process_tree *t, const struct host *h)
 
 		m->children_due = false;
 		/* A zombie of several threads is the first of them; the others may have children. */
-		if (asked && (!m->zombie || m->threads > 1))
-			find_children_of(t, h, i, &f);
+		if (asked && (!m->zombie || m->threads > 1) && !find_children_of(t, h, i, &f)) {
+			t->member[i].children_due = true;
+			all = false;
+		}
 	}
 	if (t->n && t->no_children_file)
-		find_by_scan(t, h, &f);
+		all = find_by_scan(t, h, &f);
+	/* Whom a file that could not be read would have told is searched for again, though nobody is born meanwhile. */
+	if (!all)
+		t->births = 0;
 	free(f.pid);
 }
 

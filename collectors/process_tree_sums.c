@@ -135,8 +135,9 @@ static bool read_pss(struct process_tree *t, const struct host *h, size_t *defer
 			continue;
 		}
 		any = true;
-		m->pss_generation = t->generation;
-		cost = member_read_pss(m, h);
+		/* Where it could not be read it stays due. */
+		if (member_read_pss(m, h, &cost))
+			m->pss_generation = t->generation;
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
 	/* However long nothing was due: what was saved up is spent at once. */
