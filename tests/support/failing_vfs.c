@@ -2,6 +2,7 @@
 #include "tests/support/failing_vfs.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stddef.h>
 
@@ -13,6 +14,7 @@ static struct {
 	long countdown; /* the call that brings it to 0 fails; < 0: none does */
 	bool for_good;
 	int code;
+	bool kills, half; /* in place of failing */
 	long failed;
 	unsigned hang;
 	long hanging; /* calls */
@@ -41,8 +43,18 @@ void failing_vfs_fail(unsigned calls, long n, int code, bool for_good)
 	plan.code = code;
 	plan.for_good = for_good;
 	plan.failed = 0;
+	plan.kills = false;
 	plan.hang = 0;
 	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+void failing_vfs_kill(unsigned calls, long n, bool half)
+{
+	failing_vfs_fail(calls, n, SQLITE_IOERR, false);
+	pthread_mutex_lock(&lock);
+	plan.kills = true;
+	plan.half = half;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -102,8 +114,11 @@ static int verdict(enum vfs_call call, int io_kind)
 	pthread_mutex_lock(&lock);
 	if (plan.hang & call)
 		hang(call);
-	if (is_next(call))
+	if (is_next(call)) {
+		if (plan.kills && !(plan.half && call == VFS_WRITE))
+			raise(SIGKILL);
 		rc = plan.code == SQLITE_IOERR ? io_kind : plan.code;
+	}
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
@@ -125,6 +140,15 @@ static int wrapped_read(sqlite3_file *f, void *data, int n, sqlite3_int64 at)
 	return rc ? rc : real_of(f)->pMethods->xRead(real_of(f), data, n, at);
 }
 
+static bool kills(void)
+{
+	pthread_mutex_lock(&lock);
+	bool ret = plan.kills;
+
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
 /* Half of the data arrives: what a full disk or a pulled plug leaves. */
 static int wrapped_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at)
 {
@@ -132,6 +156,8 @@ static int wrapped_write(sqlite3_file *f, const void *data, int n, sqlite3_int64
 
 	if (rc && n > 1)
 		real_of(f)->pMethods->xWrite(real_of(f), data, n / 2, at);
+	if (rc && kills())
+		raise(SIGKILL);
 	return rc ? rc : real_of(f)->pMethods->xWrite(real_of(f), data, n, at);
 }
 

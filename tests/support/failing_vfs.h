@@ -28,6 +28,12 @@ void failing_vfs_heal(void);
  */
 void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
 
+/*
+ * Call number n (from 1) of these kinds is the last of this process: SIGKILL comes before it, or, with half, when half of
+ * what it writes is there.
+ */
+void failing_vfs_kill(unsigned calls, long n, bool half);
+
 /* How many calls failed since. */
 long failing_vfs_failed(void);
 

@@ -1,6 +1,6 @@
 /*
- * kill -9 at any instant: the file stays sound, at most the last interval is lost, open runs become
- * interrupted. And several processes that write one file.
+ * kill -9 before, and in the middle of, each write to the disk, and at any instant: the file stays sound, what was committed
+ * is there, at most the last interval is lost, open runs become interrupted. And several processes that write one file.
  */
 #include "tests/unit/test_main.h"
 
@@ -15,9 +15,12 @@
 
 #include "collectors/base/scan.h"
 #include "exporter/historian.h"
+#include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
 
-#define KILLS         20 /* RIGHTSIZE_KILLS in the environment: as many */
+#define KILLS         20   /* RIGHTSIZE_KILLS in the environment: as many */
+#define CALLS_MAX     5000 /* more than a life makes */
+#define LIFE_SAMPLES  8
 #define WRITERS       3
 #define WRITER_RUNS   4
 #define WRITER_POINTS 50
@@ -25,6 +28,7 @@
 /* What the child has committed, seen by the parent whatever happens to the child. */
 struct seen {
 	atomic_size_t samples;
+	atomic_size_t steps; /* of a life */
 };
 
 static uint32_t random_state = 1;
@@ -188,6 +192,190 @@ static void a_kill_loses_at_most_the_sample_at_hand(void **state)
 	munmap(seen, sizeof *seen);
 }
 
+/* ---- killed at each write ---- */
+
+#define DISK_CALLS (VFS_WRITE | VFS_SYNC | VFS_TRUNCATE | VFS_DELETE | VFS_OPEN)
+
+static int begin_one(struct history *h, const char *run_id)
+{
+	const struct run_begin b = test_begin(run_id, "job", 1000);
+	int code = history_transaction(h, NULL);
+
+	return code ? code : history_end(h, history_run_begin(h, &b, NULL), NULL);
+}
+
+static int finish_one(struct history *h, const char *run_id)
+{
+	const struct run_finish f = test_finish(run_id, 1000 + LIFE_SAMPLES, OUTCOME_SUCCEEDED);
+	int code = history_transaction(h, NULL);
+
+	return code ? code : history_end(h, history_run_finish(h, &f, NULL), NULL);
+}
+
+static int prune_all(struct history *h)
+{
+	const struct history_limits l = {
+		.runs_per_job = 1, .full_rate_seconds = 60, .max_bytes = 1 << 20};
+	int code;
+
+	while ((code = history_prune(h, &l, 1e6, NULL)) > 0)
+		;
+	return code;
+}
+
+/* What is committed after so many steps of a life, one transaction each but for opening, pruning and closing. */
+enum {
+	STEP_OPENED = 1,
+	STEP_BEGUN,
+	STEP_SAMPLED = STEP_BEGUN + LIFE_SAMPLES,
+	STEP_FINISHED,
+	STEP_PRUNED,
+	STEP_CLOSED,
+};
+
+/* Everything that writes: the old run goes at pruning, and closing moves what the WAL has into the file. */
+static int live(const char *path, struct seen *seen)
+{
+	struct history *h;
+	int code = history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, NULL);
+
+	if (code)
+		return code;
+	atomic_fetch_add(&seen->steps, 1);
+	code = begin_one(h, "new");
+	if (code == 0)
+		atomic_fetch_add(&seen->steps, 1);
+	for (size_t i = 0; i < LIFE_SAMPLES && code == 0; i++) {
+		code = write_one(h, "new", i);
+		if (code == 0)
+			atomic_fetch_add(&seen->steps, 1);
+	}
+	if (code == 0)
+		code = finish_one(h, "new");
+	if (code == 0)
+		atomic_fetch_add(&seen->steps, 1);
+	if (code == 0)
+		code = prune_all(h);
+	if (code == 0)
+		atomic_fetch_add(&seen->steps, 1);
+	history_close(h);
+	if (code == 0)
+		atomic_fetch_add(&seen->steps, 1);
+	return code;
+}
+
+/* A child lives until the call. False: it made fewer, and ended by itself. */
+static bool live_and_be_killed(const char *path, struct seen *seen, long nth, bool half)
+{
+	int status;
+
+	atomic_store(&seen->steps, 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		failing_vfs_kill(DISK_CALLS, nth, half);
+		_exit(live(path, seen) != 0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status)) {
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+		return true;
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(atomic_load(&seen->steps), STEP_CLOSED);
+	return false;
+}
+
+/* All that was committed is there, and at most what was at hand is more. */
+static void check_committed(struct history *h, size_t steps)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	const struct run_query q = {.open_stats = true};
+	size_t sampled = steps <= STEP_BEGUN ? 0 : steps - STEP_BEGUN;
+	const struct run *new = NULL, *old = NULL;
+	struct runs runs;
+
+	assert_int_equal(history_runs(h, &q, &arena, &runs, NULL), 0);
+	for (size_t i = 0; i < runs.n; i++)
+		if (strcmp(runs.run[i].run_id, "new") == 0)
+			new = &runs.run[i];
+		else
+			old = &runs.run[i];
+	/* The old run may be gone while it is pruned, and not before. */
+	if (steps < STEP_FINISHED) {
+		assert_non_null(old);
+		assert_int_equal(old->samples, 100);
+		assert_int_equal(old->outcome, OUTCOME_SUCCEEDED);
+	}
+	if (steps >= STEP_PRUNED)
+		assert_null(old);
+	if (steps >= STEP_BEGUN)
+		assert_non_null(new);
+	if (!new)
+		return;
+	sampled = sampled < LIFE_SAMPLES ? sampled : LIFE_SAMPLES;
+	assert_in_range(new->samples, sampled, sampled + (sampled < LIFE_SAMPLES));
+	if (new->samples)
+		assert_near(run_total(new, "cpu_seconds"), 0.5 * (double)new->samples, 1e-6);
+	if (steps >= STEP_FINISHED)
+		assert_int_equal(new->outcome, OUTCOME_SUCCEEDED);
+	if (steps < STEP_SAMPLED)
+		assert_int_equal(new->outcome, OUTCOME_RUNNING);
+}
+
+static void check_survivor(const char *path, struct seen *seen, long nth, bool half)
+{
+	struct err notice = {0}, e = {0};
+	struct history *h;
+
+	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, &notice, &e), 0);
+	if (history_check(h, &e) || notice.code)
+		fail_msg("call %ld%s: %s %s", nth, half ? ", half" : "", e.text, notice.text);
+	check_committed(h, atomic_load(&seen->steps));
+	close_orphans(h);
+	/* And it goes on. */
+	test_write_run(h, "next", "job", 2000, 5, OUTCOME_SUCCEEDED);
+	assert_int_equal(prune_all(h), 0);
+	assert_int_equal(history_check(h, NULL), 0);
+	history_close(h);
+}
+
+static void killed_at(struct seen *seen, bool half)
+{
+	long nth = 0;
+	bool killed;
+
+	do {
+		struct test_folder place;
+		struct history *h;
+
+		test_folder_make(&place);
+		h = test_history(place.file);
+		test_write_run(h, "old", "job", 0, 100, OUTCOME_SUCCEEDED);
+		history_close(h);
+		killed = live_and_be_killed(place.file, seen, ++nth, half);
+		check_survivor(place.file, seen, nth, half);
+		assert_int_equal(test_folder_aside(&place, NULL, 0), 0);
+		test_folder_remove(&place);
+	} while (killed && nth < CALLS_MAX);
+	print_message("%ld calls\n", nth - 1);
+	assert_false(killed);
+	assert_true(nth > 30);
+}
+
+static void a_kill_at_any_call_to_the_disk_loses_nothing_that_was_committed(void **state)
+{
+	struct seen *seen =
+		mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(seen != MAP_FAILED);
+	killed_at(seen, false);
+	killed_at(seen, true);
+	munmap(seen, sizeof *seen);
+}
+
 /* ---- several writers ---- */
 
 static void name_run(char out[32], int writer, int run)
@@ -276,9 +464,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(a_kill_at_any_call_to_the_disk_loses_nothing_that_was_committed),
 		TEST(a_kill_loses_at_most_the_sample_at_hand),
 		TEST(several_processes_share_a_file_without_losing_rows),
 	};
 
+	failing_vfs_register();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
