@@ -35,6 +35,9 @@
  * or 431, by libmicrohttpd: a page of HTML, without our headers.
  */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
+/* The rest is room for the answers of those who were told to go and have not gone yet. */
+#define ANSWERS_FULL    3
+#define ANSWERS_FULL_OF 4
 
 /*
  * Seconds without a byte: until the first request is complete, and afterwards (scrapers keep
@@ -283,7 +286,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return refuse(h, connection, 503, "overloaded",
 			"the bodies of other changes are being read; try again in a second");
 	crowd_busy(&visit_of(connection)->guest);
-	if (bodies_bytes() > allowance()->answers)
+	if (bodies_bytes() > allowance()->answers / ANSWERS_FULL_OF * ANSWERS_FULL)
 		crowd_relieve(&visit_of(connection)->guest);
 	return respond_if_allowed(context, connection, method, x);
 }

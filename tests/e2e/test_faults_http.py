@@ -165,30 +165,40 @@ class Crowd(Case):
         self.assertLess(self.peak_mib(server), 64)
 
     def test_answers_that_nobody_reads_are_bounded(self):
-        """With hundreds of runs an answer has a megabyte: all together may have 192 MiB."""
+        """With hundreds of runs an answer has a megabyte: all together may have 192 MiB, besides what the program has without them."""
         server = self.serve("--web.allow-changes")
         for number in range(300):
             process = subprocess.Popen(["sleep", "600"])
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
             body = json.dumps({"job_name": f"some-longer-name-of-a-team/job-{number}", "pid": process.pid})
-            self.assertEqual(server.get("/jobs", "POST", body, Content_Type="application/json").status, 201)
-        before = self.peak_mib(server)
-        peaks = [before]
+            # On a machine with so much to do a process may not be read in time, which is 503.
+            wait_until(lambda: server.get("/jobs", "POST", body, Content_Type="application/json").status == 201, "the run")
 
-        def settled():
-            peaks.append(self.peak_mib(server))
-            return len(peaks) > 100 and peaks[-100] == peaks[-1]
-        with contextlib.ExitStack() as stack:
+        def ask(path, times):
+            """As many who ask as may be connected, and more; none of them reads."""
+            stack = contextlib.ExitStack()
             for _ in range(540):
                 client = stack.enter_context(socket.socket())
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 client.connect((server.host, server.port))
                 with contextlib.suppress(OSError):
-                    client.sendall(b"GET /metrics?exclude[]=disk HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
+                    client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * times)
+            return stack
+        with ask("/-/healthy", 100):
+            self.assertGreater(len(server.get("/metrics").body), 500000)
+            without = self.peak_mib(server)
+        peaks = []
+
+        def settled():
+            peaks.append(self.peak_mib(server))
+            return len(peaks) > 100 and peaks[-100] == peaks[-1]
+        with ask("/metrics?exclude[]=disk", 8):
             wait_until(settled, "the last answer")
             self.assertEqual(server.get("/metrics").status, 200)
-        self.assertLess(peaks[-1] - before, 320)
+        # That many there are, as nobody reads them.
+        self.assertGreater(peaks[-1] - without, 100)
+        self.assertLess(peaks[-1] - without, 192)
 
     @staticmethod
     def peak_mib(server):
@@ -273,7 +283,7 @@ class Requests(Case):
     def test_half_closed_client_gets_its_answer(self):
         server = self.serve()
         reply = raw(server, get("/metrics"), half_close=True)
-        self.assertIn(statuses(reply), ([200], []))
+        self.assertEqual(statuses(reply), [200])
         self.assertEqual(server.get("/metrics").status, 200)
 
     def test_resets_in_the_middle_of_answers_leak_nothing(self):
