@@ -2,7 +2,8 @@
  * To be preloaded: CLOCK_REALTIME is as many seconds ahead as the file that $STEPPING_CLOCK names says, as after a
  * step of NTP; time namespaces do not move that clock. CLOCK_REALTIME and CLOCK_BOOTTIME are as many seconds ahead as
  * the file of $SUSPENDED_CLOCK says, as after the machine was suspended, which CLOCK_MONOTONIC does not notice. Reading the
- * CPU clock of a process takes as many seconds as the file of $SLOW_CLOCKS says, as looking at thousands does.
+ * CPU clock of a process takes as many seconds as the file of $SLOW_CLOCKS says, and as many milliseconds of CPU time as that of
+ * $BUSY_CLOCKS says, as looking at thousands does.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +14,7 @@
 
 typedef int clock_function(clockid_t, struct timespec *);
 
-static long seconds_in(const char *variable)
+static long number_in(const char *variable)
 {
 	const char *path = getenv(variable);
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -27,6 +28,18 @@ static long seconds_in(const char *variable)
 	return strtol(text, NULL, 10);
 }
 
+static void burn(clock_function *real, long milliseconds)
+{
+	struct timespec t;
+	long end = -1, now;
+
+	do {
+		real(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		end = end < 0 ? now + milliseconds : end;
+	} while (now < end);
+}
+
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	static clock_function *real;
@@ -36,11 +49,13 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	int code = real(clock, ret);
 
 	/* Those of processes are negative (clock_getcpuclockid(3)). */
-	if (clock < 0)
-		sleep((unsigned)seconds_in("SLOW_CLOCKS"));
+	if (clock < 0) {
+		sleep((unsigned)number_in("SLOW_CLOCKS"));
+		burn(real, number_in("BUSY_CLOCKS"));
+	}
 	if (code == 0 && clock == CLOCK_REALTIME)
-		ret->tv_sec += seconds_in("STEPPING_CLOCK");
+		ret->tv_sec += number_in("STEPPING_CLOCK");
 	if (code == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME))
-		ret->tv_sec += seconds_in("SUSPENDED_CLOCK");
+		ret->tv_sec += number_in("SUSPENDED_CLOCK");
 	return code;
 }
