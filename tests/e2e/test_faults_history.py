@@ -14,21 +14,13 @@ import subprocess
 import threading
 import time
 
-from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
+from support import DEADLINE, EXPORTER, STEADY, Case, main, python_job, wait_until
 
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
 JOBS = int(os.environ.get("RIGHTSIZE_FAULT_JOBS", "10000"))
 ROWS = int(os.environ.get("RIGHTSIZE_FAULT_ROWS", "100000"))
 PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-# Says its pid, then works a little in each interval until the end of input.
-STEADY = python_job("""
-import os, select, sys, time
-print(os.getpid(), flush=True)
-while not select.select([sys.stdin], [], [], 0.02)[0]:
-    end = time.process_time() + 0.005
-    while time.process_time() < end: pass
-""")
 
 
 def mounting_refused():
@@ -76,12 +68,17 @@ class Job(Case):
             return time.monotonic() - begin
         return statistics.median(one() for _ in range(times))
 
-    def assert_none_is_missing(self, path=None):
-        """Each sample says how long it is for: one that was lost leaves a hole."""
+    def assert_none_is_missing(self, path=None, run=None):
+        """Each sample says how long it is for: one that was lost leaves a hole. Of the only run there is, or of this one."""
+        # The id of a sample begins with that of its run.
+        of_run = f"WHERE id >> 32 = (SELECT id FROM run WHERE run_id = '{run['run_id']}')" if run else ""
         with contextlib.closing(sqlite3.connect(path or self.history)) as history:
-            rows = history.execute("SELECT at, duration FROM sample ORDER BY id").fetchall()
-        self.assertGreater(len(rows), 2)
+            rows = history.execute(f"SELECT at, duration FROM sample {of_run} ORDER BY id").fetchall()
+        self.assertGreater(len(rows), 1 if run else 2)
         self.assertAlmostEqual(rows[-1][0] - rows[0][0], sum(duration for _, duration in rows[1:]), delta=INTERVAL / 2)
+        if run:
+            self.assertEqual(len(rows), run["samples"])
+            self.assertAlmostEqual(sum(duration for _, duration in rows), run["duration_seconds"], delta=INTERVAL / 2)
 
     def assert_fast(self, wrapper, usual):
         self.assertLess(self.scrape_seconds(wrapper), 20 * usual + 0.1)
@@ -143,14 +140,20 @@ class Locked(Job):
     def test_two_wrappers_and_a_server_write_one_file(self):
         server = self.serve(interval="100ms")
         wrappers = [self.begin(job_name=f"job-{n}") for n in range(2)]
+        # A third writer comes and goes.
+        for _ in range(3):
+            self.assertEqual(self.run_job(["sleep", "0.3"], "short", [f"--sample.interval={INTERVAL:g}s"]).returncode, 0)
+        written = [self.wait_for(wrapper, "samples_written_total", 20) for wrapper in wrappers]
         for wrapper in wrappers:
-            self.wait_for(wrapper, "samples_written_total", 5)
-        for wrapper in wrappers:
-            self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
             self.end(wrapper)
         self.assertEqual(server.stop(), 0)
-        for number in range(2):
-            self.assertEqual(self.only_run(f"job-{number}")["outcome"], "succeeded")
+        runs = [self.only_run(f"job-{number}") for number in range(2)]
+        for run, least in zip(runs, written):
+            self.assertGreaterEqual(run["samples"], least)
+        runs += self.runs("short")
+        self.assertEqual([run["outcome"] for run in runs], ["succeeded"] * 5)
+        for run in runs:
+            self.assert_none_is_missing(run=run)
         self.assert_history_intact()
 
 
