@@ -55,11 +55,6 @@ static unsigned long user_ticks(unsigned long look)
 	return 100 + 10 * look;
 }
 
-static unsigned long faults(unsigned long look)
-{
-	return 500 + look;
-}
-
 /* A child that was waited for did what a process has done by the first look. */
 static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 {
@@ -132,9 +127,9 @@ static void put_process(struct life *l, int pid, int ppid, unsigned long look, b
 			  .ppid = ppid,
 			  .user = user_ticks(look),
 			  .system = 50 + 5 * look,
-			  .faults = faults(look),
+			  .faults = 500 + look,
 			  .waited_user = waited ? user_ticks(0) + 50 : 0,
-			  .waited_faults = waited ? faults(0) : 0,
+			  .waited_faults = waited ? 500 : 0,
 			  .rss_pages = memory_kib(look) / 4,
 			  .stack = (unsigned long)pid * 4096,
 			  .start = (unsigned long)pid});
@@ -203,7 +198,6 @@ static void put_machine(struct life *l, unsigned long look, unsigned births)
 	memory_tree_text(l->w->proc, "stat", text);
 }
 
-/* It does nothing more: at each look it is as it was at the first. */
 static void put_quiet(struct life *l, int pid, int ppid, bool lives)
 {
 	if (lives)
