@@ -82,6 +82,16 @@ ROWS = {
     "the sampler waits for the disk": (
         "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
+    "looks take all of a CPU": (
+        "exporter/sampler.c", "now_read().mono.ns + (int64_t)(look_clock(s) - cpu);", "now_read().mono.ns + (int64_t)(0 * cpu);",
+        "test_faults_time.py:Time.test_looks_that_cannot_keep_up_take_half_a_cpu_and_scrapes_have_their_turn"),
+    "who could not be read once is not searched for": (
+        "collectors/process_tree.c", "		t->births = 0;", "		t->births += 0;", "unit:jobs_faults"),
+    "what could not be read once is not due": (
+        "collectors/process_tree_sums.c", "		if (member_read_pss(m, h, &cost))", "		if (member_read_pss(m, h, &cost) || any)",
+        "unit:jobs_faults"),
+    "a journal that dies with who writes": (
+        "exporter/history_open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
     "what was not asked for is kept": (
         "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
