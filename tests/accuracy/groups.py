@@ -124,19 +124,25 @@ def make(number):
 
 
 @contextlib.contextmanager
-def limited_memory(number, limit):
-    """A folder of a new group that may have so many bytes, or why there can be none, as text."""
-    v1 = (ROOT / "memory" / "memory.limit_in_bytes").exists()
-    folder = (ROOT / "memory" if v1 else ROOT) / f"{NAME}-{number}"
+def limited(controller, files, number, limit):
+    """A folder of a new group with a limit of a controller, files names it in v1 and v2, or why there can be none, as text."""
+    # The only one that all groups of v1 have, and none of v2.
+    v1 = (ROOT / controller / "tasks").exists()
+    folder = (ROOT / controller if v1 else ROOT) / f"{NAME}-{number}"
     try:
         folder.mkdir()
-        (folder / ("memory.limit_in_bytes" if v1 else "memory.max")).write_text(str(limit))
+        (folder / files[0 if v1 else 1]).write_text(str(limit))
     except OSError as e:
         with contextlib.suppress(OSError):
             folder.rmdir()
-        yield f"no control group with a memory limit may be made here: {e}"
+        yield f"no control group with a limit of {controller} may be made here: {e}"
         return
     try:
         yield folder
     finally:
         remove_when_left(folder)
+
+
+def limited_memory(number, limit):
+    """The same, for so many bytes."""
+    return limited("memory", ("memory.limit_in_bytes", "memory.max"), number, limit)

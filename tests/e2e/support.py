@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -19,6 +20,8 @@ import unittest
 
 EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
 PYTHON = "/usr/bin/python3"
+AS_ROOT = os.geteuid() == 0
+SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
 DEADLINE = int(os.environ.get("RIGHTSIZE_DEADLINE", "60"))  # more where the processor is emulated (tests/vm)
 PROMETHEUS_2_ACCEPT = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
@@ -266,6 +269,50 @@ class Case(unittest.TestCase):
     def assert_close(self, value, expected, relative, absolute, what):
         allowed = abs(expected) * relative + absolute
         self.assertLessEqual(abs(value - expected), allowed, f"{what}: {value} instead of {expected}")
+
+
+class Machine(Case):
+    """The same, also as somebody else, and with what the program takes."""
+
+    def place_of(self, identity):
+        """A folder for the history of somebody, and in it the program, which they may not read elsewhere."""
+        theirs = self.folder / "theirs"
+        theirs.mkdir()
+        if identity:
+            self.folder.chmod(0o755)
+            os.chown(theirs, SOMEBODY, SOMEBODY)
+        self.history = str(theirs / "history.db")
+        program = theirs / "program"
+        program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
+        program.chmod(0o755)
+        return program
+
+    @property
+    def somebody(self):
+        return {"user": SOMEBODY, "group": SOMEBODY, "extra_groups": []} if AS_ROOT else {}
+
+    @staticmethod
+    def resident_peak(pid):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
+
+    @staticmethod
+    def scrape_seconds(scrape, times=10):
+        def one():
+            begin = time.monotonic()
+            scrape()
+            return time.monotonic() - begin
+        return statistics.median(one() for _ in range(times))
+
+    def assert_fast(self, scrape, usual):
+        """As tests/faults/README.md says what that is."""
+        self.assertLess(self.scrape_seconds(scrape), 20 * usual + 0.1)
+
+    def assert_ends_at_once(self, process):
+        """With 0, and without waiting for anything: a quarter of a second on a busy machine."""
+        begin = time.monotonic()
+        self.assertEqual(process.stop(), 0, process.log)
+        self.assertLess(time.monotonic() - begin, 3)
 
 
 def children_of(pid):

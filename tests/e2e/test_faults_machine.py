@@ -1,154 +1,21 @@
-"""A machine that is out of processes or memory, hides, or has a dead network."""
-import base64
+"""A machine that has very many processes, hides some, counts in another way, or has a dead network."""
 import contextlib
-import http.client
 import json
 import os
 import pathlib
 import re
 import resource
-import signal
 import socket
-import statistics
 import subprocess
 import threading
 import time
 import unittest
 
-from support import DEADLINE, EXPORTER, PYTHON, STEADY, Case, main, python_job, samples, wait_until
+from support import AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Machine, main, wait_until
 
-AS_ROOT = os.geteuid() == 0
-SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
 # As many as asked for by name (tests/faults/run.sh).
 THREADS = int(os.environ.get("RIGHTSIZE_FAULT_THREADS", "2000"))
 GENERATIONS = int(os.environ.get("RIGHTSIZE_FAULT_GENERATIONS", "400"))
-
-
-class Machine(Case):
-    def place_of(self, identity):
-        """A folder for the history of somebody, and in it the program, which they may not read elsewhere."""
-        theirs = self.folder / "theirs"
-        theirs.mkdir()
-        if identity:
-            self.folder.chmod(0o755)
-            os.chown(theirs, SOMEBODY, SOMEBODY)
-        self.history = str(theirs / "history.db")
-        program = theirs / "program"
-        program.write_bytes(pathlib.Path(EXPORTER).read_bytes())
-        program.chmod(0o755)
-        return program
-
-    def serve_as(self, identity, *flags, prefix=(), **options):
-        """A server as somebody else, in a folder of its own that is theirs."""
-        program = self.place_of(identity)
-        server = self.start_program([*prefix, program, "serve", "--web.listen-address=127.0.0.1:0", *flags,
-                                     *(() if "--jobs.recognise" in flags else ("--no-jobs.recognise",)),
-                                     f"--history.path={self.history}", "--sample.interval=100ms"], **identity, **options)
-        server.wait_address()
-        return server
-
-    @property
-    def somebody(self):
-        return {"user": SOMEBODY, "group": SOMEBODY, "extra_groups": []} if AS_ROOT else {}
-
-    @staticmethod
-    def resident_peak(pid):
-        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
-
-    @staticmethod
-    def scrape_seconds(scrape, times=10):
-        def one():
-            begin = time.monotonic()
-            scrape()
-            return time.monotonic() - begin
-        return statistics.median(one() for _ in range(times))
-
-    def assert_fast(self, scrape, usual):
-        """As tests/faults/README.md says what that is."""
-        self.assertLess(self.scrape_seconds(scrape), 20 * usual + 0.1)
-
-    def assert_ends_at_once(self, process):
-        """With 0, and without waiting for anything: a quarter of a second on a busy machine."""
-        begin = time.monotonic()
-        self.assertEqual(process.stop(), 0, process.log)
-        self.assertLess(time.monotonic() - begin, 3)
-
-
-class Limits(Machine):
-    QUESTIONS = ("/", "/metrics", "/-/healthy", "/-/ready", "/jobs", "/runs?job_name=job", "/recommend?job_name=job",
-                 "/stats?job_name=job", "/servers", "/overview", "/server")
-
-    # The password is "pass".
-    USERS = "basic_auth_users:\n  ann: $2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW\n"
-
-    def without_threads(self, process):
-        # Without CAP_SYS_RESOURCE root may not do it to somebody else, but they may do it to themselves.
-        subprocess.run(["prlimit", f"--pid={process.pid}", "--nproc=0"], check=True, **self.somebody)
-
-    def test_going_on_needs_no_process_and_no_thread(self):
-        """pids.max reached, by a server and a wrapper, before there were users and anybody asked: passwords, streams and
-        scrapes are answered, jobs are found, and both end as usual."""
-        users = self.folder / "web.yml"
-        users.write_text("# Those who come later.\n")
-        self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.folder / "theirs" / "cache.db")
-        server = self.serve_as(self.somebody, "--jobs.recognise", f"--web.config.file={users}", "--catalogue.refresh",
-                               "--catalogue.url=http://127.0.0.1:9")
-        program = self.folder / "theirs" / "program"
-
-        def run(command, **options):
-            return self.start_program([program, "run", "--job-name=job", f"--history.path={self.history}",
-                                       "--sample.interval=100ms", "--", *command], **self.somebody, **options)
-        self.assertEqual(run(["true"]).wait(), 0)
-        wrapper = run(STEADY, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        wrapper.process.stdout.readline()
-        self.without_threads(server)
-        self.without_threads(wrapper)
-
-        def get(path, password="pass"):
-            return server.get(path, Authorization="Basic " + base64.b64encode(f"ann:{password}".encode()).decode())
-        self.assertEqual(server.get("/-/healthy").status, 200)
-        users.write_text(self.USERS)
-        wait_until(lambda: server.get("/-/healthy").status == 401, "the users")
-        self.assertEqual(get("/metrics", "past").status, 401)
-        self.assertEqual(get("/metrics").status, 200)
-        self.assertEqual({path: get(path).status for path in self.QUESTIONS}, dict.fromkeys(self.QUESTIONS, 200))
-
-        self.assertIn("start the thread", get("/servers").json["catalogue"]["problem"])
-
-        def value(name, **labels):
-            return samples(get("/metrics").text).get((name, frozenset(labels.items())))
-        looks = set()
-
-        def looked(times):
-            looks.add(value("rightsize_snapshot_timestamp_seconds"))
-            return len(looks) >= times
-        wait_until(lambda: looked(3), "two later looks")
-        self.assertIn(b"event: samples", self.first_event(server))
-        # One that begins now, which nobody announces.
-        found = subprocess.Popen([*python_job("import sys; sys.stdin.read()")], stdin=subprocess.PIPE, **self.somebody,
-                                 env={"RIGHTSIZE_JOB_NAME": "found"})
-        self.addCleanup(found.wait)
-        self.addCleanup(found.stdin.close)
-        wait_until(lambda: value("rightsize_job_active_runs", job_name="found") == 1, "the job that is found")
-        wrapper.process.stdin.close()
-        wrapper.process.stdin = None
-        self.assertEqual(wrapper.wait(), 0)
-        self.assertEqual([r["outcome"] for r in self.runs()], ["succeeded"] * 2)
-        server.send(signal.SIGTERM)
-        self.assertEqual(server.wait(), 0)
-
-    def first_event(self, server):
-        """Of the run that goes on."""
-        authorization = {"Authorization": "Basic YW5uOnBhc3M="}
-        run_id = next(r["run_id"] for r in self.runs() if r["outcome"] == "running")
-        with contextlib.closing(http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)) as connection:
-            connection.request("GET", f"/events?run={run_id}", headers=authorization)
-            response, read = connection.getresponse(), b""
-            self.assertEqual(response.status, 200, response.read() if response.status != 200 else "")
-            while b"\n\n" not in read:
-                read += response.read1()
-            return read
 
 
 class Processes(Machine):

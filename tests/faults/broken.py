@@ -178,11 +178,11 @@ ROWS = {
         "exporter/web_users.c", "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
         "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", STACK_SIZE, verify_forever, u, NULL))\n		return WEB_BUSY;\n"
         "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
-        "test_faults_machine.py:Limits.test_going_on_needs_no_process_and_no_thread"),
+        "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "a thread for each stream": (
         "exporter/live.c", "	struct live_stream *s = l->stop ? NULL : free_stream(l);",
         "	pthread_t more;\n	struct live_stream *s = l->stop || thread_start(&more, \"more\", STACK_SIZE, work, l, NULL) ? NULL : free_stream(l);",
-        "test_faults_machine.py:Limits.test_going_on_needs_no_process_and_no_thread"),
+        "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "passwords on the serving thread": (
         "exporter/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
         "	bool fits = password_fits(password, hash) && known_name;\n	pthread_mutex_unlock(&u->lock);",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Proves on a real kernel with cgroup v2 (memory, cpu, io, pids, PSI) what is read there: boots Debian's cloud kernel in
 # QEMU without hardware acceleration, with nothing in it but busybox and our programs, and runs prove.sh as its only
-# job, or tests/e2e/test_faults_memory.py. Its exit code is that of the job. Not part of CI: takes root, Debian 12 and two
-# to six minutes.
+# job, or tests/e2e/test_faults_memory.py and what is about a full control group of test_faults_limits.py. Its exit code is
+# that of the job. Not part of CI: takes root, Debian 12 and two to six minutes.
 #
 # Usage: tests/vm/run.sh [prove|memory]
 set -euo pipefail
@@ -54,7 +54,8 @@ if [ "${1:-prove}" = memory ]; then
 	cp -r deploy SECURITY.md "$root/"
 	cp exporter/allowance.h "$root/exporter/"
 	cat >"$root/prove.sh" <<-'END'
-		RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_memory.py 2>&1
+		RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_memory.py 2>&1 &&
+			RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_limits.py -k in_a_full_group 2>&1
 	END
 fi
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$vm/initrd"
