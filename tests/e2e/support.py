@@ -292,9 +292,12 @@ class Machine(Case):
         return {"user": SOMEBODY, "group": SOMEBODY, "extra_groups": []} if AS_ROOT else {}
 
     @staticmethod
-    def resident_peak(pid):
+    def resident(pid, which="VmRSS"):
         status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
+        return int(re.search(which + r":\s+(\d+) kB", status)[1]) << 10
+
+    def resident_peak(self, pid):
+        return self.resident(pid, "VmHWM")
 
     @staticmethod
     def scrape_seconds(scrape, times=10):

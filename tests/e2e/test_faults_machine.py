@@ -1,4 +1,5 @@
 """A machine that has very many processes, hides some, counts in another way, or has a dead network."""
+import collections
 import contextlib
 import json
 import os
@@ -11,33 +12,48 @@ import threading
 import time
 import unittest
 
-from support import AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Machine, main, wait_until
+from support import AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Machine, children_of, main, wait_until
 
 # As many as asked for by name (tests/faults/run.sh).
 THREADS = int(os.environ.get("RIGHTSIZE_FAULT_THREADS", "2000"))
 GENERATIONS = int(os.environ.get("RIGHTSIZE_FAULT_GENERATIONS", "400"))
+CHURN = int(os.environ.get("RIGHTSIZE_FAULT_CHURN", "200"))  # children a second
+CHURN_SECONDS = int(os.environ.get("RIGHTSIZE_FAULT_CHURN_SECONDS", "2"))
 
 
-class Processes(Machine):
-    def test_a_thousand_that_vanish_while_they_are_read_leave_their_time(self):
-        """All of them are alive at a look, and end during the next ones."""
-        children = 1000
-        wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], "wide", str(children)], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, flags=["--sample.interval=100ms", "--web.listen-address=127.0.0.1:0"])
+class Shaped(Machine):
+    """With jobs of tests/faults/shapes.c."""
+
+    def start_shape(self, shape, number, *flags, interval="100ms"):
+        wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], shape, str(number)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE,
+                                 flags=[f"--sample.interval={interval}", "--web.listen-address=127.0.0.1:0", *flags])
         wrapper.wait_address()
         if wrapper.process.stdout.readline() != b"ready\n":
             wrapper.process.stdin.close()
             wrapper.process.stdin = None
             self.assertEqual(wrapper.wait(), 77)
             self.skipTest("".join(wrapper.log))
+        return wrapper
+
+
+class Processes(Shaped):
+    def test_a_thousand_that_vanish_while_they_are_read_leave_their_time(self):
+        """All of them are alive at a look, and end during the next ones."""
+        children = 1000
+        wrapper = self.start_shape("wide", children)
         wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == children + 1, "all of them")
+        self.assertGreater(self.tell_and_check(wrapper), children * 0.002)
+
+    def tell_and_check(self, wrapper, check=lambda: None):
+        """The CPU seconds of a job that is told to come to its end: what it says of itself, and what is said of it."""
         wrapper.process.stdin.write(b".")
         wrapper.process.stdin.flush()
-        used = float(wrapper.process.stdout.readline())
-        self.assertGreater(used, children * 0.002)
+        used = float(next(line for line in wrapper.process.stdout if line != b"round\n"))
         wrapper.look_at_jobs()
         self.assertEqual(wrapper.job_value("rightsize_job_processes", "job"), 1)
         told = wrapper.job_value("rightsize_job_cpu_seconds_total", "job")
+        check()
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         self.assertEqual(wrapper.wait(), 0)
@@ -46,6 +62,50 @@ class Processes(Machine):
         self.assertFalse(wrapper.said("level=error"))
         for seconds in (told, run["cpu_seconds"]):
             self.assert_close(seconds, used, 0.02, 0.05, "CPU seconds of all")
+        return used
+
+    def open_files(self, pid, staying):
+        """How many of each name, without the history's, and those of processes that stay: they are open from some look on.
+        A server shows them to root alone."""
+        names = []
+        if not AS_ROOT:
+            return collections.Counter()
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                names.append(os.readlink(f"/proc/{pid}/fd/{number}").split("[")[0])
+        left_out = (self.history, *(f"/proc/{process}/" for process in staying))
+        return collections.Counter(name for name in names if not name.startswith(left_out))
+
+    def test_children_that_come_and_go_leave_their_time_and_nothing_else(self):
+        """So many a second, and a scrape after each second of them, of their wrapper and of a server that follows them."""
+        server = self.serve("--jobs.recognise", interval="100ms")
+        # A group of its own would tell what all of them used, whoever was seen.
+        wrapper = self.start_shape("churn", CHURN, "--no-run.cgroup")
+        exporters = (server, wrapper)
+        staying = [wrapper.pid, *(pid for pid, _ in children_of(wrapper.pid))]
+
+        def seen():
+            return [exporter.job_value("rightsize_job_processes", "job") for exporter in exporters]
+
+        wait_until(lambda: seen() == [1, 1], "the job")
+        before = [self.open_files(exporter.pid, staying) for exporter in exporters]
+        wrapper.process.stdin.write(b".")
+        wrapper.process.stdin.flush()
+        resident = []
+        for _ in range(CHURN_SECONDS):
+            self.assertEqual(wrapper.process.stdout.readline(), b"round\n")
+            self.assertNotIn(None, seen())
+            resident.append([self.resident(exporter.pid) for exporter in exporters])
+
+        def nothing_stays():
+            wait_until(lambda: seen() == [1, 1], "the end of the last of them")
+            for exporter, files in zip(exporters, before):
+                wait_until(lambda: not self.open_files(exporter.pid, staying) - files, f"{exporter.pid} to close what it opened")
+        used = self.tell_and_check(wrapper, nothing_stays)
+        self.assertGreater(used, CHURN * CHURN_SECONDS * 0.0005)
+        third = -(-CHURN_SECONDS // 3)
+        for first, last in zip(zip(*resident[:third]), zip(*resident[-third:])):
+            self.assertLess(max(last) - max(first), 2 << 20)
 
     def test_command_line_of_4_mb_delays_nobody(self):
         """Each argument may have 128 KiB, all of them a quarter of the stack's limit, and 6 MiB at most."""
@@ -117,7 +177,7 @@ class Processes(Machine):
         self.assertGreaterEqual(run["memory_peak_bytes"], 64 << 20)
 
 
-class Shapes(Machine):
+class Shapes(Shaped):
     """Jobs that are one process of very many threads, and a chain of very many generations (tests/faults/shapes.c). As many
     as there may be by name: tests/faults/run.sh."""
 
@@ -127,14 +187,7 @@ class Shapes(Machine):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def check(self, shape, number, processes):
-        wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], shape, str(number)], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, flags=["--web.listen-address=127.0.0.1:0"])
-        wrapper.wait_address()
-        if wrapper.process.stdout.readline() != b"ready\n":
-            wrapper.process.stdin.close()
-            wrapper.process.stdin = None
-            self.assertEqual(wrapper.wait(), 77)
-            self.skipTest("".join(wrapper.log))
+        wrapper = self.start_shape(shape, number, interval="1s")
         wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == processes, "all processes")
         wait_until(lambda: wrapper.job_value("rightsize_job_threads", "job") == number, "all threads")
         # The last thread, or the last of all generations, used 0.3 s.

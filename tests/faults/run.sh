@@ -1,8 +1,8 @@
 #!/bin/sh
 # The faults of tests/e2e/test_faults_*.py in their heavy form: 200 kills, 10,000 clients, 100,000 jobs, 10 M samples,
-# 10,000 generations, and as many threads as there may be.
+# 10,000 generations, as many threads as there may be, and 1,000 children a second for 20 seconds.
 #
-# Usage: tests/faults/run.sh [kills|clients|jobs|samples|generations|threads] [NUMBER]        all, without arguments; it needs the build tree build/e2e
+# Usage: tests/faults/run.sh [kills|clients|jobs|samples|generations|threads|churn] [NUMBER]        all, without arguments; it needs the build tree build/e2e
 set -eu
 cd "$(dirname "$(realpath "$0")")/../.."
 : "${RIGHTSIZE_EXPORTER:=$PWD/build/e2e/exporter/rightsize-exporter}"
@@ -38,6 +38,11 @@ threads() {
 		Shapes.test_process_of_many_threads
 }
 
+churn() {
+	RIGHTSIZE_FAULT_CHURN=${1:-1000} RIGHTSIZE_FAULT_CHURN_SECONDS=20 /usr/bin/python3 -B tests/e2e/test_faults_machine.py \
+		Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else
+}
+
 case ${1:-all} in
 all)
 	kills 200
@@ -46,8 +51,9 @@ all)
 	samples 10000000
 	generations 10000
 	threads ""
+	churn 1000
 	;;
-kills | clients | jobs | samples | generations | threads) "$@" ;;
+kills | clients | jobs | samples | generations | threads | churn) "$@" ;;
 *)
 	sed -n 's/^# Usage: /usage: /p' "$0" >&2
 	exit 2

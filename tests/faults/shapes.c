@@ -2,10 +2,13 @@
  * Jobs of an odd shape for the tests: "shapes threads N", one process with N threads, and "shapes deep N", N generations
  * of one process each. Says "ready" when all are there, works a little in the last of them, and ends when its standard
  * input does. "shapes wide N", N children, which work a little before and after a byte of input, and end: then it says how many
- * seconds of CPU time all of them and itself used, by getrusage(2). It needs nothing of the exporter.
+ * seconds of CPU time all of them and itself used, by getrusage(2). "shapes churn N", N children a second, a twentieth of them
+ * at a time, which work a little, are there for a moment, end and are waited for: says "round" after each N, also where that took
+ * longer than a second, and, after a byte of input, what "wide" says. It needs nothing of the exporter.
  */
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +18,8 @@
 
 #define WORK_NS       300000000L
 #define WORK_SHORT_NS 1000000L
+#define WORK_BRIEF_NS 500000L
+#define BATCHES       20 /* a second */
 
 /* Until its thread has used so much. */
 static void work(long ns)
@@ -26,11 +31,16 @@ static void work(long ns)
 	while (now.tv_sec == 0 && now.tv_nsec < ns);
 }
 
-static void until_told(void)
+static bool told_within(int ms)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	poll(&input, 1, -1);
+	return poll(&input, 1, ms) > 0;
+}
+
+static void until_told(void)
+{
+	told_within(-1);
 }
 
 static int ready(void)
@@ -109,6 +119,16 @@ static double cpu_seconds(int whose)
 	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
+static int all_waited_for(void)
+{
+	while (wait(NULL) > 0)
+		;
+	printf("%.6f\n", cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN));
+	fflush(stdout);
+	until_told();
+	return 0;
+}
+
 static int wide(long n)
 {
 	int there[2], go[2];
@@ -135,12 +155,70 @@ static int wide(long n)
 	fflush(stdout);
 	(void)!read(STDIN_FILENO, &byte, 1);
 	close(go[1]);
+	return all_waited_for();
+}
+
+static long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* They live until it is time for the next ones, or there is input. -1: there is no room for them. */
+static int batch(long n, long until)
+{
+	int go[2];
+	char byte;
+
+	if (pipe(go))
+		return -1;
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return -1;
+		if (pid == 0) {
+			close(go[1]);
+			work(WORK_BRIEF_NS);
+			(void)!read(go[0], &byte, 1);
+			_exit(0);
+		}
+	}
+	long left = until - milliseconds();
+	bool told = told_within(left > 0 ? (int)left : 0);
+
+	close(go[1]);
 	while (wait(NULL) > 0)
 		;
-	printf("%.6f\n", cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN));
+	close(go[0]);
+	return told;
+}
+
+static int churn(long n)
+{
+	char byte;
+
+	puts("ready");
 	fflush(stdout);
-	until_told();
-	return 0;
+	(void)!read(STDIN_FILENO, &byte, 1);
+	for (long i = 1, due = milliseconds();; i++) {
+		int told = batch(n / BATCHES, due += 1000 / BATCHES);
+
+		if (told < 0) {
+			fprintf(stderr, "no more children\n");
+			return 1;
+		}
+		if (told)
+			break;
+		if (i % BATCHES == 0) {
+			puts("round");
+			fflush(stdout);
+		}
+	}
+	(void)!read(STDIN_FILENO, &byte, 1);
+	return all_waited_for();
 }
 
 int main(int argc, char **argv)
@@ -155,6 +233,8 @@ int main(int argc, char **argv)
 		return deep(n);
 	if (n > 0 && n < 1000000 && strcmp(argv[1], "wide") == 0)
 		return wide(n);
-	fputs("usage: shapes threads|deep|wide NUMBER\n", stderr);
+	if (n > 0 && n < 1000000 && strcmp(argv[1], "churn") == 0)
+		return churn(n);
+	fputs("usage: shapes threads|deep|wide|churn NUMBER\n", stderr);
 	return 2;
 }
