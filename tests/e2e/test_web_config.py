@@ -6,6 +6,7 @@ fare the same. Certificates are made by openssl when the test begins.
 import base64
 import concurrent.futures
 import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -45,6 +46,46 @@ def certificate(folder, name, sans, key=("rsa:2048",)):
         ["openssl", "req", "-x509", *newkey, "-nodes", "-keyout", folder / f"{name}.key", "-out",
          folder / f"{name}.crt", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={sans}"],
         check=True, capture_output=True)
+
+
+def speak_only(context, version):
+    """OpenSSL speaks versions before 1.2 only at a level of no security, as they sign with SHA-1."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+        context.maximum_version = version
+        context.minimum_version = version
+    if version < ssl.TLSVersion.TLSv1_2:
+        context.set_ciphers("ALL:@SECLEVEL=0")
+
+
+def openssl_speaks(version, pair):
+    """With itself, in memory."""
+    client, server = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    client.load_verify_locations(f"{pair}.crt")
+    server.load_cert_chain(f"{pair}.crt", f"{pair}.key")
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        for context in (client, server):
+            speak_only(context, version)
+        ends = [client.wrap_bio(back, there, server_hostname="localhost"), server.wrap_bio(there, back, server_side=True)]
+        for end in ends * 3:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+    except (ssl.SSLError, ValueError):
+        return False
+    return ends[0].version() is not None
+
+
+def gnutls_speaks(version):
+    """As far as this system's settings allow it."""
+    gnutls = ctypes.CDLL("libgnutls.so.30")
+    priorities, list_of = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_uint)()
+    if gnutls.gnutls_priority_init(ctypes.byref(priorities), f"NORMAL:-VERS-ALL:+VERS-TLS{version}".encode(), None) < 0:
+        return False
+    number = gnutls.gnutls_priority_protocol_list(priorities, ctypes.byref(list_of))
+    gnutls.gnutls_priority_deinit(priorities)
+    return number == 1
 
 
 class WebConfig(Case):
@@ -95,11 +136,13 @@ class WebConfig(Case):
             context.set_ciphers(settings["older"])  # of TLS 1.3 as well it offers all
         if "curve" in settings:
             context.set_ecdh_curve(settings["curve"])
+        if "version" in settings:
+            speak_only(context, settings["version"])
         with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
                                                             timeout=DEADLINE)) as connection:
             connection.request("GET", "/-/healthy", headers=headers or {})
-            cipher, protocol, _ = connection.sock.cipher()
-            return connection.getresponse().status, cipher, protocol
+            spoken = connection.sock.cipher()[0], connection.sock.version()
+            return connection.getresponse().status, *spoken
 
     PAIR = "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
 
@@ -131,6 +174,7 @@ class WebConfig(Case):
                  {"ciphers": f"{openssl256}:{openssl128}"}, openssl128),
                 ("client's order", self.PAIR + suites.format(f"{gcm128}, {gcm256}") +
                  "  prefer_server_cipher_suites: false\n", {"ciphers": f"{openssl256}:{openssl128}"}, openssl256),
+                ("HTTP/2, which is not spoken", self.PAIR + "http_server_config:\n  http2: true\n", {}, "TLSv1.3"),
                 ("without HTTP/2", self.PAIR + suites.format(gcm256) + "http_server_config:\n  http2: false\n", {},
                  openssl256),
                 ("all curves", self.PAIR + "  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]\n", {}, "TLSv1.3"),
@@ -139,12 +183,15 @@ class WebConfig(Case):
                 ("no common curve", self.PAIR + "  min_version: TLS13\n  curve_preferences: [CurveP521]\n",
                  {"curve": "secp384r1"}, None),
                 ("too old", self.PAIR + "  min_version: TLS13\n", {"ciphers": openssl128}, None),
+                ("as new as may be", self.PAIR + "  max_version: TLS12\n", {}, "TLSv1.2"),
+                ("too new", self.PAIR + "  max_version: TLS12\n", {"version": ssl.TLSVersion.TLSv1_3}, None),
                 ("any certificate", self.PAIR + client.format("RequireAnyClientCert"), {"cert": "stranger"}, "TLSv1.3"),
                 ("any, but none", self.PAIR + client.format("RequireAnyClientCert"), {}, None),
                 ("asked for, but none", self.PAIR + client.format("RequestClientCert"), {}, "TLSv1.3"),
                 ("verified", self.PAIR + verify, {"cert": "client"}, "TLSv1.3"),
                 ("verified, but none", self.PAIR + verify, {}, None),
                 ("verified, but a stranger", self.PAIR + verify, {"cert": "stranger"}, None),
+                ("if given, a valid one", self.PAIR + client.format("VerifyClientCertIfGiven") + ca, {"cert": "client"}, "TLSv1.3"),
                 ("if given, none", self.PAIR + client.format("VerifyClientCertIfGiven") + ca, {}, "TLSv1.3"),
                 ("if given, a stranger", self.PAIR + client.format("VerifyClientCertIfGiven") + ca,
                  {"cert": "stranger"}, None),
@@ -173,6 +220,21 @@ class WebConfig(Case):
                     self.assertEqual(status, 200)
                     self.assertIn(expected, (cipher, protocol))
                 server.stop()
+
+    def test_old_tls_clients_get_in_where_the_file_says_so_and_nowhere_else(self):
+        for version, number, name in ((ssl.TLSVersion.TLSv1, "1.0", "TLSv1"), (ssl.TLSVersion.TLSv1_1, "1.1", "TLSv1.1")):
+            with self.subTest(name):
+                if not openssl_speaks(version, self.folder / "server"):
+                    self.skipTest(f"OpenSSL, which asks here, speaks no TLS {number}")
+                if not gnutls_speaks(number):
+                    self.skipTest(f"this system's GnuTLS speaks no TLS {number}")
+                allowed = self.serve_with(self.PAIR + "  min_version: TLS10\n")
+                status, _, protocol = self.tls(allowed, version=version)
+                self.assertEqual((status, protocol), (200, name))
+                self.assertEqual(self.tls(allowed)[2], "TLSv1.3")
+                for text in ("", "  min_version: TLS12\n"):
+                    with self.assertRaises((ssl.SSLError, ConnectionError)):
+                        self.tls(self.serve_with(self.PAIR + text), version=version)
 
     def test_plain_and_tls_do_not_mix(self):
         server = self.serve_with(self.PAIR)
