@@ -100,6 +100,12 @@ ROWS = {
     "who may be counted twice is not asked for": (
         "collectors/process_tree_dead.c", "(parent > i || b->read[parent] || b->doubted[parent])", "parent > i",
         "unit:process_tree_property"),
+    "who was waited for is counted for itself, too": (
+        "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part(", "	return b->asked[i] ? 1 + 0 * kept_part(",
+        "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
+    "who has gone is counted at each look": (
+        "collectors/lineage.c", "	lineage_remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
+        "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "in any number of runs": (
         "collectors/run_members.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
         "unit:jobs_nested"),
@@ -148,6 +154,18 @@ ROWS = {
         "exporter/site_change.c", "	if (is_from_elsewhere(r))", "	if (is_from_elsewhere(r) && !r)", "unit:site_change"),
     "half a token is one": (
         "exporter/token.c", "	unsigned found = n != len;", "	unsigned found = n > len;", "unit:token"),
+    "any certificate that is given": (
+        "exporter/web_tls.c", "c->client_auth >= CLIENT_AUTH_VERIFY_IF_GIVEN &&", "c->client_auth > CLIENT_AUTH_VERIFY_IF_GIVEN &&",
+        "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
+    "a certificate that may be given is not looked at": (
+        "exporter/web_tls.c", "[CLIENT_AUTH_VERIFY_IF_GIVEN] = GNUTLS_CERT_REQUEST", "[CLIENT_AUTH_VERIFY_IF_GIVEN] = GNUTLS_CERT_REQUIRE",
+        "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
+    "versions of TLS end at the newest": (
+        "exporter/web_config.c", "v = c->max_version + 1;", "v = 4;",
+        "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
+    "versions of TLS begin at the oldest": (
+        "exporter/web_config.c", "v-- > c->min_version;", "v-- > 0;",
+        "test_web_config.py:WebConfig.test_old_tls_clients_get_in_where_the_file_says_so_and_nowhere_else"),
     "a file that is being written is read": (
         "exporter/web.c", "age < SETTLE_SECONDS * NS_PER_S &&", "age < 0 &&",
         "test_web_config.py:WebConfig.test_a_file_that_is_being_written_opens_no_door"),
@@ -183,6 +201,9 @@ ROWS = {
         "exporter/live.c", "	struct live_stream *s = l->stop ? NULL : free_stream(l);",
         "	pthread_t more;\n	struct live_stream *s = l->stop || thread_start(&more, \"more\", STACK_SIZE, work, l, NULL) ? NULL : free_stream(l);",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
+    "no end without a thread to watch it": (
+        "exporter/leave.c", "	leave_free(l);\n	return NULL;", "	leave_free(l);\n	_exit(1);",
+        "test_faults_limits.py:Limits.test_in_a_full_group_of_root"),
     "passwords on the serving thread": (
         "exporter/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
         "	bool fits = password_fits(password, hash) && known_name;\n	pthread_mutex_unlock(&u->lock);",
