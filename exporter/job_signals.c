@@ -1,7 +1,9 @@
 /* Signals on their way to the job. */
 #include "exporter/job_signals.h"
 
+#include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +16,12 @@ static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, S
 static sigset_t original_mask;
 static sigset_t early; /* came before there was a job to have them */
 static bool is_early;  /* there are some */
+
+/* What alarm(2) and setitimer(2) left running outlives execve(2), but no fork(2). */
+static struct {
+	struct itimerval real, user, cpu;
+	bool are_stopped;
+} timers;
 
 /*
  * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
@@ -60,6 +68,23 @@ static void let_stop(void)
 	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 }
 
+static void stop_timers(void)
+{
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, &timers.real);
+	setitimer(ITIMER_VIRTUAL, &(struct itimerval){0}, &timers.user);
+	setitimer(ITIMER_PROF, &(struct itimerval){0}, &timers.cpu);
+	timers.are_stopped = true;
+}
+
+static void go_on_with_timers(void)
+{
+	if (!timers.are_stopped)
+		return;
+	setitimer(ITIMER_REAL, &timers.real, NULL);
+	setitimer(ITIMER_VIRTUAL, &timers.user, NULL);
+	setitimer(ITIMER_PROF, &timers.cpu, NULL);
+}
+
 void job_signals_take_early(void)
 {
 	/* Of children, of which there may be some already, we are told ourselves. */
@@ -68,6 +93,8 @@ void job_signals_take_early(void)
 	int n;
 
 	let_stop();
+	/* First: what one tells before is among those that come early. */
+	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		sigdelset(&set, ours[i]);
@@ -88,18 +115,8 @@ void job_signals_restore(void)
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)
 		if (sigismember(&early, n) == 1)
 			kill(getpid(), n);
+	go_on_with_timers();
 	pthread_sigmask(SIG_SETMASK, &original_mask, NULL);
-}
-
-/*
- * A terminal tells all of its foreground group, and so the job too; but that it was hung up, it tells the leader of the
- * session alone (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
- */
-bool job_signals_reach(const siginfo_t *info)
-{
-	bool hangup = info->si_signo == SIGHUP || info->si_signo == SIGCONT;
-
-	return info->si_code > 0 && !(hangup && getsid(0) == getpid());
 }
 
 void job_signals_stop(void)

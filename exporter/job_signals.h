@@ -6,7 +6,6 @@
 #define EXPORTER_JOB_SIGNALS_H
 
 #include <signal.h>
-#include <stdbool.h>
 
 /* Before threads start. What comes from then on waits, until it is taken or job_signals_restore. */
 void job_signals_block(void);
@@ -16,7 +15,7 @@ void job_signals_fill(sigset_t *ret);
 
 /*
  * Right before the job's process is made. What came until now would have been the job's, had it not waited for us: it is
- * taken from here, and is the job's with job_signals_restore. A stop is no such thing: it stops us at once, as it would
+ * taken from here, and is the job's with job_signals_restore, as are timers that run. A stop is no such thing: it stops us at once, as it would
  * stop any other program.
  */
 void job_signals_take_early(void);
@@ -27,9 +26,6 @@ void job_signals_take_early(void);
  * signal-safety(7) allows.
  */
 void job_signals_restore(void);
-
-/* Has the job had it as well? */
-bool job_signals_reach(const siginfo_t *info);
 
 /* Stops us as SIGTSTP would stop any other program: not where it is ignored, nor in a group that nobody would wake. */
 void job_signals_stop(void);

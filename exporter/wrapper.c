@@ -15,8 +15,10 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "exporter/fork_losses.h"
 #include "exporter/historian.h"
 #include "exporter/inherited.h"
+#include "exporter/job_route.h"
 #include "exporter/job_signals.h"
 #include "exporter/leave.h"
 #include "exporter/log.h"
@@ -33,10 +35,14 @@
 #define FLUSH_SECONDS       10
 
 static struct inherited inherited;
+static struct fork_losses losses;
+static pid_t caller;
 
 void wrapper_block_signals(void)
 {
+	caller = getppid();
 	inherited_read(&inherited);
+	fork_losses_read(&losses);
 	job_signals_block();
 }
 
@@ -60,9 +66,8 @@ struct job {
 	struct cpu_times forked;
 	/* What was waited for before: a shell that became this program leaves us the times of its children. */
 	struct rusage waited_before;
-	bool peak_seen;  /* the sampler saw the job's memory itself */
-	bool killed;     /* a process of it ended by SIGKILL */
-	bool is_to_stop; /* we were asked to, and do when it has */
+	bool peak_seen; /* the sampler saw the job's memory itself */
+	bool killed;    /* a process of it ended by SIGKILL */
 	char run_id[RUN_ID_MAX];
 	bool followed;
 	bool unanswered; /* by the sampler, which may come to use the accounts */
@@ -135,6 +140,7 @@ static _Noreturn void report_and_become(const struct job *job, char *const comma
 	r.rss = max_rss(&used);
 	r.cpu = cpu_times(&used);
 	inherited_keep_only(&inherited);
+	fork_losses_make_good(&losses);
 	bool told = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
@@ -304,29 +310,9 @@ static void on_child(struct app *app, struct job *job)
 		;
 }
 
-/* A job that does something else instead keeps the terminal, and us with it. */
-static void stop_with_job(struct job *job)
-{
-	siginfo_t info = {0};
-
-	if (!job->is_to_stop || waitid(P_PID, (id_t)job->pid, &info, WSTOPPED | WNOHANG) < 0 ||
-		info.si_pid != job->pid)
-		return;
-	job->is_to_stop = false;
-	job_signals_stop();
-}
-
-static void forward(struct job *job, const siginfo_t *info)
-{
-	if (!job_signals_reach(info))
-		kill(job->pid, info->si_signo);
-	if (info->si_signo == SIGTSTP || info->si_signo == SIGCONT)
-		job->is_to_stop = info->si_signo == SIGTSTP;
-	stop_with_job(job);
-}
-
 static void wait_for_end(struct app *app, struct job *job)
 {
+	struct job_route route = {.job = job->pid, .caller = caller, .inherited = &inherited};
 	sigset_t set;
 
 	job_signals_fill(&set);
@@ -338,13 +324,14 @@ static void wait_for_end(struct app *app, struct job *job)
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
 		if (info.si_signo != SIGCHLD) {
-			forward(job, &info);
+			job_route_signal(&route, &info);
 			continue;
 		}
 		on_child(app, job);
 		if (!job->ended)
-			stop_with_job(job);
+			job_route_stop(&route);
 	}
+	job_route_end(&route);
 }
 
 /*
