@@ -70,6 +70,45 @@ ROWS = {
     "what comes before the job is nobody's": (
         "exporter/job_signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
         "test_wrapper.py:Signals.test_what_comes_before_the_job_was_started_is_not_lost"),
+    "a terminal's signals are taken for had": (
+        "exporter/job_route.c", "	return -r->job;\n}", "	return 0;\n}",
+        "test_wrapper_signals.py:OfTheTerminal.test_end_a_job_that_makes_a_group_of_its_own"),
+    "a terminal's signals are for groups that left it": (
+        "exporter/job_route.c", "	return getpgrp() == getpid() && ", "	return ",
+        "test_wrapper_signals.py:OfTheTerminal.test_do_not_reach_a_group_that_left_the_terminal_s"),
+    "who nobody would wake is stopped": (
+        "exporter/job_route.c", "	return getsid(parent) == getsid(0) && ", "	return getsid(parent) || ",
+        "test_wrapper_signals.py:OfTheTerminal.test_reach_all_of_a_group_that_the_job_makes"),
+    "the kernel's signals are nobody's": (
+        "exporter/job_route.c", "code > 0 && number == SIGXCPU", "code > 0",
+        "test_wrapper_signals.py:OfTheKernel"),
+    "what the job sends comes back to it": (
+        "exporter/job_route.c", "is_of_job(r, info->si_pid))", "is_of_job(r, 0))",
+        "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
+    "what only the job itself sends is the job's": (
+        "exporter/job_route.c", "		pid = (pid_t)field[STAT_PARENT];", "		return false;",
+        "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
+    "a signal to the group is the caller's once more": (
+        "exporter/job_route.c", "info->si_signo != SIGTERM && !is_of_groups", "info->si_signo > 0 || !is_of_groups",
+        "test_wrapper_signals.py:OfTheJob.test_to_its_group_come_once"),
+    "a signal to the caller is the group's": (
+        "exporter/job_route.c", "!survived(field, info->si_signo)", "!survived(field, 0)",
+        "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
+    "what comes with the job's end is lost": (
+        "exporter/wrapper.c", "	job_route_end(&route);", "	(void)job_route_end;",
+        "test_wrapper_signals.py:OfTheJob.test_right_before_its_end_reach_the_caller"),
+    "what a signal carries is lost": (
+        "exporter/job_route.c", "	if (to > 0 && info->si_code < 0 &&", "	if (to == 0 && info->si_code < 0 &&",
+        "test_wrapper_signals.py:Queued"),
+    "timers end with the caller": (
+        "exporter/job_signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
+        "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
+    "the job outlives its caller": (
+        "exporter/fork_losses.c", "	if (!l->death_signal)", "	if (l->parent)",
+        "test_wrapper_signals.py:KeptByExecve.test_is_the_death_that_the_caller_asked_for"),
+    "a priority ends with the caller": (
+        "exporter/fork_losses.c", "	if (l->schedule.size)", "	if (!l->parent)",
+        "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
         "exporter/leave.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
