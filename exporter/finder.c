@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/number.h"
 #include "collectors/jobs.h"
 #include "collectors/process.h"
 #include "exporter/found_count.h"
@@ -123,6 +124,17 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
+/* The real one: with the rights of a set-user-ID program nobody's names are another's. */
+static uint64_t user_of(const struct host *h, pid_t pid)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	ssize_t n = tree_head(h->proc, path, text, sizeof text);
+
+	return number_find(SCAN(text, n > 0 ? n : 0), "Uid");
+}
+
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named *take,
 	struct err *e)
 {
@@ -133,7 +145,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	root_at(f, pid, start_ticks, n);
 	if (n->earlier && n->earlier->recorded_elsewhere)
 		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
-	if (!job_names_admit(&f->names, n->is.job_name, f->host->now.mono)) {
+	if (!job_names_admit(&f->names, n->is.job_name, user_of(f->host, pid), f->host->now.mono)) {
 		found_count(FOUND_TOO_MANY_JOBS, 1);
 		return err_set(e, -EDQUOT,
 			"there are %zu different jobs already; --jobs.max lets in more, but a name "
@@ -153,6 +165,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
 	n->open = code == 0;
+	if (!n->open)
+		job_names_ended(&f->names, n->is.job_name);
 	if (n->open && n->earlier)
 		earlier_continue(f->earlier, n->earlier);
 	found_count(FOUND_NOT_FOLLOWED, code && code != -ESRCH);

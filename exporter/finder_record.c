@@ -109,6 +109,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 	finish.server = server_now(f);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
+	job_names_ended(&f->names, n->is.job_name);
 	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,
 		"outcome", outcome_name(finish.outcome), NULL);
 }

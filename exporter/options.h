@@ -114,7 +114,7 @@ X(TEXT, security_user, "security.user", NULL, 0, 0, COMMAND_SERVE, "USER", \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes") \
 X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
-  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day") \
+  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day, or a user who has fewer of the places gets one from the user who has most") \
 X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
   "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
 X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \

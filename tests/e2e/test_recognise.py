@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import unittest
 import uuid
 
 from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
@@ -410,6 +411,27 @@ rules:
         self.assertIn("--jobs.max", answer.json["error"]["message"])
         refused = server.metrics()[("rightsize_job_search_problems_total", frozenset({("problem", "too_many_jobs")}))]
         self.assertGreaterEqual(refused, 2)
+
+    @unittest.skipIf(os.geteuid() != 0, "starts a process of another user")
+    def test_names_of_one_user_without_a_run_make_room_for_those_of_another(self):
+        # Announced: whatever else this machine runs takes no places.
+        server = self.serve("--jobs.max=3", "--web.allow-changes")
+
+        def announce(name, process):
+            body = json.dumps({"pid": process.pid, "job_name": f"{self.mark}/{name}"})
+            return server.get("/jobs", "POST", body, Content_Type="application/json").status
+
+        theirs = self.begin({}, user=65534, group=65534, extra_groups=[])
+        self.assertEqual([announce(f"evil{i}", theirs) for i in range(5)], [201, 201, 201, 503, 503])
+        self.end(theirs)
+        for i in range(3):
+            self.ended(server, f"{self.mark}/evil{i}")
+        again = self.begin({}, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(announce("evil3", again), 503)
+        self.assertEqual(announce("payroll", self.begin({})), 201)
+        self.found(server, f"{self.mark}/payroll")
+        # What gave its place away loses nothing but that: it has that of another of them.
+        self.assertEqual(announce("evil0", again), 201)
 
     def test_nothing_is_found_when_it_is_switched_off(self):
         server = self.serve()

@@ -20,6 +20,13 @@ TRIES = 3
 
 # name: (file, what stands there, what is put there, test: unit:NAME of build/check, or FILE[:NAME] of tests/e2e)
 ROWS = {
+    "one user's names keep out all others'": (
+        "exporter/job_names.c", "	return most && most->held > places_of(j, user) + 1 ? most : NULL;", "	return most && !j->max ? most : NULL;",
+        "test_recognise.py:Recognise.test_names_of_one_user_without_a_run_make_room_for_those_of_another"),
+    "a job is lost with its place": (
+        "exporter/job_names.c", "	if (own)\n		return own;", "	if (own && !j->max)\n		return own;", "unit:job_names"),
+    "places go to and fro": (
+        "exporter/job_names.c", "places_of(j, user) + 1 ?", "places_of(j, user) ?", "unit:job_names"),
     "a commit every fourth time": (
         "exporter/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
         "	return now >= h->paused_until && (h->ring.n > 3 || now >= h->upkeep_at);",

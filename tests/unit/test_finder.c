@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/finder.h"
 #include "exporter/found_count.h"
+#include "exporter/historian.h"
 #include "exporter/identity.h"
 #include "exporter/job_rules.h"
 #include "tests/support/jobs_world.h"
@@ -296,6 +297,73 @@ static void more_jobs_than_allowed_are_refused_and_counted(void **state)
 	unsetenv("POD_NAME");
 }
 
+/* A process of this user that names its job. */
+static void names_itself(struct fixture *f, int pid, const char *job_name, unsigned user)
+{
+	char path[64], text[200];
+
+	process(f, pid, 0, "train", NULL);
+	snprintf(path, sizeof path, "%d/environ", pid);
+	int n = snprintf(text, sizeof text, "RIGHTSIZE_JOB_NAME=%s", job_name);
+
+	memory_tree_file(f->w->proc, path, text, (size_t)n + 1);
+	snprintf(path, sizeof path, "%d/status", pid);
+	/* Set-user-ID root: the real one counts. */
+	snprintf(text, sizeof text, "Name:\ttrain\nUid:\t%u\t0\t0\t0\n", user);
+	memory_tree_text(f->w->proc, path, text);
+}
+
+/* Looks, records what began and ended, and forgets the ends. */
+static void look_and_record(struct fixture *f)
+{
+	look_for_runs(f);
+	finder_settle(f->finder, &f->w->host, &f->w->snapshot);
+	jobs_drop_ended(f->w->host.jobs, &f->w->host, UINT64_MAX, 0);
+}
+
+static void start_recording(struct fixture *f)
+{
+	const struct historian_config c = {
+		.path = ":memory:", .columns = &f->app.columns, .alive = process_alive};
+
+	history_setup();
+	assert_int_equal(historian_start(&f->app.historian, &c, NULL), 0);
+}
+
+static void one_user_with_many_names_keeps_nobody_else_s_job_out(void **state)
+{
+	char name[32];
+
+	(void)state;
+	struct fixture *f = begin((struct options){.jobs_recognise = true});
+
+	start_recording(f);
+	f->options.jobs_max = 3;
+	finder_free(f->finder);
+	f->finder = finder_new(&f->app, f->fold);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof name, "evil%d", i);
+		names_itself(f, 20 + i, name, 1000);
+	}
+	uint64_t refused = found_counted(FOUND_TOO_MANY_JOBS);
+
+	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
+	assert_int_equal(found_counted(FOUND_TOO_MANY_JOBS), refused + 2);
+	look_and_record(f);
+	/* While runs of them go on there is no room. */
+	names_itself(f, 30, "payroll", 0);
+	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
+	for (int i = 0; i < 5; i++)
+		gone(f->w, 20 + i);
+	gone(f->w, 30);
+	look_and_record(f);
+	names_itself(f, 40, "payroll", 0);
+	names_itself(f, 41, "evil9", 1000);
+	assert_string_equal(look_for_runs(f), "payroll ");
+	historian_stop(f->app.historian);
+	end(f);
+}
+
 static void rules_of_the_site_win_over_the_pod(void **state)
 {
 	static const char text[] = "rules:\n- command_line: 'worker'\n  ignore: true\n"
@@ -351,6 +419,7 @@ int main(void)
 		cmocka_unit_test(workers_at_the_same_task_have_runs_of_their_own),
 		cmocka_unit_test(pod_without_a_name_is_no_job),
 		cmocka_unit_test(more_jobs_than_allowed_are_refused_and_counted),
+		cmocka_unit_test(one_user_with_many_names_keeps_nobody_else_s_job_out),
 		cmocka_unit_test(rules_of_the_site_win_over_the_pod),
 		cmocka_unit_test(run_is_announced_once_and_a_process_that_is_gone_is_an_error),
 	};

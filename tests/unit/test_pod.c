@@ -1,4 +1,4 @@
-/* exporter/pod, job_names: what a pod is called, and how many jobs there may be. */
+/* exporter/pod: what a pod is called. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/job_names.h"
 #include "exporter/pod.h"
 
 static void files_of_the_downward_api_are_read(void **state)
@@ -143,24 +142,6 @@ static void folder_that_tells_nothing_is_named(void **state)
 	assert_int_equal(pod_info_check(folder, &e), -ENOENT);
 }
 
-static void only_so_many_jobs_are_let_in(void **state)
-{
-	struct job_names j = {.max = 2};
-	struct mono now = {NS_PER_S}, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
-
-	(void)state;
-	assert_true(job_names_admit(&j, "a", now));
-	assert_true(job_names_admit(&j, "b", (struct mono){now.ns + 1}));
-	assert_false(job_names_admit(&j, "c", now));
-	assert_true(job_names_admit(&j, "a", now));
-	/* One that is used goes on; one that had no run for a day makes room. */
-	assert_true(job_names_admit(&j, "b", next_day));
-	assert_true(job_names_admit(&j, "c", next_day));
-	assert_true(job_names_admit(&j, "b", next_day));
-	assert_false(job_names_admit(&j, "a", next_day));
-	job_names_done(&j);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,7 +149,6 @@ int main(void)
 		cmocka_unit_test(name_with_a_nul_is_left_out),
 		cmocka_unit_test(pod_is_called_by_what_tells_most),
 		cmocka_unit_test(folder_that_tells_nothing_is_named),
-		cmocka_unit_test(only_so_many_jobs_are_let_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

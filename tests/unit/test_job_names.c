@@ -1,0 +1,210 @@
+/* exporter/job_names: how many jobs there may be, and that one user's names leave room for those of others. */
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exporter/job_names.h"
+
+#define MALLORY 1000
+#define ROOT    0
+#define OTHER   7
+
+static const struct mono start = {NS_PER_S};
+
+/* A run that is over at once. */
+static bool short_run(struct job_names *j, const char *name, uint64_t user, struct mono now)
+{
+	bool admitted = job_names_admit(j, name, user, now);
+
+	if (admitted)
+		job_names_ended(j, name);
+	return admitted;
+}
+
+/* The same of NAME0, NAME1, ..., each a moment after the other; how many were let in. */
+static size_t short_runs(struct job_names *j, const char *name, size_t n, uint64_t user,
+	struct mono *now)
+{
+	char numbered[JOB_NAME_MAX];
+	size_t admitted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(numbered, sizeof numbered, "%s%zu", name, i);
+		now->ns++;
+		admitted += short_run(j, numbered, user, *now);
+	}
+	return admitted;
+}
+
+static size_t with_place(const struct job_names *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		n += j->name[i].held > 0;
+	return n;
+}
+
+static void only_so_many_jobs_are_let_in(void **state)
+{
+	struct job_names j = {.max = 2};
+	struct mono now = start, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
+
+	(void)state;
+	assert_true(job_names_admit(&j, "a", ROOT, now));
+	assert_true(job_names_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
+	assert_false(job_names_admit(&j, "c", ROOT, now));
+	assert_true(job_names_admit(&j, "a", ROOT, now));
+	/* One that is used goes on; one that had no run for a day makes room. */
+	assert_true(job_names_admit(&j, "b", ROOT, next_day));
+	assert_true(job_names_admit(&j, "c", ROOT, next_day));
+	assert_true(job_names_admit(&j, "b", ROOT, next_day));
+	assert_false(job_names_admit(&j, "a", ROOT, next_day));
+	job_names_done(&j);
+}
+
+/* Whatever of them has a run: without somebody else all is as it always was. */
+static void a_user_alone_takes_no_place_from_himself(void **state)
+{
+	struct job_names j = {.max = 500};
+	struct mono now = start;
+
+	(void)state;
+	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
+	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
+	assert_false(short_run(&j, "another", MALLORY, now));
+	job_names_done(&j);
+}
+
+static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
+{
+	struct job_names j = {.max = 500};
+	struct mono now = start;
+
+	(void)state;
+	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 500);
+	assert_true(short_run(&j, "payroll", ROOT, now));
+	assert_int_equal(with_place(&j), 500);
+	/* Nor are more of his let in for it. */
+	assert_false(short_run(&j, "evil", MALLORY, now));
+	/* Each of both may have half. */
+	assert_int_equal(short_runs(&j, "report", 520, ROOT, &now), 249);
+	assert_int_equal(short_runs(&j, "etl", 520, OTHER, &now), 166);
+	assert_int_equal(with_place(&j), 500);
+	job_names_done(&j);
+}
+
+/* The last to give way was the first to come. */
+static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void **state)
+{
+	struct job_names j = {.max = 4};
+	struct mono now = start;
+
+	(void)state;
+	assert_true(short_run(&j, "small", OTHER, now));
+	assert_int_equal(short_runs(&j, "evil", 3, MALLORY, &now), 3);
+	now.ns++;
+	assert_true(short_run(&j, "evil0", MALLORY, now));
+	assert_true(short_run(&j, "payroll", ROOT, now));
+	for (size_t i = 0; i < j.n; i++)
+		assert_int_equal(j.name[i].held > 0, strcmp(j.name[i].name, "evil1") != 0);
+	job_names_done(&j);
+}
+
+static void a_name_with_a_run_keeps_its_place(void **state)
+{
+	struct job_names j = {.max = 3};
+
+	(void)state;
+	assert_true(job_names_admit(&j, "a", MALLORY, start));
+	assert_true(job_names_admit(&j, "b", MALLORY, start));
+	assert_true(job_names_admit(&j, "c", MALLORY, start));
+	assert_true(job_names_admit(&j, "b", MALLORY, start));
+	job_names_ended(&j, "b");
+	assert_false(job_names_admit(&j, "payroll", ROOT, start));
+	job_names_ended(&j, "b");
+	assert_true(job_names_admit(&j, "payroll", ROOT, start));
+	for (size_t i = 0; i < j.n; i++)
+		assert_int_equal(j.name[i].held > 0, strcmp(j.name[i].name, "b") != 0);
+	/* Ends of what has no place, or was never let in. */
+	job_names_ended(&j, "b");
+	job_names_ended(&j, "unknown");
+	job_names_done(&j);
+}
+
+/* Else who comes with many names would take the places of a user who had more before, and that one's jobs were gone. */
+static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
+{
+	struct job_names j = {.max = 500};
+	struct mono now = start;
+
+	(void)state;
+	assert_int_equal(short_runs(&j, "nightly", 480, OTHER, &now), 480);
+	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 250);
+	for (int day = 0; day < 3; day++) {
+		now.ns += (JOB_NAME_REST_SECONDS - 60) * NS_PER_S;
+		assert_int_equal(short_runs(&j, "nightly", 480, OTHER, &now), 480);
+		assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 250);
+		assert_int_equal(with_place(&j), 500);
+	}
+	job_names_done(&j);
+}
+
+/* Who names his job as somebody else does gets no other place by it, and takes none. */
+static void a_name_without_a_place_is_anybody_s(void **state)
+{
+	struct job_names j = {.max = 4};
+	struct mono now = start;
+
+	(void)state;
+	assert_int_equal(short_runs(&j, "evil", 4, MALLORY, &now), 4);
+	assert_true(short_run(&j, "evil3", ROOT, now));
+	assert_true(short_run(&j, "payroll", ROOT, now));
+	assert_true(short_run(&j, "evil0", ROOT, now));
+	assert_int_equal(with_place(&j), 4);
+	assert_false(short_run(&j, "report", ROOT, now));
+	assert_true(short_run(&j, "evil1", MALLORY, now));
+	job_names_done(&j);
+}
+
+/* Whoever they are, and however many: Prometheus is not flooded by users who take places from each other. */
+static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
+{
+	struct job_names j = {.max = 50};
+	struct mono now = start;
+	char name[32];
+	size_t admitted = 0;
+
+	(void)state;
+	for (unsigned users = 2; users <= 1024; users *= 2)
+		for (unsigned i = 0; i < 2048; i++) {
+			now.ns++;
+			snprintf(name, sizeof name, "evil-%u-%u", users, i);
+			admitted += short_run(&j, name, i % users, now);
+		}
+	assert_in_range(admitted, 50, 100);
+	assert_in_range(j.n, 50, 100);
+	assert_int_equal(with_place(&j), 50);
+	/* The next day there is room for as many. */
+	now.ns += JOB_NAME_REST_SECONDS * NS_PER_S;
+	assert_int_equal(short_runs(&j, "good", 60, ROOT, &now), 50);
+	assert_in_range(j.n, 50, 100);
+	job_names_done(&j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_so_many_jobs_are_let_in),
+		cmocka_unit_test(a_user_alone_takes_no_place_from_himself),
+		cmocka_unit_test(one_user_with_many_names_keeps_nobody_s_new_name_out),
+		cmocka_unit_test(of_the_user_with_most_places_gives_way_who_rested_for_longest),
+		cmocka_unit_test(a_name_with_a_run_keeps_its_place),
+		cmocka_unit_test(no_job_is_lost_when_its_place_went_to_another_user),
+		cmocka_unit_test(a_name_without_a_place_is_anybody_s),
+		cmocka_unit_test(places_that_go_to_and_fro_bring_no_names_without_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
