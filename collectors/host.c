@@ -77,10 +77,21 @@ static struct tree *open_below_root(const char *root)
 	return tree_open(&ret, buf_text(&path), NULL) < 0 ? NULL : ret;
 }
 
+/*
+ * Those of the process are those of its first thread, which a job of ours is started by: taskset(1) changes that one
+ * alone unless it is told to change all.
+ */
+void host_look(struct host *h)
+{
+	cpu_set_t set;
+
+	h->affinity_cpus =
+		sched_getaffinity(getpid(), sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+}
+
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 {
 	struct host h = {.scratch_size = HOST_SCRATCH_SIZE};
-	cpu_set_t set;
 	int code = tree_guard_open(&h.proc, paths->proc, e);
 
 	if (code == 0)
@@ -100,8 +111,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.mounts = mount_watch_new(h.proc);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
-	h.affinity_cpus =
-		sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	host_look(&h);
 	h.own_pid_namespace = shows_own_namespace(&h);
 	h.delays = delay_reader_new(&h);
 	h.clock = now_read;

@@ -1,6 +1,6 @@
 /*
  * The machine as a collector sees it: where its files are, what time this tick is, and the few facts
- * that never change. One per sampler thread; collectors borrow it.
+ * that never change, or are looked at anew before each tick. One per sampler thread; collectors borrow it.
  */
 #ifndef COLLECTORS_HOST_H
 #define COLLECTORS_HOST_H
@@ -54,7 +54,7 @@ struct host {
 	struct now (*clock)(void);
 	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;
-	unsigned affinity_cpus; /* CPUs this process may use: sched_getaffinity(2); 0 = unknown */
+	unsigned affinity_cpus; /* CPUs this process may use, by host_look; 0 = unknown */
 	/*
 	 * proc shows this process's own PID namespace, so system calls that take a pid mean the same
 	 * process that /proc/PID does. False for fixtures and for a host's /proc mounted elsewhere.
@@ -87,6 +87,9 @@ struct host_paths {
 /* This machine, as these directories show it; jobs is left NULL. The error names what cannot be opened. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
 void host_close(struct host *h); /* not the jobs; zeroed memory: nothing */
+
+/* Between ticks: what changes without a file that says so, by taskset(1), cpusets and CPUs that come and go. */
+void host_look(struct host *h);
 
 /*
  * Is this the /proc/PID/status of the process that has this number in the PID namespace that /proc shows, and in none

@@ -83,6 +83,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 	bool all = purpose == FOR_SCRAPE;
 
 	s->host.now = snapshot->at = now_read();
+	host_look(&s->host);
 	/* Only this thread writes s->runs. */
 	bool look = !all || taken_is_older(&s->runs, snapshot->at.mono, SAMPLER_RUNS_AGE);
 

@@ -49,6 +49,8 @@ ROWS = {
     "the counter stays open beside exit accounting": (
         "exporter/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
+    "CPUs are those of the start": (
+        "exporter/sampler.c", "	host_look(&s->host);\n", "", "unit:sampler"),
     "the counter is closed where others may hide children": (
         "collectors/cgroup_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
         "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),

@@ -96,6 +96,25 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 	}
 }
 
+static void an_affinity_that_changed_is_told_half_a_minute_later(void **state)
+{
+	struct test_host t;
+	struct test_run r;
+
+	(void)state;
+	test_host_init(&t);
+	test_host_file(&t, "/sys/devices/system/cpu/online", "0-7\n");
+	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	assert_value(test_run_value(&r, "rightsize_server_cpu_cores", ""), 4);
+	t.host.affinity_cpus = 2;
+	test_host_advance(&t, 30);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	assert_value(test_run_value(&r, "rightsize_server_cpu_cores", ""), 2);
+	test_run_done(&r);
+	test_host_done(&t);
+}
+
 static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 {
 	static const char cpu[] =
@@ -125,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(server_of_captured_machines),
 		cmocka_unit_test(usable_cores_are_the_least_of_all_limits),
+		cmocka_unit_test(an_affinity_that_changed_is_told_half_a_minute_later),
 		cmocka_unit_test(a_cpuinfo_of_many_cpus_is_read_too),
 	};
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,6 +381,39 @@ static void a_run_that_was_given_up_is_not_recorded(void **state)
 	assert_false(r.given_up);
 }
 
+static void note_affinity(const struct host *host, void *context)
+{
+	*(unsigned *)context = host->affinity_cpus;
+}
+
+/* As taskset(1) changes it while a server runs. */
+static void each_tick_sees_the_cpus_that_may_be_used_then(void **state)
+{
+	struct world *w = *state;
+	struct sampler *s = w->app.sampler;
+	cpu_set_t before, one;
+	unsigned at_first = 0, then = 0, at_last = 0;
+	size_t cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	while (!CPU_ISSET(cpu, &before))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (CPU_EQUAL(&one, &before))
+		skip();
+	assert_int_equal(sampler_call(s, note_affinity, &at_first, INFINITY, NULL), 0);
+	assert_int_equal(at_first, CPU_COUNT(&before));
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	assert_int_equal(sampler_look(s, INFINITY, NULL), 0);
+	assert_int_equal(sampler_call(s, note_affinity, &then, INFINITY, NULL), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+	assert_int_equal(sampler_look(s, INFINITY, NULL), 0);
+	assert_int_equal(sampler_call(s, note_affinity, &at_last, INFINITY, NULL), 0);
+	assert_int_equal(then, 1);
+	assert_int_equal(at_last, CPU_COUNT(&before));
+}
+
 static void why_nothing_is_followed_is_told(void **state)
 {
 	struct world *w = *state;
@@ -409,6 +443,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(a_run_that_was_given_up_is_not_recorded, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(each_tick_sees_the_cpus_that_may_be_used_then,
+			setup, teardown),
 		cmocka_unit_test_setup_teardown(why_nothing_is_followed_is_told, setup, teardown),
 	};
 
