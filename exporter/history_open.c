@@ -103,8 +103,23 @@ static int cannot_create(const struct history *h, struct err *e)
 		(unsigned)geteuid(), folder);
 }
 
+/*
+ * What jobs used is for those whom the folder's owner lets in, whatever the folder's mode is: SQLite would make a file
+ * that everybody may read, and gives to -wal and -shm what the file has. Only one that nobody has open can be made, as
+ * closing it ends all locks of this process; what goes wrong, SQLite says next. The umask is the job's as well, so that
+ * it stays.
+ */
+static void make_file(const struct history *h)
+{
+	int fd = open(h->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0660);
+
+	closep(&fd);
+}
+
 static int connect_to(struct history *h, const char *name, int flags, struct err *e)
 {
+	if (flags & SQLITE_OPEN_CREATE && !h->memory)
+		make_file(h);
 	int rc = sqlite3_open_v2(name, &h->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 
 	if (rc != SQLITE_OK) {

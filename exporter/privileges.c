@@ -143,6 +143,8 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
+	/* The folder of the history may be open to everybody, as those that Kubernetes makes on a node are. */
+	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		complain("set no_new_privs", -errno);

@@ -1,10 +1,11 @@
 /*
  * What the server gives up once it knows what it was asked to do, so that whoever takes it over has less: capabilities
  * but those of the table in privileges.c, ways to gain others (no_new_privs), core dumps and being read by other
- * processes of its user (PR_SET_DUMPABLE), and system calls that a watcher never makes (the table in system_calls.c).
+ * processes of its user (PR_SET_DUMPABLE), system calls that a watcher never makes (the table in system_calls.c), and
+ * rights of others to what it makes (umask).
  *
- * For serve. A job would inherit the filter, the empty set and no_new_privs from the wrapper, and sudo in it would no
- * longer work, so run gives up nothing but, once the job is there, its own core dumps.
+ * For serve. A job would inherit the filter, the empty set, no_new_privs and the umask from the wrapper, and sudo in it
+ * would no longer work, so run gives up nothing but, once the job is there, its own core dumps.
  */
 #ifndef EXPORTER_PRIVILEGES_H
 #define EXPORTER_PRIVILEGES_H

@@ -185,6 +185,66 @@ class ForbiddenPlace(Case):
         self.assertIn('"succeeded"', result.stdout)
 
 
+class Modes(Case):
+    """In a folder that is open to everybody, as those that Kubernetes makes on a node are."""
+
+    # Prints its umask, and makes a file; then the modes of the files of the history and of its own.
+    JOB = """
+import os, pathlib, sys
+umask = os.umask(0)
+os.umask(umask)
+folder = pathlib.Path(sys.argv[1])
+(folder / "of-the-job").touch()
+print(f"{umask:o}", *(f"{path.name}={path.stat().st_mode & 0o7777:o}" for path in sorted(folder.iterdir())))
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.open = self.folder / "open"
+        self.open.mkdir()
+        self.open.chmod(0o755)
+        self.history = str(self.open / "history.db")
+
+    def modes(self):
+        return {path.name: path.stat().st_mode & 0o7777 for path in self.open.iterdir()}
+
+    def test_of_a_server_s_files_leave_others_no_right(self):
+        for umask, mode in ((0o022, 0o640), (0o002, 0o660), (0o077, 0o600), (0, 0o660)):
+            with self.subTest(umask=f"{umask:o}"):
+                server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
+                                    "--no-jobs.recognise", umask=umask, stdout=subprocess.DEVNULL)
+                server.wait_address()
+                status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+                self.assertIn(f"\nUmask:\t{umask | 0o007:04o}\n", status)
+                self.assertEqual(self.modes(), dict.fromkeys(("history.db", "history.db-wal", "history.db-shm"), mode))
+                server.stop()
+                for path in self.open.iterdir():
+                    path.unlink()
+
+    def test_of_a_wrapper_s_files_leave_others_no_right_and_those_of_its_job_are_the_job_s(self):
+        for umask, mode, own in ((0o022, 0o640, 0o644), (0o002, 0o660, 0o664), (0, 0o660, 0o666)):
+            with self.subTest(umask=f"{umask:o}"):
+                result = self.run_job(python_job(self.JOB, str(self.open)), flags=["--quiet"], umask=umask)
+                self.assertEqual(result.stdout.decode().split(), [
+                    f"{umask:o}", f"history.db={mode:o}", f"history.db-shm={mode:o}", f"history.db-wal={mode:o}",
+                    f"of-the-job={own:o}"])
+                self.assertEqual(self.modes(), {"history.db": mode, "of-the-job": own})
+                for path in self.open.iterdir():
+                    path.unlink()
+
+    def test_of_the_file_that_is_begun_in_place_of_a_damaged_one_are_the_same(self):
+        pathlib.Path(self.history).write_bytes(b"this is not a database\n" * 1000)
+        self.assertEqual(self.run_job(["true"], umask=0o022).returncode, 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertEqual(self.modes()["history.db"], 0o640)
+
+    def test_of_a_file_that_was_there_stay(self):
+        self.run_job(["true"])
+        os.chmod(self.history, 0o644)
+        self.run_job(["true"])
+        self.assertEqual(self.modes(), {"history.db": 0o644})
+
+
 class Shared(Case):
     def test_wrappers_at_the_same_time_lose_nothing(self):
         jobs, rounds = 4, 3

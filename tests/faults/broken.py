@@ -37,20 +37,26 @@ ROWS = {
     "the limits of others may be set": (
         "exporter/system_calls.c", "		UNLESS_SKIP(SYS_prlimit64, 4),", "		UNLESS_SKIP(SYS_prlimit64 + 4096, 4),",
         "test_privileges.py:Privileges.test_what_a_server_never_does_is_refused_to_the_server_itself"),
+    "others may read what a wrapper records": (
+        "exporter/history_open.c", "O_EXCL | O_CLOEXEC, 0660)", "O_EXCL | O_CLOEXEC, 0664)",
+        "test_history.py:Modes.test_of_a_wrapper_s_files_leave_others_no_right_and_those_of_its_job_are_the_job_s"),
+    "others may read what a server makes": (
+        "exporter/privileges.c", "	umask(umask(S_IRWXO) | S_IRWXO);\n", "",
+        "test_history.py:Modes.test_of_a_server_s_files_leave_others_no_right"),
     "nobody is hung up on": (
         "exporter/crowd.c", "	if (c->n > c->max && g)", "	if (c->n > c->max && g && !c->max)",
         "test_faults_http.py:Crowd.test_idle_connections_above_the_limit_keep_no_scraper_out"),
     "who is being answered is never hung up on": (
         "exporter/crowd.c", "TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle)", "TAILQ_FIRST(&c->idle)",
         "test_faults_http.py:Crowd.test_who_asks_for_ever_and_never_reads_keeps_no_scraper_out"),
+    "CPUs are those of the start": (
+        "exporter/sampler.c", "	host_look(&s->host);\n", "", "unit:sampler"),
     "answers without bound": (
         "exporter/crowd.c", "	if (g && g != asking)", "	if (g && g == asking)",
         "test_faults_http.py:Crowd.test_answers_that_nobody_reads_are_bounded"),
     "the counter stays open beside exit accounting": (
         "exporter/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
-    "CPUs are those of the start": (
-        "exporter/sampler.c", "	host_look(&s->host);\n", "", "unit:sampler"),
     "the counter is closed where others may hide children": (
         "collectors/cgroup_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
         "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
