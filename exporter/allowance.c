@@ -34,6 +34,9 @@
 #define SOCKET_USUAL  ((size_t)2 << 20) /* as much as the kernel gives by itself: nothing is said */
 #define SOCKETS_USUAL 512               /* --web.max-connections */
 
+/* More than all that a server keeps open. */
+#define DESCRIPTORS_ENOUGH 65536
+
 /* Free pieces of the heap beyond which they are given back: so many bytes, or a part of what may be given out. */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
@@ -168,6 +171,16 @@ void allowance_begin(const struct options *o)
 	of_addresses = limit == addresses;
 	allowance_set(limit < 1 ? 1 : (uint64_t)limit);
 	say(&current);
+}
+
+void allowance_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= DESCRIPTORS_ENOUGH)
+		return;
+	l.rlim_cur = l.rlim_max < DESCRIPTORS_ENOUGH ? l.rlim_max : DESCRIPTORS_ENOUGH;
+	setrlimit(RLIMIT_NOFILE, &l);
 }
 
 /* ---- what is given out ---- */

@@ -47,6 +47,12 @@ struct allowance allowance_of(uint64_t limit);
 /* Looks at the limits, takes up what they come to, and says so in the log. Once, before threads start. */
 void allowance_begin(const struct options *o);
 
+/*
+ * As many open files as the process may have, up to enough: the usual 1024 are for the sake of programs that use select(2). Only
+ * where no job is ever started, which would inherit them.
+ */
+void allowance_descriptors(void);
+
 /* What holds; before allowance_begin that of no limit. Any thread. */
 const struct allowance *allowance(void);
 void allowance_set(uint64_t limit); /* in place of allowance_begin */

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -41,8 +40,6 @@
 #include "exporter/wrapper.h"
 
 #define EXIT_USAGE 2
-/* More than all that a server keeps open. */
-#define DESCRIPTORS_ENOUGH 65536
 /* Who ends where something hangs has taken its time already: a moment for what is to be handed on. */
 #define LAST_SECONDS 2.0
 
@@ -171,20 +168,6 @@ static void stop_watching(struct http *h, struct leave *begun, const struct leav
 
 /* ---- serve ---- */
 
-/*
- * The usual 1024 are for the sake of programs that use select(2). Only where no job is ever started, which would inherit
- * them.
- */
-static void allow_descriptors(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= DESCRIPTORS_ENOUGH)
-		return;
-	l.rlim_cur = l.rlim_max < DESCRIPTORS_ENOUGH ? l.rlim_max : DESCRIPTORS_ENOUGH;
-	setrlimit(RLIMIT_NOFILE, &l);
-}
-
 /* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
@@ -305,7 +288,7 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that is as large as a limit allows is a full disk: the write says so. */
 	signal(SIGXFSZ, SIG_IGN);
-	allow_descriptors();
+	allowance_descriptors();
 	identity_read(&self);
 	app.options = &o;
 	app.self = &self;
@@ -320,7 +303,8 @@ static int serve_main(int argc, char **argv)
 
 	app.history_path = path;
 	/* Where it is goes by who begins. Without a place for it there is no cache. */
-	if (o.security_user && cache_default_path(&cache, o.catalogue_cache, NULL) == 0)
+	if (o.security_user && o.catalogue_refresh &&
+		cache_default_path(&cache, o.catalogue_cache, NULL) == 0)
 		o.catalogue_cache = cache;
 	if (code == 0)
 		code = privileges_drop(&o, path, &e);

@@ -137,9 +137,8 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 {
 	struct buf names AUTO(buf_done) = BUF_MAX(256);
 	const char *calls = "off";
-	int failed = o->security_user ?
-			     become_user(o->security_user, history_path, o->catalogue_cache, e) :
-			     0;
+	const char *cache = o->catalogue_refresh ? o->catalogue_cache : NULL;
+	int failed = o->security_user ? become_user(o->security_user, history_path, cache, e) : 0;
 
 	if (failed)
 		return failed;

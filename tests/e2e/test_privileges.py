@@ -99,7 +99,7 @@ class Privileges(support.Case):
 
     def becoming(self, *flags, user="64877", **options):
         return self.start_program([support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
-                                   f"--security.user={user}", *flags], stdout=subprocess.DEVNULL, **options)
+                                   "--no-catalogue.refresh", f"--security.user={user}", *flags], stdout=subprocess.DEVNULL, **options)
 
     @unittest.skipIf(os.geteuid() != 0, "becomes another user")
     def test_root_goes_on_as_another_user_with_what_looking_takes(self):
@@ -142,7 +142,7 @@ class Privileges(support.Case):
             with self.subTest(user=user, history=history):
                 done = subprocess.run(
                     [*prefix, support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={history}",
-                     f"--security.user={user}"], capture_output=True, text=True, env=self.environment, timeout=60, check=False)
+                     "--no-catalogue.refresh", f"--security.user={user}"], capture_output=True, text=True, env=self.environment, timeout=60, check=False)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(says, done.stderr)
         self.assertEqual(self.folder.stat().st_uid, 0)

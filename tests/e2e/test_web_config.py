@@ -3,60 +3,17 @@
 Every good and bad kind of file that Prometheus' exporter-toolkit publishes as test data has its like here, and must
 fare the same. Certificates are made by openssl when the test begins.
 """
-import base64
 import concurrent.futures
 import contextlib
 import ctypes
 import http.client
-import json
 import os
-import pathlib
 import shutil
 import ssl
-import subprocess
-import tempfile
 import time
-import warnings
 
-from support import DEADLINE, Case, main, wait_until
-
-# Passwords are the names with 123. Made by htpasswd -nBC 4 (and 12, which takes a quarter of a second and more).
-USERS = """basic_auth_users:
-  carol: {quick}
-  alice: {slow}
-"""
-
-
-def bcrypt(password, cost):
-    """By libxcrypt, as everybody makes them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import crypt  # pylint: disable=import-outside-toplevel
-    return crypt.crypt(password, crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=1 << cost))
-
-
-def basic(name, password):
-    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
-
-
-def certificate(folder, name, sans, key=("rsa:2048",)):
-    """A self-signed pair: name.crt and name.key."""
-    newkey = ["-newkey", key[0]] + (["-pkeyopt", key[1]] if len(key) > 1 else [])
-    subprocess.run(
-        ["openssl", "req", "-x509", *newkey, "-nodes", "-keyout", folder / f"{name}.key", "-out",
-         folder / f"{name}.crt", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={sans}"],
-        check=True, capture_output=True)
-
-
-def speak_only(context, version):
-    """OpenSSL speaks versions before 1.2 only at a level of no security, as they sign with SHA-1."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-        context.maximum_version = version
-        context.minimum_version = version
-    if version < ssl.TLSVersion.TLSv1_2:
-        context.set_ciphers("ALL:@SECLEVEL=0")
+from support import DEADLINE, main, wait_until
+from web_configured import USERS, WebConfigured, basic, bcrypt, speak_only
 
 
 def openssl_speaks(version, pair):
@@ -88,64 +45,7 @@ def gnutls_speaks(version):
     return number == 1
 
 
-class WebConfig(Case):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.keys = pathlib.Path(tempfile.mkdtemp(prefix="rightsize-e2e-keys-"))
-        certificate(cls.keys, "server", "DNS:localhost,IP:127.0.0.1")
-        certificate(cls.keys, "other", "DNS:localhost,IP:127.0.0.1")
-        certificate(cls.keys, "elliptic", "DNS:localhost", ("ec", "ec_paramgen_curve:P-256"))
-        certificate(cls.keys, "client", "DNS:test3,email:a@example.org,IP:10.1.2.3,URI:spiffe://x/y")
-        certificate(cls.keys, "stranger", "DNS:stranger")
-        cls.quick, cls.slow = bcrypt("carol123", 4), bcrypt("alice123", 12)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.keys)
-        super().tearDownClass()
-
-    def setUp(self):
-        super().setUp()
-        self.servers = 0
-        for path in self.keys.iterdir():
-            shutil.copy(path, self.folder)
-
-    def write(self, text, name="web.yml"):
-        path = self.folder / name
-        fresh = self.folder / (name + ".new")
-        fresh.write_text(text)
-        fresh.rename(path)
-        return path
-
-    def serve_with(self, text):
-        """Several at the same time, each with a history of its own."""
-        self.servers += 1
-        self.history = str(self.folder / f"history-{self.servers}.db")
-        return self.serve(f"--web.config.file={self.write(text)}")
-
-    def tls(self, server, cert=None, headers=None, **settings):
-        """(status, cipher, protocol), or an exception."""
-        context = ssl.create_default_context(cafile=str(self.folder / settings.pop("ca", "server.crt")))
-        if cert:
-            context.load_cert_chain(self.folder / f"{cert}.crt", self.folder / f"{cert}.key")
-        if "ciphers" in settings:
-            context.set_ciphers(settings["ciphers"])
-            context.maximum_version = ssl.TLSVersion.TLSv1_2
-        if "older" in settings:
-            context.set_ciphers(settings["older"])  # of TLS 1.3 as well it offers all
-        if "curve" in settings:
-            context.set_ecdh_curve(settings["curve"])
-        if "version" in settings:
-            speak_only(context, settings["version"])
-        with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
-                                                            timeout=DEADLINE)) as connection:
-            connection.request("GET", "/-/healthy", headers=headers or {})
-            spoken = connection.sock.cipher()[0], connection.sock.version()
-            return connection.getresponse().status, *spoken
-
-    PAIR = "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
-
+class WebConfig(WebConfigured):
     def test_tls_clients_get_in_as_the_file_says(self):
         suites = "  cipher_suites: [{}]\n  min_version: TLS12\n  max_version: TLS12\n"
         gcm128, gcm256 = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
@@ -286,40 +186,6 @@ class WebConfig(Case):
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, said)
 
-    def test_users(self):
-        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
-        for authorization, status in (
-                (None, 401), (basic("carol", "carol123"), 200), (basic("alice", "alice123"), 200),
-                (basic("carol", "alice123"), 401), (basic("carol", ""), 401), (basic("nobody", "carol123"), 401),
-                (basic("carol", "carol123").replace("Basic", "bASIC"), 200), (basic("carol", "carol123") + "  ", 200),
-                (basic("carol", "carol123") + "x", 401), ("Basic " + base64.b64encode(b"carol").decode(), 401),
-                ("Basic " + base64.b64encode(b"carol:carol123\0").decode(), 401), ("BasicY2Fyb2w6Y2Fyb2wxMjM=", 401),
-                (basic("", ""), 401), ("Basic !!!", 401), ("Basic", 401), ("Bearer carol", 401),
-                (basic("carol", "x" * 4000), 401)):
-            with self.subTest(authorization=authorization and authorization[:40]):
-                answer = server.get("/metrics", **({"Authorization": authorization} if authorization else {}))
-                self.assertEqual(answer.status, status)
-                if status == 401:
-                    self.assertTrue(answer.headers["WWW-Authenticate"].startswith("Basic"))
-                    self.assertEqual(answer.json["error"]["code"], "unauthorized")
-                    self.assertNotIn(b"rightsize_", answer.body)
-        self.assertNotIn("carol123", "".join(server.log))
-
-    def test_users_may_change_something_and_no_page_of_theirs(self):
-        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
-        carol = {"Authorization": basic("carol", "carol123"), "Host": "exporter.example"}
-        for headers, status, said in (
-                ({}, 401, "unauthorized"), ({**carol, "Authorization": basic("carol", "x")}, 401, "unauthorized"),
-                ({**carol, "Origin": "http://elsewhere.example"}, 403, "cross_origin"),
-                ({**carol, "Sec-Fetch-Site": "cross-site"}, 403, "cross_origin"),
-                (carol, 400, "run_id is missing"), ({**carol, "Origin": "http://exporter.example"}, 400, "run_id is missing")):
-            with self.subTest(headers=headers), \
-                    contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE)) as connection:
-                connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json", **headers})
-                answer = connection.getresponse()
-                self.assertIn(said, answer.read().decode())
-                self.assertEqual(answer.status, status)
-
     def test_a_certificate_that_is_asked_for_is_a_user_as_well(self):
         for kind, status in (("RequireAndVerifyClientCert", 400), ("VerifyClientCertIfGiven", 403)):
             server = self.serve_with(self.PAIR + f"  client_ca_file: client.crt\n  client_auth_type: {kind}\n")
@@ -329,64 +195,6 @@ class WebConfig(Case):
                                                                 timeout=DEADLINE)) as connection:
                 connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json"})
                 self.assertEqual(connection.getresponse().status, status)
-
-    def test_a_password_never_holds_up_a_scrape(self):
-        """Scrapers that are known go on while a guesser keeps bcrypt busy; the guesser is told to wait."""
-        server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
-        carol = basic("carol", "carol123")
-        self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            guesses = [pool.submit(server.get, "/metrics", Authorization=basic("alice", f"guess {i}")) for i in range(24)]
-            scrapes = 0
-            while not all(guess.done() for guess in guesses):
-                self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
-                scrapes += 1
-            statuses = {guess.result().status for guess in guesses}
-        self.assertLessEqual(statuses, {401, 503})
-        self.assertIn(503, statuses)
-        # One guess takes far longer than a scrape: had scrapes waited for them, there were no more than guesses.
-        self.assertGreater(scrapes, 24)
-
-    def test_a_serial_guesser_is_slowed_and_nobody_else(self):
-        """One password after the other, as fast as they are answered: ten, and one more each second."""
-        server = self.serve_with(USERS.format(quick=self.quick, slow=bcrypt("alice123", 4)))
-
-        def statuses(source, *passwords):
-            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE,
-                                                               source_address=(source, 0))) as connection:
-                for name, password in passwords:
-                    connection.request("GET", "/-/healthy", headers={"Authorization": basic(name, password)})
-                    answer = connection.getresponse()
-                    body = answer.read()
-                    if answer.status == 503:
-                        self.assertEqual(answer.headers["Retry-After"], "1")
-                        self.assertEqual(json.loads(body)["error"]["code"], "too_many_failures")
-                    yield answer.status
-
-        def guesses(first, number):
-            return (("carol", f"guess {i}") for i in range(first, first + number))
-        carol, alice = ("carol", "carol123"), ("alice", "alice123")
-        scraper = statuses("127.0.0.1", *[carol] * 102)
-        self.assertEqual(next(scraper), 200)
-        begin, refused = time.monotonic(), []
-        for status in statuses("127.0.0.1", *guesses(0, 100)):
-            refused.append(status)
-            self.assertEqual(next(scraper), 200)
-        self.assertEqual(refused[:10], [401] * 10)
-        self.assertLessEqual(refused.count(401), 10 + time.monotonic() - begin + 1)
-        self.assertGreater(refused.count(503), 0)
-        # From elsewhere as many; then what others are let in by at once is not told either. Where ten took a second, one more is.
-        places = iter(range(2, 200))
-
-        def right_after_ten():
-            place = next(places)
-            *wrong, right = statuses(f"127.0.0.{place}", *guesses(100 * place, 10), carol)
-            self.assertEqual(wrong, [401] * 10)
-            return right
-        wait_until(lambda: right_after_ten() == 503, "a right password to be refused")
-        # Who has never been there, and is right, waits its turn.
-        wait_until(lambda: list(statuses("127.0.0.1", alice)) == [200], "the turn of another user")
-        self.assertEqual(next(scraper), 200)
 
     def test_headers(self):
         server = self.serve_with("http_server_config:\n  headers:\n    X-Frame-Options: deny\n"
@@ -419,11 +227,6 @@ class WebConfig(Case):
         for burst in (0, 5):
             self.write(f"rate_limit:\n  interval: 1h\n  burst: {burst}\n")
             wait_until(lambda b=burst: (server.get("/-/healthy").status == 429) == (b == 0), f"a burst of {burst}")
-
-    def wait_for(self, status, what, ask):
-        """Its status is that of before until a change has settled, and then this one."""
-        wait_until(lambda: ask() == status, what)
-        self.assertEqual(ask(), status)
 
     def test_a_changed_file_holds_without_a_signal_and_a_bad_one_refuses(self):
         server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
@@ -527,16 +330,6 @@ class WebConfig(Case):
         self.wait_for(500, "the bad file", lambda: self.tls(server)[0])
         shutil.copy(self.folder / "server.key", self.folder / "later.key")
         self.wait_for(200, "the key", lambda: self.tls(server)[0])
-
-    def test_ends_at_once_while_a_password_is_computed(self):
-        server = self.serve_with(USERS.format(quick=self.quick, slow=bcrypt("alice123", 4).replace("$04$", "$17$")))
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            guesses = [pool.submit(server.get, "/metrics", Authorization=basic("alice", word)) for word in "xy"]
-            wait_until(lambda: any(guess.done() for guess in guesses), "the second to be refused")
-            self.assertEqual(server.stop(), 0)
-            for guess in guesses:
-                with contextlib.suppress(ConnectionError, http.client.HTTPException):
-                    self.assertEqual(guess.result().status, 503)
 
 
 if __name__ == "__main__":

@@ -238,11 +238,11 @@ ROWS = {
     "a known password is told to whoever guesses": (
         "exporter/web_users.c", "	if (knows(&u->known[RIGHT_FROM_THERE], key, address))",
         "	if (knows(&u->known[RIGHT], key, ANYBODY))",
-        "test_web_config.py:WebConfig.test_a_serial_guesser_is_slowed_and_nobody_else"),
+        "test_web_users.py:WebUsers.test_a_serial_guesser_is_slowed_and_nobody_else"),
     "a scraper waits for a guesser": (
         "exporter/web_users.c", "	if (knows(&u->known[RIGHT_FROM_THERE], key, address))",
         "	if (knows(&u->known[RIGHT_FROM_THERE], key, address) && u->stopping)",
-        "test_web_config.py:WebConfig.test_a_serial_guesser_is_slowed_and_nobody_else"),
+        "test_web_users.py:WebUsers.test_a_serial_guesser_is_slowed_and_nobody_else"),
     "addresses without bound": (
         "exporter/failure_limit.c", "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;",
         "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &(struct failure_bucket){0};", "unit:web_users"),
@@ -261,7 +261,7 @@ ROWS = {
     "passwords on the serving thread": (
         "exporter/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
         "	bool fits = password_fits(password, hash) && known_name;\n	pthread_mutex_unlock(&u->lock);",
-        "test_web_config.py:WebConfig.test_a_password_never_holds_up_a_scrape"),
+        "test_web_users.py:WebUsers.test_a_password_never_holds_up_a_scrape"),
     "a device is opened in a control group": (
         "collectors/base/tree.c", "where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC",
         "where.f_type == 1", "unit:base"),
