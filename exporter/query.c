@@ -2,16 +2,13 @@
 #include "exporter/query.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/output.h"
 #include "exporter/wrap.h"
 
 #define NAME_MAX_BYTES 128
@@ -204,91 +201,6 @@ static int read_flags(const struct route *route, struct arguments *a, int argc, 
 	return arguments_finish(a, e);
 }
 
-/* A file of our own making: in a folder that others may write to, none that they put there, nor where a link of theirs leads. */
-static FILE *create_anew(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-
-	/* What a program with our number left when it was killed. */
-	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	return fd < 0 ? NULL : fdopen(fd, "w");
-}
-
-/* Links that root or we made are followed; what others put into a folder is not. */
-static bool is_own_link(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
-	       (st.st_uid == 0 || st.st_uid == geteuid());
-}
-
-/*
- * The device or FIFO that stands at the path, such as /dev/null or /dev/stdout, opened: a file in its place would be the
- * last that anybody saw of it. -ENOENT: there is none.
- */
-static int open_special(const char *path)
-{
-	int follow = is_own_link(path) ? 0 : O_NOFOLLOW;
-	struct stat st;
-
-	if (fstatat(AT_FDCWD, path, &st, follow ? AT_SYMLINK_NOFOLLOW : 0) < 0 ||
-		S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
-		return -ENOENT;
-	/* Nobody waits for who is to read. */
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | follow);
-
-	if (fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0)
-		return fd;
-	int code = -errno;
-
-	closep(&fd);
-	return code == -ENOENT ? -ENXIO : code;
-}
-
-static int write_special(int fd, const char *path, const struct buf *body, struct err *e)
-{
-	FILE *f = fdopen(fd, "w");
-	bool written = f && fwrite(buf_text(body), 1, body->len, f) == body->len;
-
-	if (f)
-		written = fclose(f) == 0 && written;
-	else
-		close(fd);
-	return written ? 0 : err_system(e, -errno, "write %s", path);
-}
-
-/* Whoever reads the file meanwhile sees the old one or the new one. */
-static int write_file(const char *path, const struct buf *body, struct err *e)
-{
-	char part[PATH_MAX], real[PATH_MAX];
-
-	int special = open_special(path);
-
-	if (special >= 0)
-		return write_special(special, path, body, e);
-	if (special != -ENOENT)
-		return err_system(e, special, "write %s", path);
-	if (is_own_link(path) && realpath(path, real))
-		path = real;
-	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
-		return err_set(e, -ENAMETOOLONG, "the name of the file is too long");
-	FILE *f = create_anew(part);
-
-	if (!f)
-		return err_system(e, -errno, "create %s", part);
-	bool written = fwrite(buf_text(body), 1, body->len, f) == body->len;
-
-	written = fclose(f) == 0 && written;
-	if (written && rename(part, path) == 0)
-		return 0;
-	int code = -errno;
-
-	unlink(part);
-	return err_system(e, code, "write %s", path);
-}
-
 static int print_answer(const struct route *route, const struct reply *r, const char *output)
 {
 	struct err e = {0};
@@ -302,7 +214,7 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 		print_error(route, r);
 		return r->status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
 	}
-	if (output && write_file(output, &r->body, &e) != 0) {
+	if (output && output_write(output, &r->body, &e) != 0) {
 		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
 		return EXIT_NO_ANSWER;
 	}

@@ -1,11 +1,17 @@
 """Commands without a server: the same answers as over HTTP, and help that helps."""
 import json
 import os
+import pathlib
 import re
+import subprocess
+import tempfile
+import unittest
 import urllib.parse
 
-from support import Case, clean_environment, main, python_job
+from support import DEADLINE, EXPORTER, Case, clean_environment, main, python_job
 
+AS_ROOT = os.geteuid() == 0
+SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
 COMMANDS = ("serve", "run", "recommend", "stats", "runs", "jobs")
 SHORT_WORK = python_job("import time\nwhile time.process_time() < 0.2: pass")
 
@@ -116,6 +122,113 @@ class Answers(Case):
         link.symlink_to("/proc/self/fd/1")
         self.assertEqual(self.command(*question, "-o", str(link)).stdout, expected)
         self.assertTrue(link.is_symlink())
+
+    def linked(self, target):
+        """A link of our own, as /dev/stdout is one of root's: that one is not to be lost where this fails."""
+        link = self.folder / f"link{len(list(self.folder.iterdir()))}"
+        link.symlink_to(target)
+        return link
+
+    def test_a_report_to_stdout_comes_behind_what_the_job_wrote(self):
+        out, link = self.folder / "out", self.linked("/proc/self/fd/1")
+        with out.open("w") as stdout:
+            subprocess.run([EXPORTER, *self.wrapper_arguments(["echo", "job output"], flags=["--quiet", f"--report={link}"])],
+                           stdout=stdout, env=self.environment, timeout=DEADLINE, check=True)
+        self.assertTrue(out.read_text().startswith("job output\n<!DOCTYPE html>"), out.read_text()[:100])
+        self.assertTrue(link.is_symlink())
+
+    def test_o_goes_on_where_a_descriptor_stands(self):
+        question = [EXPORTER, "jobs", f"--history.path={self.history}"]
+        self.run_job(["true"])
+        expected = self.command(*question[1:]).stdout
+        log = self.folder / "log"
+        for stream, number in (("stdout", 1), ("stderr", 2)):
+            for path in (self.linked(f"/proc/self/fd/{number}"), self.linked(f"/proc/thread-self/fd/{number}"),
+                         self.linked(self.linked(f"/dev/fd/{number}")), log):
+                log.write_text("before\n")
+                with self.subTest(stream=stream, path=path), log.open("a") as file:
+                    subprocess.run([*question, "-o", path], env=self.environment, timeout=DEADLINE, check=True,
+                                   **{stream: file})
+                    self.assertEqual(log.read_text(), "before\n" + expected)
+                    self.assertEqual(path.is_symlink(), path != log)
+
+    def test_what_has_no_name_is_written_to_all_the_same(self):
+        self.run_job(["true"])
+        question = ["jobs", f"--history.path={self.history}"]
+        link = self.linked("/proc/self/fd/1")
+        with tempfile.TemporaryFile("w+") as file:
+            subprocess.run([EXPORTER, *question, "-o", link], stdout=file, env=self.environment, timeout=DEADLINE, check=True)
+            file.seek(0)
+            self.assertEqual(file.read(), self.command(*question).stdout)
+        self.assertTrue(link.is_symlink())
+
+    def test_what_the_program_opened_itself_is_not_written_to(self):
+        self.run_job(["true"])
+        before = self.command("jobs", f"--history.path={self.history}").stdout
+        for number in range(3, 20):
+            link = self.linked(f"/proc/self/fd/{number}")
+            self.assertEqual(self.command("jobs", f"--history.path={self.history}", "-o", str(link)).returncode, 1)
+            self.assertTrue(link.is_symlink())
+        self.assertEqual(self.command("jobs", f"--history.path={self.history}").stdout, before)
+
+    def test_a_link_to_nothing_gets_its_target_and_stays(self):
+        self.run_job(["true"])
+        question = ["jobs", f"--history.path={self.history}"]
+        target = self.folder / "target"
+        link = self.linked(self.linked("target"))
+        self.assertEqual(self.command(*question, "-o", str(link)).returncode, 0)
+        self.assertEqual(target.read_text(), self.command(*question).stdout)
+        self.assertTrue(link.is_symlink())
+        around = self.folder / "around"
+        around.symlink_to(around)
+        for lost in (around, self.linked(self.folder / "no folder" / "file"), self.linked(self.folder)):
+            result = self.command(*question, "-o", str(lost))
+            self.assertEqual(result.returncode, 1)
+            self.assertNotEqual(result.stderr, "")
+            self.assertTrue(lost.is_symlink())
+
+    @unittest.skipUnless(AS_ROOT, "only root may become somebody else")
+    def test_a_link_of_another_user_is_not_followed_nor_replaced(self):
+        self.run_job(["true"])
+        link = self.linked(self.folder / "target")
+        os.chown(link, SOMEBODY, SOMEBODY, follow_symlinks=False)
+        result = self.command("jobs", f"--history.path={self.history}", "-o", str(link))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("is a link of another user", result.stderr)
+        self.assertTrue(link.is_symlink())
+        self.assertFalse((self.folder / "target").exists())
+
+    def test_a_file_keeps_its_permissions(self):
+        self.run_job(["true"])
+        file = self.folder / "file"
+        for mode in (0o600, 0o640, 0o666):
+            file.write_text("before")
+            file.chmod(mode)
+            self.assertEqual(self.command("jobs", f"--history.path={self.history}", "-o", str(file)).returncode, 0)
+            self.assertEqual(file.stat().st_mode & 0o7777, mode)
+            self.assertNotEqual(file.read_text(), "before")
+
+    @unittest.skipUnless(AS_ROOT, "only root may become somebody else")
+    def test_a_file_keeps_its_owner_or_stays(self):
+        self.run_job(["true"])
+        question = ["jobs", f"--history.path={self.history}", "-o"]
+        file = self.folder / "file"
+        file.write_text("before")
+        os.chown(file, SOMEBODY, SOMEBODY)
+        self.assertEqual(self.command(*question, str(file)).returncode, 0)
+        self.assertEqual((file.stat().st_uid, file.stat().st_gid), (SOMEBODY, SOMEBODY))
+        self.assertNotEqual(file.read_text(), "before")
+        file.write_text("before")
+        file.chmod(0o666)
+        os.chown(file, 0, 0)
+        for path in (self.folder, pathlib.Path(self.history)):
+            path.chmod(0o777)
+        result = subprocess.run([EXPORTER, *question, file], capture_output=True, text=True, timeout=DEADLINE, check=False,
+                                env=self.environment, user=SOMEBODY, group=SOMEBODY, extra_groups=[])
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("keep the owner", result.stderr)
+        self.assertEqual((file.read_text(), file.stat().st_uid), ("before", 0))
+        self.assertEqual(list(self.folder.glob("file.part*")), [])
 
     def test_a_history_that_is_not_there_is_named(self):
         result = self.command("runs", "--job-name=job", f"--history.path={self.folder}/none.db")
