@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,8 +14,10 @@
 #include "collectors/base/thread.h"
 #include "collectors/process.h"
 #include "exporter/active.h"
+#include "exporter/cpu_limit.h"
 #include "exporter/finder.h"
 #include "exporter/historian.h"
+#include "exporter/log.h"
 #include "exporter/machine.h"
 #include "exporter/outlook.h"
 #include "exporter/rules_use.h"
@@ -44,7 +47,7 @@ static void publish(struct sampler *s, struct snapshot *take, enum purpose purpo
 		s->runs = t;
 	if (purpose == FOR_SCRAPE)
 		s->all = t;
-	else if (purpose == FOR_EVENT)
+	else if (purpose >= FOR_EVENT)
 		s->all.any = false;
 	pthread_mutex_unlock(&s->lock);
 	/* After: whoever wakes up finds the lock free. */
@@ -70,8 +73,20 @@ bool taken_is_older(const struct taken *t, struct mono now, double max_age_secon
 	return !t->any || mono_seconds_between(t->at, now) > max_age_seconds;
 }
 
-static void look_at_runs(struct sampler *s, struct snapshot *snapshot)
+double sampler_stretch(const struct sampler *s)
 {
+	return isinf(s->cpu_limit) ?
+		       1 :
+		       cpu_limit_stretch(s->cpu_limit, cpu_limit_used(), s->look_seconds);
+}
+
+/* What somebody waits for is told all the same where a look would cost too much. */
+static void look_at_runs(struct sampler *s, enum purpose purpose, struct snapshot *snapshot)
+{
+	if (purpose != FOR_END && isinf(sampler_stretch(s))) {
+		jobs_tell(s->host.jobs, snapshot);
+		return;
+	}
 	if (s->finder)
 		finder_look(s->finder, &s->host);
 	jobs_read(s->host.jobs, &s->host, snapshot);
@@ -89,7 +104,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 
 	drop_ended(s);
 	if (look)
-		look_at_runs(s, snapshot);
+		look_at_runs(s, purpose, snapshot);
 	else
 		jobs_tell(s->host.jobs, snapshot);
 	if (all)
@@ -118,27 +133,69 @@ static uint64_t look_clock(const struct sampler *s)
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
 }
 
+/* Said once. */
+static void note_rare_rows(struct sampler *s)
+{
+	char limit[32];
+
+	if (s->is_rare)
+		return;
+	s->is_rare = true;
+	snprintf(limit, sizeof limit, "%.0f", s->cpu_limit);
+	log_line(LOG_LEVEL_WARN,
+		"fewer samples: what looks cost has to last within this process's limit of CPU "
+		"time",
+		"limit_seconds", limit, NULL);
+}
+
+/* How long to wait from a row that was due to the next one: an interval, or more where CPU time has a limit. */
+static int64_t row_wait(struct sampler *s, int64_t interval)
+{
+	double stretch = sampler_stretch(s);
+
+	if (stretch > 1)
+		note_rare_rows(s);
+	/* Without looks there is only counting left. */
+	return (int64_t)((double)interval * fmin(stretch, CPU_LIMIT_STRETCH_MAX));
+}
+
+/* Those between are counted. */
+static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
+{
+	if (s->next_row.ns >= until)
+		return;
+	s->samples_missed += (uint64_t)((until - s->next_row.ns) / interval);
+	s->next_row.ns = until;
+}
+
 /*
  * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
- * has passed as this one took.
+ * has passed as this one took, or as a limit of CPU time wants it. Where that leaves none, it is missed.
  */
 static void row_tick(struct sampler *s, enum purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
 	int64_t now = now_read().mono.ns;
 	uint64_t cpu = look_clock(s);
+	bool none = isinf(sampler_stretch(s));
 
 	s->next_row.ns += interval;
 	if (s->next_row.ns <= now) {
 		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval) + 1;
 		s->next_row.ns = now + interval;
 	}
-	sampler_write_rows(s, sampler_tick(s, purpose), NULL);
-	now = now_read().mono.ns + (int64_t)(look_clock(s) - cpu);
-	if (s->next_row.ns < now) {
-		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval);
-		s->next_row.ns = now;
+	if (none) {
+		s->samples_missed++;
+		if (purpose == FOR_EVENT)
+			sampler_tick(s, purpose);
+		put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
+		return;
 	}
+	sampler_write_rows(s, sampler_tick(s, purpose), NULL);
+	cpu = look_clock(s) - cpu;
+	s->look_seconds = (double)cpu / NS_PER_S;
+	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
+	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
 	/* By then whatever is read for the first time has been, and the rest has started. */
 	if (++s->rows == TRIM_ROWS)
 		trim_start();
@@ -280,6 +337,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		s->fold = fold_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->fold) : NULL;
 		s->next_row = s->host.now.mono;
+		/* A server is started again, and should see until then. */
+		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		code = rules_begin(app->options, s->finder, e);
 	}
 	if (code == 0)

@@ -288,10 +288,10 @@ static void do_conclude(struct sampler *s, struct request *r)
 	struct conclusion *c = (struct conclusion *)(void *)r;
 	struct account_note note;
 
-	if (fold_records(s->fold, c->run_id))
+	if (fold_records(s->fold, c->run_id) && isfinite(sampler_stretch(s)))
 		sampler_write_rows(s, sampler_tick(s, FOR_EVENT), c->run_id);
 	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
-	const struct snapshot *snapshot = sampler_tick(s, FOR_EVENT);
+	const struct snapshot *snapshot = sampler_tick(s, FOR_END);
 
 	if (!fold_records(s->fold, c->run_id))
 		return;

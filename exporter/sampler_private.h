@@ -26,6 +26,7 @@ enum purpose {
 	FOR_SCRAPE, /* all collectors, and the runs if they were looked at too long ago */
 	FOR_ROW,    /* the runs, and what the history keeps of the machine */
 	FOR_EVENT,  /* the same, because of something that a scrape should tell at once */
+	FOR_END,    /* the same, with what a run that was concluded came to: never put off */
 };
 
 /* When what is published was taken. */
@@ -45,6 +46,9 @@ struct sampler {
 	struct mono next_row;
 	uint64_t samples_missed;
 	uint64_t rows; /* asked for */
+	double cpu_limit; /* of what looks may cost, in seconds; INFINITY: none (exporter/cpu_limit.h) */
+	double look_seconds; /* CPU time of the latest look for a row */
+	bool is_rare;        /* looks are, which was said */
 	struct rights rights;
 
 	int wake; /* eventfd: something below changed */
@@ -70,6 +74,9 @@ void sampler_wake(struct sampler *s);
 
 /* A snapshot of now, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose);
+
+/* Intervals from now to the next row; INFINITY: there are no looks any more, and ticks tell what the latest found. */
+double sampler_stretch(const struct sampler *s);
 
 /* Hands the rows of that run, NULL = of all, to the historian. */
 void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);

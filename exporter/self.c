@@ -47,7 +47,7 @@ X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, but those of jobs, since the Unix epoch", .type = METRIC_GAUGE) \
 X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
-  .help = "Samples that were due but not taken, because readings take longer than --sample.interval, or more than half a CPU", \
+  .help = "Samples that were due but not taken, because readings take longer than --sample.interval, or more than half a CPU, or more of a wrapper's limit of CPU time than lasts", \
   .type = METRIC_COUNTER) \
 X(SAMPLES_WRITTEN, .name = "rightsize_history_samples_written", \
   .help = "Samples of runs that this exporter wrote to the history", .type = METRIC_COUNTER) \

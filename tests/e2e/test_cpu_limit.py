@@ -1,0 +1,117 @@
+"""A limit of CPU time (ulimit -t), which holds for the wrapper as it does for each process of the job: watching outlives it."""
+import contextlib
+import json
+import resource
+import sqlite3
+import subprocess
+import time
+
+from support import Case, main, python_job, wait_until
+
+LIMIT = 1
+# What is looked at costs: 50 times 50 processes that do nothing until the first has no more input, or ends.
+CROWD = python_job("""
+import os, sys
+until, end = os.pipe()
+for _ in range(50):
+    if os.fork() == 0:
+        os.close(end)
+        for _ in range(49):
+            if os.fork() == 0:
+                break
+        os.read(until, 1)
+        os._exit(0)
+print("all there", flush=True)
+sys.stdin.read()
+""")
+# Says what limit it has, and is there for a while.
+SOME_SECONDS = python_job("""
+import json, resource, time
+print(json.dumps(resource.getrlimit(resource.RLIMIT_CPU)))
+time.sleep(3)
+""")
+STRETCHED = "fewer samples"
+# Where a busy machine may make what is not looked at cost more.
+ROOMY = (LIMIT, LIMIT + 9)
+
+
+def used_before(seconds, limits):
+    """What is executed next has used so much CPU time, as it does when a shell becomes it, and has these limits."""
+    def prepare():
+        while time.process_time() < seconds:
+            pass
+        if limits:
+            resource.setrlimit(resource.RLIMIT_CPU, limits)
+    return {"preexec_fn": prepare}
+
+
+class CpuLimit(Case):
+    FLAGS = ("--sample.interval=100ms", "--quiet")
+
+    def only_run(self):
+        (run,) = self.query("runs", "--job-name=job")["runs"]
+        return run
+
+    def intervals(self):
+        with contextlib.closing(sqlite3.connect(f"file:{self.history}?mode=ro", uri=True)) as db:
+            return [duration for duration, in db.execute("SELECT duration FROM sample ORDER BY at")]
+
+    def test_a_crowd_is_looked_at_more_rarely_and_the_job_goes_on(self):
+        wrapper = self.start_run(CROWD, flags=self.FLAGS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **used_before(0.3, (LIMIT, LIMIT)))
+        self.assertEqual(wrapper.process.stdout.readline(), b"all there\n")
+        # Ever more rarely: to a tenth of what was asked for, within some ten seconds.
+        wait_until(lambda: wrapper.process.poll() is not None or min([0, 0, *self.intervals()][-2:]) > 1, "longer intervals")
+        self.assertIsNone(wrapper.process.poll(), wrapper.log)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(sum(STRETCHED in line for line in wrapper.log), 1)
+        run = self.only_run()
+        self.assertEqual((run["outcome"], run["exit_code"]), ("succeeded", 0))
+        self.assertGreaterEqual(run["processes_max"], 2500)
+
+    def test_nearer_to_it_samples_are_fewer(self):
+        """With three quarters of what looks may cost, they are four times as far apart."""
+        result = self.run_job(SOME_SECONDS, flags=self.FLAGS, **used_before(0.6, ROOMY))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count(STRETCHED.encode()), 1)
+        run = self.only_run()
+        self.assertGreaterEqual(run["duration_seconds"], 3)
+        self.assertGreaterEqual(run["samples"], 2)
+        self.assertLessEqual(run["samples"], run["duration_seconds"] / 0.4 + 3)
+
+    def test_without_any_looks_the_end_is_told(self):
+        result = self.run_job(SOME_SECONDS, flags=self.FLAGS, **used_before(0.85, ROOMY))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count(STRETCHED.encode()), 1)
+        run = self.only_run()
+        self.assertEqual((run["outcome"], run["exit_code"]), ("succeeded", 0))
+        self.assertLessEqual(run["samples"], 2)
+        self.assertGreater(run["cpu_seconds"], 0)
+        self.assertGreater(run["memory_peak_bytes"], 0)
+
+    def test_the_job_has_the_limit_that_it_would_have_had(self):
+        for limits in ((LIMIT, LIMIT), ROOMY):
+            result = self.run_job(SOME_SECONDS, flags=self.FLAGS, **used_before(0, limits))
+            self.assertEqual(tuple(json.loads(result.stdout)), limits, result.stderr)
+
+    def test_the_signal_at_the_limit_ends_nobody(self):
+        wrapper = self.start_run(python_job("""
+import signal, sys
+signal.signal(signal.SIGXCPU, lambda *_: sys.exit(9))
+print("ready", flush=True)
+sys.stdin.read()
+"""), flags=self.FLAGS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **used_before(LIMIT + 0.1, None))
+        self.assertEqual(wrapper.process.stdout.readline(), b"ready\n")
+        resource.prlimit(wrapper.pid, resource.RLIMIT_CPU, (LIMIT, resource.RLIM_INFINITY))
+        # With the signal the kernel puts the limit further off.
+        wait_until(lambda: wrapper.process.poll() is not None or
+                   resource.prlimit(wrapper.pid, resource.RLIMIT_CPU)[0] > LIMIT, "the signal")
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+
+if __name__ == "__main__":
+    main()
