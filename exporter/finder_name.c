@@ -9,6 +9,7 @@
 #include "collectors/base/utf8.h"
 #include "exporter/found_count.h"
 #include "exporter/identity.h"
+#include "exporter/options.h"
 #include "exporter/pod.h"
 
 /* Of whom something was left out is looked at again then, unless that is sooner anyway. */
@@ -229,6 +230,15 @@ static void complete_by_pod(const struct finder *f, const struct booked *p,
 
 /* ---- all together ---- */
 
+/* Numbers of environments and of rules are anybody's: what an option of run would refuse is not known. */
+static void bound_numbers(struct recognised *r)
+{
+	r->attempt = option_accepted(OPTION_run_attempt, r->attempt);
+	r->input_bytes = option_accepted(OPTION_run_input_bytes, r->input_bytes);
+	r->cpu_cores = option_accepted(OPTION_run_request_cpu, r->cpu_cores);
+	r->memory_bytes = option_accepted(OPTION_run_request_memory, r->memory_bytes);
+}
+
 /* Our own variable, then the rules of the site, then what is built in. */
 static bool name_process(struct finder *f, const struct booked *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
@@ -269,8 +279,10 @@ static bool read_and_name(struct finder *f, struct booked *p, struct finding *re
 	if (!read_process(f, p, &facts))
 		return false;
 	ret->exporter = is_exporter(f, p, &facts.text);
-	if (name_process(f, p, &facts, &ret->is, &ignored))
+	if (name_process(f, p, &facts, &ret->is, &ignored)) {
+		bound_numbers(&ret->is);
 		return true;
+	}
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
 }
 

@@ -2,6 +2,7 @@
 #include "exporter/options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,13 @@ bool option_at(size_t i, struct option_view *ret)
 	*ret = (struct option_view){
 		r->name, r->placeholder, r->fallback, r->help, r->choices, r->commands};
 	return true;
+}
+
+double option_accepted(enum option_id option, double v)
+{
+	const struct option_row *r = &rows[option];
+
+	return v >= r->least && v <= r->most ? v : (double)NAN;
 }
 
 void options_help(struct buf *out, enum command_bits command)

@@ -199,6 +199,9 @@ struct option_view {
 };
 bool option_at(size_t i, struct option_view *ret); /* false past the last */
 
+/* What an option that is a number accepts: NaN where v is outside of that. */
+double option_accepted(enum option_id option, double v);
+
 /* The options of a command as --help prints them, and as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);
 void options_markdown(struct buf *out);

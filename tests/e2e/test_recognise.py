@@ -103,6 +103,20 @@ class Recognise(Case):
         self.assertGreater(run["cpu_seconds"], 0)
         self.assertGreater(run["samples"], 0)
 
+    def test_numbers_that_the_wrapper_refuses_are_not_known(self):
+        server = self.serve("--jobs.recognise")
+        most = str(2**64 - 1)
+        for name, attempt, size, cores, known in (
+                ("low", "0", "0", "0", (None, None, None)), ("high", most, most, most, (None, None, None)),
+                ("least", "1", "1", "1", (1, 1, 1)), ("most", "1000", str(10**18), str(10**6), (1000, 1e18, 1e6)),
+                ("beyond", "1001", str(10**18 + 10**3), str(10**6 + 1), (None, None, None))):
+            with self.subTest(name):
+                self.begin({"RIGHTSIZE_JOB_NAME": self.mark + name, "RIGHTSIZE_ATTEMPT": attempt, "RIGHTSIZE_INPUT_BYTES": size,
+                            "SLURM_JOB_ID": "1", "SLURM_JOB_NAME": self.mark + name, "SLURM_CPUS_PER_TASK": cores})
+                self.found(server, self.mark + name)
+                (run,) = server.recorded_runs(self.mark + name)
+                self.assertEqual(tuple(run.get(k) for k in ("attempt", "input_bytes", "requested_cpu_cores")), known)
+
     def test_job_that_was_there_before_the_server_is_found(self):
         name = f"{self.mark}/early"
         self.begin({"RIGHTSIZE_JOB_NAME": name})
