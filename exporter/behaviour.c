@@ -161,7 +161,7 @@ static struct progress progress_of(struct history *h, const struct run *r)
 
 	return (struct progress){
 		.started_at = r->started_at,
-		.seconds = r->duration_seconds,
+		.seconds = run_duration(r),
 		.peak_bytes = run_peak(r, "memory_peak_bytes"),
 		.peak_at_half_bytes = history_series(h, r->run_id, columns, &arena, &s, NULL) == 0 ?
 					      mark_at_half(&s) :

@@ -14,11 +14,6 @@ static double mean_cores(const struct run *r)
 	return run_mean(r, "cpu_cores");
 }
 
-static double duration(const struct run *r)
-{
-	return r->duration_seconds;
-}
-
 static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct summary cores = runs_summary(used, mean_cores);
@@ -96,7 +91,7 @@ static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena
 
 static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary seconds = runs_summary(used, duration);
+	struct summary seconds = runs_summary(used, run_duration);
 	char mean[WORDS_MAX], min[WORDS_MAX], max[WORDS_MAX];
 
 	if (!seconds.n)

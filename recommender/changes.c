@@ -32,7 +32,9 @@ const char *const change_kind_name[CHANGE_KINDS] = {
 
 static double duration(const struct run *r)
 {
-	return r->duration_seconds > 0 ? r->duration_seconds : (double)NAN;
+	double seconds = run_duration(r);
+
+	return seconds > 0 ? seconds : (double)NAN;
 }
 
 static double cpu_seconds(const struct run *r)

@@ -228,7 +228,9 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 
 double run_duration_as_bytes(const struct run *r)
 {
-	return r->duration_seconds > 0 ? r->duration_seconds * SECOND_IN_BYTES : (double)NAN;
+	double seconds = run_duration(r);
+
+	return seconds > 0 ? seconds * SECOND_IN_BYTES : (double)NAN;
 }
 
 void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,

@@ -68,7 +68,7 @@ static void learn_kills(struct fed *f, const struct rule *rule, const struct run
 {
 	double need = after_kill(f->killed_at);
 	struct observation o =
-		observation_of(need, input_of(killed, announced), success->duration_seconds);
+		observation_of(need, input_of(killed, announced), run_duration(success));
 
 	if (how == FEED_SCORED)
 		rule_score(rule, f->state, &o, &f->record);
@@ -83,7 +83,7 @@ static void learn_kills(struct fed *f, const struct rule *rule, const struct run
 static void learn_success(struct fed *f, const struct rule *rule, const struct run *r, double peak,
 	bool announced, enum feeding how)
 {
-	struct observation o = observation_of(peak, input_of(r, announced), r->duration_seconds);
+	struct observation o = observation_of(peak, input_of(r, announced), run_duration(r));
 
 	if (!(peak > 0))
 		return;

@@ -12,11 +12,6 @@
 /* Below, a job has one busy thread: what is above 1 are its side threads and the granularity of the readings. */
 #define TWO_CORES 1.2
 
-static double duration(const struct run *r)
-{
-	return r->duration_seconds;
-}
-
 static double cpu_seconds(const struct run *r)
 {
 	return run_total(r, "cpu_seconds");
@@ -30,12 +25,12 @@ static double sent_bytes(const struct run *r)
 static double network_rate(const struct run *r)
 {
 	return (run_total(r, "network_sent_bytes") + run_total(r, "network_received_bytes")) /
-	       r->duration_seconds;
+	       run_duration(r);
 }
 
 static double gpu_seconds(const struct run *r)
 {
-	return run_mean(r, "gpu_usage") * r->duration_seconds;
+	return run_mean(r, "gpu_usage") * run_duration(r);
 }
 
 static double cores_at_once(const struct run *r)
@@ -121,7 +116,7 @@ static double cores_of_job(const struct runs *used)
 static struct profile medians_of(const struct runs *used)
 {
 	return (struct profile){
-		.duration_seconds = median(used, duration),
+		.duration_seconds = median(used, run_duration),
 		.duration_low = NAN,
 		.duration_high = NAN,
 		.cpu_seconds = median(used, cpu_seconds),

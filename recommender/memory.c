@@ -130,10 +130,10 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
-	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX];
+	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX], other[96] = "";
 	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
-	if (!isnan(s->memory_too_small))
+	if (!isnan(s->memory_too_small) && !isnan(s->memory_expected_waste))
 		sizing_explain(s, arena,
 			"memory: four of five runs are expected between %s and %s, and %s "
 			"above what "
@@ -145,15 +145,16 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 		sizing_explain(s, arena, "memory: %s cannot tell of a chance below %s",
 			words_runs(runs, s->memory_judged_by),
 			words_share(share, s->memory_too_small));
-	if (own->runs)
+	if (!isnan(seeds->waste))
+		snprintf(other, sizeof other,
+			"; the largest of five peaks + 20 %%, rounded up: %.0f %%, with %zu",
+			100 * seeds->waste, seeds->failures);
+	if (own->runs && !isnan(own->waste))
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "
-			"used, with "
-			"%zu first attempt%s too small; the largest of five peaks + 20 %%, rounded "
-			"up: "
-			"%.0f %%, with %zu",
+			"used, with %zu first attempt%s too small%s",
 			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
-			own->failures == 1 ? "" : "s", 100 * seeds->waste, seeds->failures);
+			own->failures == 1 ? "" : "s", other);
 }
 
 /* An input beyond all earlier ones: how far the prediction follows it. */
@@ -164,7 +165,7 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 
 	for (size_t i = 0; i < used->n; i++)
 		largest = fmax(largest, used->run[i].input_bytes);
-	if (input > largest)
+	if (largest > 0 && input > largest)
 		sizing_explain(s, arena,
 			"memory: the announced input is %.3g times the largest seen; predictions "
 			"go no "

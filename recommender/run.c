@@ -28,6 +28,15 @@ bool outcome_parse(const char *name, enum outcome *ret)
 	return false;
 }
 
+#define CENTURY_SECONDS 3155760000.0
+
+double run_duration(const struct run *r)
+{
+	double v = r->duration_seconds;
+
+	return v >= 0 && v <= CENTURY_SECONDS ? v : (double)NAN;
+}
+
 const struct distribution *run_column(const struct run *r, const char *column)
 {
 	size_t low = 0, high = r->n_stats;

@@ -84,6 +84,9 @@ struct runs {
 	struct run *run;
 };
 
+/* In seconds; NaN when unknown, and where what the history has is absurd: below 0, or beyond a century. */
+double run_duration(const struct run *r);
+
 /* Distribution of a column, or NULL when the run has none. */
 const struct distribution *run_column(const struct run *r, const char *column);
 

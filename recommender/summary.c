@@ -57,14 +57,15 @@ void size_summary(struct sizing *s, const struct sizing_options *options, struct
 	}
 	add_what(&b, s);
 	add_how_sure(&b, s, options->attempt);
-	if (own->runs)
+	if (own->runs && !isnan(own->waste))
 		buf_addf(&b,
 			"; on the last %s it would have wasted %.0f %% of what they used and been "
-			"too small "
-			"for %zu, the largest of five peaks + 20 %%: %.0f %% and %zu",
-			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
+			"too small for %zu",
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures);
+	if (own->runs && !isnan(own->waste) && !isnan(seeds->waste))
+		buf_addf(&b, ", the largest of five peaks + 20 %%: %.0f %% and %zu",
 			100 * seeds->waste, seeds->failures);
-	else if (s->runs == 1)
+	if (!own->runs && s->runs == 1)
 		buf_adds(&b, "; one run says little, so expect this to change");
 	buf_addc(&b, '.');
 	s->summary = arena_text(arena, buf_text(&b), b.len);

@@ -51,11 +51,9 @@ static double waited(const struct run *r, const char *delay, const char *pressur
 
 static double idle_of(const struct run *r, double waited_for_cpu)
 {
-	double busy = run_total(r, "cpu_seconds") + waited_for_cpu;
+	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
-	return busy > r->duration_seconds ?
-		       0 :
-		       r->duration_seconds - busy; /* NaN when either is unknown */
+	return busy > took ? 0 : took - busy; /* NaN when either is unknown */
 }
 
 static enum wait_verdict verdict_of(const struct waits *w)
@@ -87,7 +85,7 @@ struct waits waits_of(const struct run *const *runs, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct run *r = runs[i];
-		double took = r->duration_seconds;
+		double took = run_duration(r);
 		double for_cpu = waited(r, "cpu_wait_seconds", "cpu_pressure_seconds");
 
 		ratio_add(&cpu, for_cpu, run_total(r, "cpu_seconds") + for_cpu);

@@ -278,6 +278,91 @@ static void a_share_is_never_certain(void **state)
 		assert_string_equal(words_share(words, table[i].share), table[i].words);
 }
 
+/* What a history may hold all the same is not known, and nothing is worked out from it. */
+static void an_absurd_duration_is_none(void **state)
+{
+	static const double absurd[] = {1e308, 3.2e9, -5, INFINITY, -INFINITY, NAN};
+	static const char *const names[] = {"auto", "baseline", "max"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(absurd) * ARRAY_LEN(names); i++) {
+		static struct test_runs t, known;
+		AUTO(arena_done) struct arena arena = {0};
+		double duration = absurd[i / ARRAY_LEN(names)];
+		const char *name = names[i % ARRAY_LEN(names)];
+
+		t = known = (struct test_runs){0};
+		for (size_t k = 0; k < 12; k++) {
+			bool odd = k % 3 == 1;
+			struct run *r = test_run_succeeded(&t, 1, GIB);
+
+			r->duration_seconds = odd ? duration : 100;
+			assert_true(isnan(run_duration(r)) == odd);
+			test_run_succeeded(&known, 1, GIB)->duration_seconds =
+				odd ? (double)NAN : 100;
+		}
+		struct sizing s = size_with(name, &t, &defaults, &arena);
+		struct sizing as = size_with(name, &known, &defaults, &arena);
+
+		assert_string_equal(s.summary, as.summary);
+		assert_null(strstr(s.summary, "nan"));
+		assert_null(strstr(s.summary, "inf"));
+		assert_double_equal(s.demand.duration_seconds, 100, 5);
+		assert_int_equal(s.n_explain, as.n_explain);
+		for (size_t k = 0; k < s.n_explain; k++)
+			assert_string_equal(s.explain[k], as.explain[k]);
+	}
+}
+
+static void a_figure_that_is_not_known_is_not_told(void **state)
+{
+	static const struct {
+		double own, seeds;
+		const char *has, *has_not;
+	} table[] = {
+		{0.1, 0.2,
+			"wasted 10 % of what they used and been too small for 2, the largest of "
+			"five peaks + 20 %: 20 % and 3.",
+			"nan"},
+		{0.1, NAN, "wasted 10 % of what they used and been too small for 2.", "largest"},
+		{NAN, 0.2, "Ask for 1 CPU.", "wasted"},
+		{NAN, NAN, "Ask for 1 CPU.", "wasted"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {.resources.cpu = 1,
+			.demand.duration_seconds = NAN,
+			.memory_killed_at = NAN,
+			.memory_too_small = NAN,
+			.hindsight = {4, 2, table[i].own},
+			.hindsight_baseline = {4, 3, table[i].seeds}};
+
+		size_summary(&s, &defaults, &arena);
+		if (!strstr(s.summary, table[i].has) || strstr(s.summary, table[i].has_not))
+			fail_msg("%zu: %s", i, s.summary);
+	}
+}
+
+static void nothing_is_a_multiple_of_an_input_of_nothing(void **state)
+{
+	static struct test_runs t;
+	const struct sizing_options o = {.input_bytes = 1e9};
+
+	(void)state;
+	for (size_t largest = 0; largest < 2; largest++) {
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (size_t k = 0; k < 6; k++)
+			test_run_succeeded(&t, 1, GIB)->input_bytes = (double)largest;
+		struct sizing s = size_with("auto", &t, &o, &arena);
+
+		assert_true(!explained(&s, "times the largest seen") == !largest);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +373,9 @@ int main(void)
 		cmocka_unit_test(measures_that_differ_are_mixed),
 		cmocka_unit_test(it_says_which_peak_is_sized_from),
 		cmocka_unit_test(a_share_is_never_certain),
+		cmocka_unit_test(an_absurd_duration_is_none),
+		cmocka_unit_test(a_figure_that_is_not_known_is_not_told),
+		cmocka_unit_test(nothing_is_a_multiple_of_an_input_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
