@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/scan.h"
+#include "collectors/base/number.h"
 #include "exporter/job_signals.h"
 
 #define STAT_MAX 4096
@@ -23,7 +23,7 @@
 
 /* Fields of /proc/PID/stat, by their numbers in proc(5). The masks have the first 31 signals. */
 enum stat_field {
-	STAT_PARENT = 4,
+	STAT_PARENT = STAT_FIELD_FIRST,
 	STAT_GROUP,
 	STAT_FLAGS = 9,
 	STAT_PENDING = 31,
@@ -51,23 +51,8 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
-	const char *name_end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
 
-	if (!name_end)
-		return false;
-	struct scan s = SCAN(name_end + 1, text + n - (name_end + 1));
-	struct slice state;
-	bool is_read = scan_word(&s, &state);
-
-	for (int i = STAT_PARENT; is_read && i < STAT_FIELDS; i++) {
-		int64_t v;
-
-		if (scan_i64(&s, &v))
-			ret[i] = (uint64_t)v;
-		else
-			is_read = scan_u64(&s, &ret[i]);
-	}
-	return is_read;
+	return n > 0 && numbers_of_stat(SCAN(text, n), ret, STAT_FIELDS);
 }
 
 /* Of a sender that was waited for already, as /bin/kill soon is, this cannot be told: a stranger, too. */

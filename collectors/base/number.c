@@ -1,6 +1,8 @@
 /* Numbers in texts of the kernel. */
 #include "collectors/base/number.h"
 
+#include <string.h>
+
 uint64_t number_find(struct scan text, const char *key)
 {
 	struct scan line;
@@ -14,6 +16,27 @@ uint64_t number_find(struct scan text, const char *key)
 		return scan_u64(&line, &v) ? v : NUMBER_UNKNOWN;
 	}
 	return NUMBER_UNKNOWN;
+}
+
+bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end)
+{
+	const char *name_end = memrchr(text.at, ')', (size_t)(text.end - text.at));
+	struct slice state;
+
+	if (!name_end)
+		return false;
+	text.at = name_end + 1;
+	if (!scan_word(&text, &state))
+		return false;
+	for (size_t i = STAT_FIELD_FIRST; i < end; i++) {
+		int64_t v;
+
+		if (scan_i64(&text, &v))
+			ret[i] = (uint64_t)v;
+		else if (!scan_u64(&text, &ret[i]))
+			return false;
+	}
+	return true;
 }
 
 void numbers_read(struct scan text, uint64_t *ret, size_t n)

@@ -6,6 +6,8 @@
 #define BASE_NUMBER_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "collectors/base/scan.h"
@@ -26,6 +28,13 @@ static inline uint64_t number_from_kib(uint64_t kib)
 
 /* Value of "key: 12", "key 12" or "key=12" at the start of a line. */
 uint64_t number_find(struct scan text, const char *key);
+
+/*
+ * Fields of a /proc/PID/stat, by their numbers in proc(5), from the fourth on and before end; negative ones as two's complement. The name,
+ * which may be anything, is passed over. False: they are not all there, and ret holds any.
+ */
+#define STAT_FIELD_FIRST 4
+bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
 
 /* The first n numbers of a text, with blanks between; those that are not there stay as they are in ret. */
 void numbers_read(struct scan text, uint64_t *ret, size_t n);

@@ -10,6 +10,17 @@
 #define NUMBERS 6
 #define STAYS   (UINT64_MAX - 7)
 
+/* The number of digits, which is 0 for none; more than 64 bits hold stays more. */
+static size_t read_digits(const char *at, unsigned __int128 *ret)
+{
+	size_t n = 0;
+
+	for (*ret = 0; isdigit((unsigned char)at[n]); n++)
+		if (*ret <= UINT64_MAX)
+			*ret = *ret * 10 + (unsigned)(at[n] - '0');
+	return n;
+}
+
 /* What is found stands in a line that begins with the key, and is no more than 64 bits hold. */
 static void check_found(const char *text, const char *key)
 {
@@ -22,16 +33,13 @@ static void check_found(const char *text, const char *key)
 		line = line ? line + 1 : NULL;
 	}
 	const char *digits = line ? line + len + 1 + strspn(line + len + 1, " \t") : "";
+	unsigned __int128 v;
 
-	if (!isdigit((unsigned char)digits[0])) {
+	if (isdigit((unsigned char)digits[0]))
+		assert(read_digits(digits, &v) &&
+			found == (v > UINT64_MAX ? NUMBER_UNKNOWN : (uint64_t)v));
+	else
 		assert(found == NUMBER_UNKNOWN);
-		return;
-	}
-	unsigned __int128 v = 0;
-
-	for (; isdigit((unsigned char)*digits) && v <= UINT64_MAX; digits++)
-		v = v * 10 + (unsigned)(*digits - '0');
-	assert(found == (v > UINT64_MAX ? NUMBER_UNKNOWN : (uint64_t)v));
 }
 
 /* From the first that is none on they stay as they are. */
@@ -50,6 +58,35 @@ static void check_read(const char *text)
 		assert(number[n] == STAYS);
 }
 
+/* The name is anything, but for what follows its last bracket. */
+static void check_stat(const char *text)
+{
+	uint64_t field[NUMBERS + 1 + STAT_FIELD_FIRST];
+	size_t end = ARRAY_LEN(field) - 1;
+	const char *at = strrchr(text, ')');
+
+	field[end] = STAYS;
+	bool whole = numbers_of_stat(SCAN(text, strlen(text)), field, end);
+
+	assert(field[end] == STAYS);
+	assert(at || !whole);
+	if (!whole)
+		return;
+	at += 1 + strspn(at + 1, " \t");
+	at += strcspn(at, " \t\n");
+	for (size_t i = STAT_FIELD_FIRST; i < end; i++) {
+		unsigned __int128 v;
+
+		at += strspn(at, " \t");
+		bool minus = *at == '-';
+		size_t n = read_digits(at + minus, &v);
+
+		assert(n && v <= (minus ? (unsigned __int128)INT64_MAX + 1 : UINT64_MAX));
+		assert(field[i] == (minus ? 0 - (uint64_t)v : (uint64_t)v));
+		at += minus + n;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(freep) char *text = xmalloc(size + 1);
@@ -61,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *rest = strchr(text, '\n');
 
 	check_read(text);
+	check_stat(text);
 	if (!rest || rest == text)
 		return 0;
 	*rest++ = '\0';
