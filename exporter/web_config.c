@@ -368,7 +368,7 @@ static int check_auth(const struct raw *raw, struct web_config *c, const char *p
 static int check_http2(const struct raw *raw, const struct web_config *c, const char *path,
 	struct err *e)
 {
-	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= WEB_TLS13)
+	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= TLS13)
 		return 0;
 	for (size_t i = 0; i < c->n_ciphers; i++)
 		if (web_ciphers[c->ciphers[i]].http2 && *web_ciphers[c->ciphers[i]].key_exchange)
@@ -420,8 +420,8 @@ int web_config_parse(struct web_config **ret, const char *path, const char *text
 	struct yaml y;
 	int code = yaml_open(&y, path, text, len, &c->arena, e);
 
-	c->min_version = WEB_TLS12;
-	c->max_version = WEB_TLS13;
+	c->min_version = TLS12;
+	c->max_version = TLS13;
 	c->server_order = true;
 	if (code == 0) {
 		code = yaml_mapping(&y, yaml_root(&y), "", keys, &raw, e);

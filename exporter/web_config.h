@@ -65,7 +65,7 @@ struct web_name {
 };
 extern const struct web_name web_curves[], web_versions[];
 /* Rows of web_versions. */
-enum { WEB_TLS12 = 2, WEB_TLS13 = 3 };
+enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_headers[WEB_HEADERS_MAX];
 
 /*

@@ -50,11 +50,9 @@ static bool names_usable(const struct web_config *c, const char *key_exchange, b
 void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out)
 {
 	bool aead, usable = names_usable(c, key_exchange, &aead);
-	bool only_13 =
-		!aead && c->max_version == WEB_TLS13 && (c->min_version == WEB_TLS13 || !usable);
-	unsigned most =
-		aead || only_13 || c->max_version < WEB_TLS13 ? c->max_version : WEB_TLS13 - 1;
-	unsigned least = only_13 ? WEB_TLS13 : c->min_version;
+	bool only_13 = !aead && c->max_version == TLS13 && (c->min_version == TLS13 || !usable);
+	unsigned most = aead || only_13 || c->max_version < TLS13 ? c->max_version : TLS13 - 1;
+	unsigned least = only_13 ? TLS13 : c->min_version;
 
 	buf_adds(out, "NONE");
 	for (unsigned v = most + 1; v-- > least;)
