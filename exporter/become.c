@@ -106,14 +106,15 @@ static int give_place(const char *path, const struct account *a, struct err *e)
 	AUTO(freep) char *folder = xstrdup(path);
 	char *slash = strrchr(folder, '/');
 	struct err why = {0};
-	int code = 0;
 
 	if (strcmp(path, ":memory:") == 0)
 		return 0;
 	if (!slash || slash == folder)
-		code = err_set(&why, -EINVAL, "it is to be a whole path, with a folder of its own");
-	if (code == 0)
-		code = make_folder_of(path, &why);
+		return err_set(e, -EINVAL,
+			"--security.user: %s: it is to be a whole path, with a folder of its own",
+			path);
+	int code = make_folder_of(path, &why);
+
 	if (code == 0) {
 		*slash = '\0';
 		AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -139,7 +140,7 @@ static int leave_root(const struct account *a, struct err *e)
 
 int become_user(const char *user, const char *history, const char *cache, struct err *e)
 {
-	struct account a;
+	struct account a = {0};
 	int code = find(&a, user, e);
 
 	if (code || geteuid() == a.uid)
