@@ -138,8 +138,7 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 	if (!r->user && !o->allow_changes)
 		return refuse(refusal, 403, "not_allowed",
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
-			"from "
-			"users of --web.config.file, or with --web.allow-changes or "
+			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
 	/* A page that got here by another name has no password for that name. */
 	if (!r->user && !host_is_ours(&o->allowed_hosts, r->host))
