@@ -17,12 +17,25 @@ enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "a count for each");
 
+/*
+ * A value that goes on in the next line is glued to the name by libmicrohttpd (0.9.75): "Content-Length:", " 57" is a header
+ * called "Content-Length57", and the length to some. No header that is known begins like one of these without a "-" in between.
+ */
+static bool is_glued_to(const char *name, const char *known)
+{
+	size_t n = strlen(known);
+
+	return strncasecmp(name, known, n) == 0 && name[n] && name[n] != '-';
+}
+
 void framing_add(struct framing *f, const char *name, const char *value)
 {
 	size_t n = strlen(name);
 
-	for (size_t i = 0; i < ARRAY_LEN(single); i++)
+	for (size_t i = 0; i < ARRAY_LEN(single); i++) {
 		f->times[i] += strcasecmp(name, single[i]) == 0;
+		f->odd |= is_glued_to(name, single[i]);
+	}
 	if (strcasecmp(name, single[ENCODING]) == 0)
 		f->odd |= !value || strcasecmp(value, "chunked") != 0;
 	/* "Content-Length : 5" is another header to us, and the length to some. */
@@ -40,13 +53,15 @@ static bool names_another_host(const char *target, const char *host)
 	return n != strlen(host) || strncasecmp(named, host, n) != 0;
 }
 
-bool framing_is_ambiguous(const struct framing *f, const char *target, const char *host)
+bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
+	const char *host)
 {
-	bool twice = false;
+	/* HTTP/1.0 has no chunks: who is before us may take them for the next request (RFC 9112, 6.1). */
+	bool old_chunks = f->times[ENCODING] && strcmp(version, "HTTP/1.0") == 0, twice = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(single); i++)
 		twice |= f->times[i] > 1;
-	return f->odd || twice || (f->times[LENGTH] && f->times[ENCODING]) ||
+	return f->odd || twice || old_chunks || (f->times[LENGTH] && f->times[ENCODING]) ||
 	       names_another_host(target, host);
 }
 

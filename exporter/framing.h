@@ -18,8 +18,9 @@ struct framing { /* zeroed, then one header after the other */
 /* value may be NULL: a name without a colon. */
 void framing_add(struct framing *f, const char *name, const char *value);
 
-/* target: the request line's, as it came. host: the header, NULL when there is none. */
-bool framing_is_ambiguous(const struct framing *f, const char *target, const char *host);
+/* target, version: the request line's, as they came. host: the header, NULL when there is none. */
+bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
+	const char *host);
 
 /* What Content-Length says; 0 = nothing, or NULL. */
 uint64_t framing_length(const char *content_length);

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/allowance.h"
@@ -77,50 +76,20 @@ static const char *header(const struct exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-struct look {
-	struct framing framing;
-	bool folded, encoded;
-};
-
-/*
- * A value that goes on in the next line is glued to the name by libmicrohttpd (0.9.75): "Content-Length:", " 57" is a header
- * called "Content-Length57", and the length to some. No header that is known begins like one of these without a "-" in between.
- */
-static bool is_folded(const char *name)
-{
-	static const char *const known[] = {MHD_HTTP_HEADER_CONTENT_LENGTH,
-		MHD_HTTP_HEADER_TRANSFER_ENCODING, MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,
-		MHD_HTTP_HEADER_AUTHORIZATION, MHD_HTTP_HEADER_CONTENT_TYPE, "Sec-Fetch-Site"};
-
-	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		size_t n = strlen(known[i]);
-
-		if (strncasecmp(name, known[i], n) == 0 && name[n] && name[n] != '-')
-			return true;
-	}
-	return false;
-}
-
-static enum MHD_Result look_at(void *context, enum MHD_ValueKind kind, const char *name,
+static enum MHD_Result add_to_framing(void *framing, enum MHD_ValueKind kind, const char *name,
 	const char *value)
 {
-	struct look *l = context;
-
 	(void)kind;
-	framing_add(&l->framing, name, value);
-	l->folded |= is_folded(name);
-	l->encoded |= strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+	framing_add(framing, name, value);
 	return MHD_YES;
 }
 
 bool exchange_is_ambiguous(const struct exchange *x, const char *version)
 {
-	struct look l = {0};
+	struct framing f = {0};
 
-	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, look_at, &l);
-	/* HTTP/1.0 has no chunks: who is before us may take them for the next request (RFC 9112, 6.1). */
-	return l.folded || (l.encoded && strcmp(version, MHD_HTTP_VERSION_1_0) == 0) ||
-	       framing_is_ambiguous(&l.framing, x->target, header(x, MHD_HTTP_HEADER_HOST));
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, add_to_framing, &f);
+	return framing_is_ambiguous(&f, x->target, version, header(x, MHD_HTTP_HEADER_HOST));
 }
 
 uint64_t exchange_length(const struct exchange *x)

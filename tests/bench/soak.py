@@ -5,7 +5,8 @@
     tests/bench/soak.py judge [--settled=0.2] [--allocated] FILE...
 
 real: follows that many processes, of which so many a second are replaced, ten times a second, and scrapes once a
-second; so does `serve`, beside it, which looks for jobs as it does by default. FILE: CSV with the columns seconds,
+second; so does `serve`, beside it, which looks for jobs as it does by default, and another without what glibc keeps of
+freed memory for each thread, in which what grows is a leak. FILE: CSV with the columns seconds,
 resident_bytes, descriptors, allocated_bytes.
 
 Flat memory: the slope over what follows the first part of the time, in which caches fill (--settled, a part of it), is zero within its own
@@ -32,6 +33,8 @@ NOISE_BYTES = 64 * 1024
 MISSED_SHARE = 0.001
 T_95 = 2.306  # Student's t for ten stretches, two of which the line takes
 MIB = 1 << 20
+HISTORY = "history.db"
+SERVERS = {"serve beside it": "", "serve, no thread cache": "glibc.malloc.tcache_count=0"}  # what is said to glibc
 
 
 def line(points):
@@ -117,12 +120,13 @@ def metric(text, name):
     return float(match[1]) if match else math.nan
 
 
-def start(o, folder, name, arguments, ready):
+def start(o, folder, name, arguments, history, ready="", tunables=""):
     """One exporter, and where it is scraped. ready: what stands in its output once it can be."""
     log, out = open(f"{folder}/{name}.log", "w"), open(f"{folder}/{name}.out", "w")
     process = subprocess.Popen(
-        [o.exporter, name, "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
-         f"--history.path={folder}/history.db", *arguments], stdin=subprocess.PIPE, stdout=out, stderr=log)
+        [o.exporter, *arguments[:1], "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
+         f"--history.path={folder}/{history}", *arguments[1:]], stdin=subprocess.PIPE, stdout=out, stderr=log,
+        env=os.environ | {"GLIBC_TUNABLES": tunables})
     for _ in range(1200):
         found = re.search(r'listening.*address="?([\d.]+:\d+)', text_of(log.name))
         if found and ready in text_of(out.name):
@@ -137,11 +141,11 @@ def held(process, url):
     return resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
-def watch(o, process, url, server):
-    """What the wrapper did, and, as rows, what the server held."""
+def watch(o, process, url, servers):
+    """What the wrapper did, and, as rows, what each server held."""
     begin = time.monotonic()
     cpu, waits, rows, slowest, bodies = cpu_seconds(process.pid), cpu_waits(process.pid), [], 0, []
-    server_rows = []
+    server_rows = [[] for _ in servers]
     first = metric(urllib.request.urlopen(url).read().decode(), "rightsize_history_samples_missed_total")
     while (now := time.monotonic() - begin) < o.minutes * 60:
         asked = time.monotonic()
@@ -149,7 +153,8 @@ def watch(o, process, url, server):
         slowest = max(slowest, time.monotonic() - asked)
         bodies.append(metric(text, 'rightsize_job_processes{job_name="soak"}'))
         rows.append((now, resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))))
-        server_rows.append((now, *held(*server)))
+        for of_server, server in zip(server_rows, servers):
+            of_server.append((now, *held(*server)))
         time.sleep(max(0, begin + len(rows) - time.monotonic()))
     spent = time.monotonic() - begin
     missed = metric(text, "rightsize_history_samples_missed_total") - first
@@ -161,26 +166,34 @@ def watch(o, process, url, server):
 def real(o):
     with tempfile.TemporaryDirectory() as folder:
         before = os.getloadavg()[0], pressure()
-        process, url = start(o, folder, "run", ["--job-name=soak", "--quiet", "--", o.churn_program, str(o.processes),
-                                                str(o.churn)], "ready")
-        server = start(o, folder, "serve", ["--jobs.recognise"], "")
-        rows, server_rows, seen = watch(o, process, url, server)
+        process, url = start(o, folder, "run", ["run", "--job-name=soak", "--quiet", "--", o.churn_program,
+                                                str(o.processes), str(o.churn)], HISTORY, "ready")
+        servers = [start(o, folder, f"serve {n}", ["serve", "--jobs.recognise"],
+                         f"other-{n}.db" if n else HISTORY, tunables=t)  # one server alone records into a file
+                   for n, t in enumerate(SERVERS.values())]
+        rows, server_rows, seen = watch(o, process, url, servers)
         process.stdin.close()
         code = process.wait()
-        server[0].terminate()
-        server_code = server[0].wait()
+        for server, _ in servers:
+            server.terminate()
+        server_codes = [server.wait() for server, _ in servers]
     ticks, longest = seen["seconds"] * 10, max(seen["waited"].values())
     allowed = MISSED_SHARE * ticks + longest / 0.1
     head()
-    ok = all([judge("run, 10 Hz, real time", rows), judge("serve beside it", server_rows)])
+    measured = {"run, 10 Hz, real time": rows} | dict(zip(SERVERS, server_rows))
+    ok = all([judge(name, r) for name, r in measured.items()])
+    print()
+    for name, r in measured.items():
+        print(f"{name:24} KiB in each tenth: " + " ".join(f"{statistics.fmean(v[1] for v in part) / 1024:.0f}"
+                                                        for part in stretches(r, 0)))
     print(f"\nprocesses {o.processes:.0f} ({seen['seen']:.0f} in the median scrape), {o.churn:.0f} replaced a second; "
           f"scrapes {len(rows)}, slowest {seen['slowest'] * 1e3:.0f} ms; CPU {seen['cpu'] / seen['seconds'] * 100:.1f} % of one")
     print(f"ticks {ticks:.0f}, missed {seen['missed']:.0f} ({seen['missed'] / ticks * 100:.2f} %), samples dropped {seen['dropped']:.0f}; "
           f"the thread that waited most for a CPU did so for {longest:.1f} s ({longest / seen['seconds'] * 100:.1f} % of the time): "
           f"at most {allowed:.0f} may be missed")
     print(f"load before {before[0]:.1f}, after {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs; CPU pressure (some, 300 s) "
-          f"before {before[1]}, after {pressure()}; the job ended with {code}, the server with {server_code}")
-    return ok and server_code == 0 and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
+          f"before {before[1]}, after {pressure()}; the job ended with {code}, the servers with {server_codes}")
+    return ok and not any(server_codes) and seen["missed"] <= allowed and seen["dropped"] == 0 and code == 0
 
 
 def main():

@@ -73,11 +73,7 @@ PARSERS = {
     "texts": ("collectors/steady_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard_signs.c",
               "collectors/run_binary.c: elf_architecture emulated_architecture"),
-    "web_config": ("exporter/web_config.c: cipher_name curve_name version_name row_of rows_of read_ciphers "
-                   "read_curves read_version read_min_version read_max_version read_server_order read_tls "
-                   "header_value_ok check_header read_headers read_http read_rate read_users pem_of check_auth "
-                   "check_http2 check_tls web_config_parse web_config_free",
-                   "exporter/yaml.c"),
+    "web_config": ("exporter/web_config.c", "exporter/web_priorities.c", "exporter/yaml.c"),
 }
 
 
