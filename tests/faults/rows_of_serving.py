@@ -59,7 +59,9 @@ ROWS = {
         "exporter/http.c", "	r.user = is_of_user(x, config);", "	r.user = !is_of_user(x, config);",
         "test_web_users.py:WebUsers.test_users_may_change_something_and_no_page_of_theirs"),
     "a value goes on in the next line": (
-        "exporter/http_exchange.c", "	return l.folded ||", "	return", "test_attackers.py:Smuggled"),
+        "exporter/framing.c", "		f->odd |= is_glued_to(name, single[i]);", "		(void)is_glued_to;", "test_attackers.py:Smuggled"),
+    "chunks of HTTP/1.0": (
+        "exporter/framing.c", "twice || old_chunks ||", "twice || (old_chunks && twice) ||", "test_attackers.py:Smuggled"),
     "a page of elsewhere may change": (
         "exporter/site_change.c", "	if (is_from_elsewhere(r))", "	if (is_from_elsewhere(r) && !r)", "unit:site_change"),
     "half a token is one": (
