@@ -48,16 +48,22 @@ static int find(struct account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/* Only what is root's: what is somebody else's is not ours to give. */
-static int give(int folder, const char *name, const struct account *a)
+/*
+ * Only what is root's: what is somebody else's is not ours to give. And only a plain file of no other name: who had the
+ * folder before may have put one of root's there.
+ */
+static int give_file(int folder, const char *name, const struct account *a)
 {
+	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (st.st_uid != 0 || S_ISLNK(st.st_mode))
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
 		return 0;
-	return fchownat(folder, name, a->uid, a->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	return fchownat(fd, "", a->uid, a->gid, AT_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
 /* Who names a file in /tmp or /var/lib does not mean to give these away. */
@@ -92,11 +98,11 @@ static int give_folder(int folder, const char *file, const struct account *a, st
 	if (code == 0 && st.st_uid == 0 && has_others(folder, file))
 		return err_set(e, -EINVAL,
 			"its folder has other files: it is to have one of its own");
-	if (code == 0)
-		code = give(folder, ".", a);
+	if (code == 0 && st.st_uid == 0 && fchown(folder, a->uid, a->gid) < 0)
+		code = -errno;
 	for (size_t i = 0; i < ARRAY_LEN(beside) && code == 0; i++) {
 		snprintf(name, sizeof name, "%s%s", file, beside[i]);
-		code = give(folder, name, a);
+		code = give_file(folder, name, a);
 	}
 	return code ? err_system(e, code, "give it away (that takes CHOWN)") : 0;
 }
@@ -109,9 +115,12 @@ static int give_place(const char *path, const struct account *a, struct err *e)
 
 	if (strcmp(path, ":memory:") == 0)
 		return 0;
-	if (!slash || slash == folder)
+	if (!slash || slash == folder || !slash[1] || strcmp(slash + 1, ".") == 0 ||
+		strcmp(slash + 1, "..") == 0)
 		return err_set(e, -EINVAL,
-			"--security.user: %s: it is to be a whole path, with a folder of its own",
+			"--security.user: %s: it is to be the whole path of a file, with a folder "
+			"of "
+			"its own",
 			path);
 	int code = make_folder_of(path, &why);
 

@@ -138,6 +138,7 @@ class Privileges(support.Case):
                 ("root", self.history, [], "root is root"),
                 ("64877", self.history, [], "other files"),
                 ("64877", "history.db", [], "whole path"),
+                *(("64877", f"{self.folder}/{name}", [], "whole path of a file") for name in ("", ".", "..")),
                 ("64877", ":memory:", bare, "SETUID")):
             with self.subTest(user=user, history=history):
                 done = subprocess.run(
@@ -146,6 +147,21 @@ class Privileges(support.Case):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(says, done.stderr)
         self.assertEqual(self.folder.stat().st_uid, 0)
+
+    @unittest.skipIf(os.geteuid() != 0, "becomes another user")
+    def test_only_files_of_no_other_name_are_given_away(self):
+        """Of a folder that is the other user's already, who may have put them there."""
+        folder, precious = self.folder / "state", self.folder / "precious"
+        self.folder.chmod(0o755)
+        precious.write_text("root's")
+        folder.mkdir()
+        os.chown(folder, 64877, 64877)
+        os.link(precious, folder / "history.db-journal")
+        (folder / "history.db-wal").mkdir()
+        (folder / "history.db-shm").symlink_to(precious)
+        self.history = folder / "history.db"
+        self.becoming().wait()
+        self.assertEqual({path.lstat().st_uid for path in (precious, *folder.iterdir()) if path.name != "history.db"}, {0})
 
     def calls(self, *flags):
         """{call: errno} of what was tried inside the server (tests/faults/denied_calls.c)."""
