@@ -13,6 +13,7 @@ void fork_losses_read(struct fork_losses *ret)
 
 	*ret = (struct fork_losses){.parent = getpid()};
 	prctl(PR_GET_PDEATHSIG, &ret->death_signal, 0, 0, 0);
+	prctl(PR_GET_CHILD_SUBREAPER, &ret->adopts, 0, 0, 0);
 	if (syscall(SYS_sched_getattr, 0, &schedule, sizeof schedule, 0) == 0 &&
 		schedule.flags & SCHED_FLAG_RESET_ON_FORK)
 		ret->schedule = schedule;
@@ -22,6 +23,8 @@ void fork_losses_make_good(const struct fork_losses *l)
 {
 	if (l->schedule.size)
 		syscall(SYS_sched_setattr, 0, &l->schedule, 0);
+	if (l->adopts)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (!l->death_signal)
 		return;
 	prctl(PR_SET_PDEATHSIG, l->death_signal, 0, 0, 0);

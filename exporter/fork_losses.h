@@ -1,4 +1,7 @@
-/* What execve(2) would have kept for the job and fork(2) does not. */
+/*
+ * What execve(2) would have kept for the job and fork(2) does not. Of its caller's locks of fcntl(2) none can be: they stay
+ * with the process, which is ours.
+ */
 #ifndef EXPORTER_FORK_LOSSES_H
 #define EXPORTER_FORK_LOSSES_H
 
@@ -16,11 +19,12 @@ struct schedule {
 
 struct fork_losses {
 	pid_t parent;     /* who forks */
+	int adopts;       /* children of children that ended (PR_SET_CHILD_SUBREAPER) */
 	int death_signal; /* that it asked for when its own parent ends (PR_SET_PDEATHSIG); 0: none */
 	struct schedule schedule; /* .size is 0 where fork(2) keeps it */
 };
 
-/* In the thread that forks: to its end, not to that of the process, belongs the signal (prctl(2)). */
+/* Before we adopt any; in the thread that forks: to its end, not to that of the process, belongs the signal (prctl(2)). */
 void fork_losses_read(struct fork_losses *ret);
 
 /*

@@ -91,7 +91,8 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
  * case all had it whom it was for. The kernel tells us the same of both. It was for us where he is in another group, or goes
  * on as a signal to his group would not have let him. Else we go by the signal: by these groups are ended and stopped, by
  * others a parent is told something. So what cannot be told: kill(0, SIGUSR1), which reaches a caller in the group twice,
- * and kill(getppid(), SIGTERM) of a job that catches or ignores SIGTERM itself, which does not reach him.
+ * kill(getppid(), SIGTERM) of a job that catches or ignores SIGTERM itself, or ends right after it, which does not reach him,
+ * and a signal to our number, kept by who became us, by which a child means the job.
  */
 static bool is_for_group(const siginfo_t *info)
 {
@@ -103,7 +104,7 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* As whoever took our caller's place knows nothing of the job. To init nothing is sent that it did not ask for. */
+/* As whoever took our caller's place knows nothing of the job. */
 static pid_t caller_of(const struct job_route *r)
 {
 	pid_t parent = getppid();
@@ -141,6 +142,19 @@ static pid_t whose_of_terminal(const struct job_route *r, int number)
 	return -r->job;
 }
 
+/*
+ * Who has no parent, as process 1 of a container, or init, to whom nothing is sent that it did not ask for, is not told anything as
+ * a parent: by our number others of the job mean the job, in whose place we are.
+ */
+static pid_t whose_of_job(const struct job_route *r, const siginfo_t *info)
+{
+	if (r->caller <= 1 && info->si_pid != r->job)
+		return r->job;
+	if (is_for_group(info))
+		return 0;
+	return r->caller == 0 ? r->job : caller_of(r);
+}
+
 /* As kill(2) takes it; 0: nobody's. */
 static pid_t whose(const struct job_route *r, const siginfo_t *info)
 {
@@ -153,7 +167,7 @@ static pid_t whose(const struct job_route *r, const siginfo_t *info)
 		return 0;
 	/* Others say something else where the sender's number would stand. */
 	if ((code == SI_USER || code == SI_QUEUE || code == SI_TKILL) && is_of_job(r, info->si_pid))
-		return is_for_group(info) ? 0 : caller_of(r);
+		return whose_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && !somebody_would_wake_us())
 		return 0;
 	/* A shell lets a whole group go on, and so what the terminal stopped. */

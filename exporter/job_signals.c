@@ -9,9 +9,12 @@
 
 #include "collectors/base/mem.h"
 
-/* Signals that are about the program itself or cannot be caught. */
-static const int not_forwarded[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP,
-	SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
+/*
+ * Signals that are about the program itself or cannot be caught. What the kernel forces on a program ends it, blocked or not,
+ * and so does abort(3): so those are not among them by which a supervisor asks for a core.
+ */
+static const int not_forwarded[] = {
+	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 static sigset_t original_mask;
 static sigset_t early; /* came before there was a job to have them */

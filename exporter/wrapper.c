@@ -116,8 +116,8 @@ static int not_started(const char *what, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* It outlives execve(2), and the command does not expect orphans. */
-	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	/* It outlives execve(2), and the command expects no orphans, unless who started us did. */
+	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }

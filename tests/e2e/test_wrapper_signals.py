@@ -11,8 +11,9 @@ import signal
 import struct
 import subprocess
 import termios
+import unittest
 
-from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
+from support import AS_ROOT, DEADLINE, EXPORTER, Case, main, python_job, wait_until
 
 # A group of its own, with a child in it, as timeout(1) makes: both say which signals come, until a SIGQUIT or a SIGUSR1. Where
 # it leads a session it is the leader of a group already.
@@ -247,6 +248,53 @@ print("job:", len(seen), flush=True)
                                  ["job: 1", f"caller: [{came}('SIGRTMIN', None)] 0"])
 
 
+class OfTheJobWithoutParent(Both):
+    """Who has no parent, or init, is told nothing as a parent: by the number of the wrapper those of the job mean the job."""
+
+    JOB = python_job("""
+import os, signal, sys, time
+came = []
+signal.signal(signal.SIGTERM, lambda *_: came.append(1))
+signal.signal(signal.SIGUSR1, lambda *_: came.append(1))
+if os.fork() == 0:
+    os.kill({number}, signal.{name})
+    os._exit(0)
+until = time.monotonic() + {wait}
+while not came and time.monotonic() < until:
+    time.sleep(0.01)
+os.wait()
+print("told", len(came))
+""")
+
+    def both_say(self, start, number, name, wait=60):
+        said = []
+        for command in self.both([part.replace("{number}", number).replace("{name}", name).replace("{wait}", str(wait))
+                                  for part in self.JOB]):
+            done = subprocess.run([*start, *command], capture_output=True, text=True, timeout=DEADLINE, env=self.environment,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done)
+            said.append(done.stdout)
+        self.assertEqual(*said)
+        return said[0]
+
+    @unittest.skipUnless(AS_ROOT, "only root may make a process 1")
+    def test_are_its_own_where_it_is_process_1(self):
+        for name in ("SIGTERM", "SIGUSR1"):
+            with self.subTest(name=name):
+                self.assertEqual(self.both_say(["unshare", "--pid", "--fork", "--mount-proc"], "1", name), "told 1\n")
+
+    @unittest.skipUnless(AS_ROOT, "only root may make a process 1")
+    def test_are_its_own_where_init_started_it(self):
+        init = ["unshare", "--pid", "--fork", "--mount-proc", *python_job("""
+import os, subprocess, sys
+own = subprocess.Popen(["/bin/sh", "-c", 'export OWN=$$; exec "$@"', "-", *sys.argv[1:]])
+sys.exit(own.wait())
+""")]
+        self.assertEqual(self.both_say(init, "int(os.environ['OWN'])", "SIGUSR1"), "told 1\n")
+        # To init itself nothing comes of it, nor to the job.
+        self.assertEqual(self.both_say(init, "1", "SIGWINCH", wait=0.2), "told 0\n")
+
+
 class KeptByExecve(Both):
     def test_is_there_though_fork_does_not_keep_it(self):
         """What ends with the caller, timers that run, and how it is scheduled where no child is to be."""
@@ -275,6 +323,19 @@ for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
                 self.assertIn(b"12 ", alone.stdout)
                 self.assertEqual(watched.stdout.decode().splitlines(), alone.stdout.decode().splitlines())
 
+    def test_is_who_adopts(self):
+        job = python_job("""
+import ctypes
+adopts = ctypes.c_int(-1)
+ctypes.CDLL(None).prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
+print(adopts.value)
+""")
+        for adopts in (0, 1):
+            for command in self.both(job):
+                done = subprocess.run(command, capture_output=True, text=True, check=True, env=self.environment, timeout=DEADLINE,
+                                      preexec_fn=lambda on=adopts: ctypes.CDLL(None).prctl(36, on, 0, 0, 0))
+                self.assertEqual(done.stdout, f"{adopts}\n")
+
     def test_is_the_death_that_the_caller_asked_for(self):
         """The streams end with whoever has them: the job, too."""
         caller = python_job("""
@@ -295,6 +356,27 @@ print(job.stdout.readline().decode(), end="", flush=True)
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
                 started.wait()
+
+
+class OfWhoWantsACore(Both):
+    def test_are_the_job_s(self):
+        """A supervisor's, to a program that it takes for hanging."""
+        numbers = (signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
+        code = python_job(f"""
+import signal
+numbers = {{{', '.join(map(str, map(int, numbers)))}}}
+signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+print("ready", flush=True)
+for _ in numbers:
+    print(signal.sigwait(numbers), flush=True)
+""")
+        for command in self.both(code):
+            job = self.start_program(command, stdout=subprocess.PIPE)
+            self.assertEqual(job.process.stdout.readline(), b"ready\n")
+            for number in numbers:
+                os.kill(job.pid, number)
+                self.assertEqual(job.process.stdout.readline(), b"%d\n" % number)
+            self.assertEqual(job.wait(), 0)
 
 
 class Queued(Both):
