@@ -184,6 +184,16 @@ static void leave(struct visit *v)
 	free(v);
 }
 
+/*
+ * A certificate is as good as a password where the file says who gives it: whom the system trusts are all who sell
+ * certificates.
+ */
+static bool certifies(const struct web_config *c)
+{
+	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
+	       (c->client_ca.text || c->client_ca.file || c->sans);
+}
+
 /* A TLS session gets the newest configuration before its handshake, and holds it. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode what)
@@ -209,8 +219,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
 	bool with_tls = v->version && tls && tls->tls_session;
 
-	v->certified = with_tls &&
-		       web_config_of(v->version)->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY;
+	v->certified = with_tls && certifies(web_config_of(v->version));
 	if (with_tls && !web_attach(v->version, tls->tls_session))
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }

@@ -10,9 +10,11 @@ import http.client
 import os
 import shutil
 import ssl
+import subprocess
 import time
+import unittest
 
-from support import DEADLINE, main, wait_until
+from support import DEADLINE, EXPORTER, main, wait_until
 from web_configured import USERS, WebConfigured, basic, bcrypt, speak_only
 
 
@@ -195,6 +197,29 @@ class WebConfig(WebConfigured):
                                                                 timeout=DEADLINE)) as connection:
                 connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json"})
                 self.assertEqual(connection.getresponse().status, status)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root may mount")
+    def test_a_certificate_of_whoever_the_system_trusts_is_no_user(self):
+        """But where the file says whom by name."""
+        trusted = "/etc/ssl/certs/ca-certificates.crt"
+        if not os.path.exists(trusted):
+            self.skipTest(f"no {trusted}")
+        client = self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n"
+        for more, status in (("", 403), ("  client_allowed_sans: [test3]\n", 400)):
+            with self.subTest(more=more):
+                self.write(client + more)
+                server = self.start_program(
+                    ["unshare", "--mount", "/bin/sh", "-c", f'mount --bind "$1" {trusted} && shift && exec "$@"', "-",
+                     self.folder / "client.crt", EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--no-jobs.recognise",
+                     f"--history.path={self.history}", f"--web.config.file={self.folder}/web.yml"], stdout=subprocess.DEVNULL)
+                server.wait_address()
+                context = ssl.create_default_context(cafile=str(self.folder / "server.crt"))
+                context.load_cert_chain(self.folder / "client.crt", self.folder / "client.key")
+                with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
+                                                                    timeout=DEADLINE)) as connection:
+                    connection.request("POST", "/runs", b"{}", {"Content-Type": "application/json"})
+                    self.assertEqual(connection.getresponse().status, status)
+                server.stop()
 
     def test_headers(self):
         server = self.serve_with("http_server_config:\n  headers:\n    X-Frame-Options: deny\n"
