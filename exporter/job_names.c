@@ -91,9 +91,9 @@ static struct job_name *idle(const struct job_names *j, const uint64_t *user)
 }
 
 /*
- * Whose place this one gets when all are taken; NULL: nobody's. Who gets one of another user has no more than that
- * one then, and of names without a place no more are kept than there are places: places do not go to and fro, and
- * with them ever new names.
+ * Whose place this one gets when all are taken; NULL: nobody's. A name that had one before gets one of its own user's, or else
+ * anybody's, as it gave its own to somebody. A new one has to be of a user who has no more than that one then, and of names
+ * without a place no more are kept than there are places: so there are no ever new names.
  */
 static struct job_name *who_makes_room(const struct job_names *j, const struct job_name *known,
 	uint64_t user, struct mono now)
@@ -103,9 +103,9 @@ static struct job_name *who_makes_room(const struct job_names *j, const struct j
 
 	if (rests(last, now))
 		return last;
-	if (own)
-		return own;
-	if (!known && j->n >= 2 * j->max && !rests(oldest(j, false), now))
+	if (known)
+		return own ? own : most;
+	if (j->n >= 2 * j->max && !rests(oldest(j, false), now))
 		return NULL;
 	return most && most->held > places_of(j, user) + 1 ? most : NULL;
 }

@@ -4,7 +4,8 @@
  *
  * Nor must one user with many names keep out the names of others: when all places are taken, a user who has fewer of
  * them, also with one more, gets that of a name without a run from the user who has most. Nobody's job is lost by that:
- * a name without a place comes back, when a run of it begins, in that of another of its own user's without a run.
+ * a name without a place comes back, when a run of it begins, in that of another of its own user's without a run, or else of
+ * anybody's.
  * So there are max places, and within a day at most as many names again that had one: a user alone has no more than ever.
  */
 #ifndef EXPORTER_JOB_NAMES_H

@@ -151,6 +151,26 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 	job_names_done(&j);
 }
 
+/* It has none of its user's to take that are without a run; those of whom it gave its place to are. */
+static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **state)
+{
+	struct job_names j = {.max = 4};
+
+	(void)state;
+	for (int i = 1; i <= 4; i++)
+		assert_true(short_run(&j, (char[]){'b', (char)('0' + i), '\0'}, MALLORY, start));
+	assert_true(short_run(&j, "a1", ROOT, start));
+	assert_true(short_run(&j, "a2", ROOT, start));
+	assert_true(job_names_admit(&j, "b3", MALLORY, start));
+	assert_true(job_names_admit(&j, "b4", MALLORY, start));
+	assert_true(job_names_admit(&j, "b1", MALLORY, start));
+	assert_true(job_names_admit(&j, "b2", MALLORY, start));
+	assert_int_equal(with_place(&j), 4);
+	/* All run now. */
+	assert_false(job_names_admit(&j, "a1", ROOT, start));
+	job_names_done(&j);
+}
+
 /* Who names his job as somebody else does gets no other place by it, and takes none. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
@@ -202,6 +222,7 @@ int main(void)
 		cmocka_unit_test(of_the_user_with_most_places_gives_way_who_rested_for_longest),
 		cmocka_unit_test(a_name_with_a_run_keeps_its_place),
 		cmocka_unit_test(no_job_is_lost_when_its_place_went_to_another_user),
+		cmocka_unit_test(a_job_gets_a_place_back_while_the_others_of_its_user_run),
 		cmocka_unit_test(a_name_without_a_place_is_anybody_s),
 		cmocka_unit_test(places_that_go_to_and_fro_bring_no_names_without_end),
 	};
