@@ -105,13 +105,17 @@ static int cannot_create(const struct history *h, struct err *e)
 
 /*
  * What jobs used is for those whom the folder's owner lets in, whatever the folder's mode is: SQLite would make a file
- * that everybody may read, and gives to -wal and -shm what the file has. Only one that nobody has open can be made, as
- * closing it ends all locks of this process; what goes wrong, SQLite says next. The umask is the job's as well, so that
- * it stays.
+ * that everybody may read, and gives to -wal and -shm what the file has. Only where there is none, be it behind a link, as
+ * closing one that is open ends all locks of this process; what goes wrong, SQLite says next. The umask is the job's as well, so
+ * that it stays.
  */
 static void make_file(const struct history *h)
 {
-	int fd = open(h->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0660);
+	struct stat st;
+
+	if (stat(h->path, &st) == 0 || errno != ENOENT)
+		return;
+	int fd = open(h->path, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
 
 	closep(&fd);
 }

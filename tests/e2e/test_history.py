@@ -232,6 +232,13 @@ print(f"{umask:o}", *(f"{path.name}={path.stat().st_mode & 0o7777:o}" for path i
                 for path in self.open.iterdir():
                     path.unlink()
 
+    def test_of_a_file_behind_a_link_that_led_to_none_are_the_same(self):
+        (self.open / "link.db").symlink_to(self.history)
+        behind, self.history = self.history, str(self.open / "link.db")
+        self.assertEqual(self.run_job(["true"], umask=0o022).returncode, 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assertEqual(os.stat(behind).st_mode & 0o7777, 0o640)
+
     def test_of_the_file_that_is_begun_in_place_of_a_damaged_one_are_the_same(self):
         pathlib.Path(self.history).write_bytes(b"this is not a database\n" * 1000)
         self.assertEqual(self.run_job(["true"], umask=0o022).returncode, 0)
