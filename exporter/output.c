@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
@@ -202,10 +204,19 @@ static int create_anew(const char *path, mode_t mode)
 	return fd;
 }
 
-/*
- * Whoever could read the file can, and nobody else. Where its owner cannot be kept it stays as it is: written in place it
- * would be neither whole nor the old one when the disk is full, or for who reads it meanwhile.
- */
+/* Its group's rights are those of the list, which mode bits alone do not tell (acl(5)). */
+static int copy_access_list(int fd, const struct place *p)
+{
+	static const char name[] = "system.posix_acl_access";
+	char list[XATTR_SIZE_MAX];
+	ssize_t n = lgetxattr(p->path, name, list, sizeof list);
+
+	if (n < 0)
+		return errno == ENODATA || errno == ENOTSUP ? 0 : -errno;
+	return fsetxattr(fd, name, list, (size_t)n, 0) < 0 ? -errno : 0;
+}
+
+/* Whoever could read the file can, and nobody else. */
 static int look_like(int fd, const struct place *p, struct err *e)
 {
 	struct stat st;
@@ -215,12 +226,12 @@ static int look_like(int fd, const struct place *p, struct err *e)
 	if ((st.st_uid != p->st.st_uid || st.st_gid != p->st.st_gid) &&
 		fchown(fd, p->st.st_uid, p->st.st_gid) < 0)
 		return err_system(e, -errno, "keep the owner of %s", p->path);
-	return fchmod(fd, p->st.st_mode & 0777) == 0 ?
-		       0 :
-		       err_system(e, -errno, "keep the permissions of %s", p->path);
+	int code = fchmod(fd, p->st.st_mode & 0777) < 0 ? -errno : copy_access_list(fd, p);
+
+	return code ? err_system(e, code, "keep the permissions of %s", p->path) : 0;
 }
 
-/* Whoever reads the file meanwhile sees the old one or the new one. */
+/* Whoever reads the file meanwhile sees the old one or the new one. What could not be done is not done in part. */
 static int replace(const struct place *p, const struct buf *body, struct err *e)
 {
 	char part[PATH_MAX];
@@ -247,6 +258,50 @@ static int replace(const struct place *p, const struct buf *body, struct err *e)
 	return code;
 }
 
+/*
+ * A file that may be written, but not replaced: one of somebody else, one that is mounted into a container, one in a folder
+ * that may not be written. Who reads it meanwhile sees a part, and with a full disk it stays one. No file that has another
+ * name, which may be anybody's.
+ */
+static int write_in_place(const struct place *p, const struct buf *body)
+{
+	struct stat st;
+	int fd = open(p->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	int code = fstat(fd, &st) < 0                        ? -errno :
+		   !is_same(&st, &p->st) || st.st_nlink != 1 ? -EPERM :
+		   ftruncate(fd, 0) < 0                      ? -errno :
+							       0;
+
+	if (code == 0)
+		return write_all(fd, body);
+	close(fd);
+	return code;
+}
+
+static bool may_be_written_in_place(int code)
+{
+	return code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY;
+}
+
+static int put(const struct place *p, const struct buf *body, struct err *e)
+{
+	struct err why = {0};
+	int code = replace(p, body, &why);
+
+	if (p->is_there && may_be_written_in_place(code)) {
+		int in_place = write_in_place(p, body);
+
+		if (in_place == 0)
+			return 0;
+		if (!may_be_written_in_place(in_place))
+			return err_system(e, in_place, "write %s", p->path);
+	}
+	return code ? err_set(e, code, "%s", why.text) : 0;
+}
+
 int output_write(const char *path, const struct buf *body, struct err *e)
 {
 	struct place p;
@@ -257,7 +312,7 @@ int output_write(const char *path, const struct buf *body, struct err *e)
 	int fd = open_place(&p);
 
 	if (fd == -ENOENT)
-		return replace(&p, body, e);
+		return put(&p, body, e);
 	code = fd < 0 ? fd : write_all(fd, body);
 	return code ? err_system(e, code, "write %s", path) : 0;
 }

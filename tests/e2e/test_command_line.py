@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -209,7 +210,7 @@ class Answers(Case):
             self.assertNotEqual(file.read_text(), "before")
 
     @unittest.skipUnless(AS_ROOT, "only root may become somebody else")
-    def test_a_file_keeps_its_owner_or_stays(self):
+    def test_a_file_keeps_its_owner(self):
         self.run_job(["true"])
         question = ["jobs", f"--history.path={self.history}", "-o"]
         file = self.folder / "file"
@@ -218,17 +219,54 @@ class Answers(Case):
         self.assertEqual(self.command(*question, str(file)).returncode, 0)
         self.assertEqual((file.stat().st_uid, file.stat().st_gid), (SOMEBODY, SOMEBODY))
         self.assertNotEqual(file.read_text(), "before")
-        file.write_text("before")
-        file.chmod(0o666)
+        # Who may write the file, but not give one away, writes it in place: unless it has other names, which may be anybody's.
         os.chown(file, 0, 0)
         for path in (self.folder, pathlib.Path(self.history)):
             path.chmod(0o777)
-        result = subprocess.run([EXPORTER, *question, file], capture_output=True, text=True, timeout=DEADLINE, check=False,
-                                env=self.environment, user=SOMEBODY, group=SOMEBODY, extra_groups=[])
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("keep the owner", result.stderr)
-        self.assertEqual((file.read_text(), file.stat().st_uid), ("before", 0))
-        self.assertEqual(list(self.folder.glob("file.part*")), [])
+        for mode, linked, code in ((0o666, False, 0), (0o644, False, 1), (0o666, True, 1)):
+            with self.subTest(mode=mode, linked=linked):
+                file.write_text("before" * 1000)
+                file.chmod(mode)
+                if linked:
+                    os.link(file, self.folder / "another")
+                result = subprocess.run([EXPORTER, *question, file], capture_output=True, text=True, timeout=DEADLINE, check=False,
+                                        env=self.environment, user=SOMEBODY, group=SOMEBODY, extra_groups=[])
+                self.assertEqual(result.returncode, code, result)
+                if code:
+                    self.assertIn("keep the owner", result.stderr)
+                self.assertEqual((file.read_text() == "before" * 1000, file.stat().st_uid), (bool(code), 0))
+                self.assertNotIn("beforebefore", "" if code else file.read_text())
+                self.assertEqual(list(self.folder.glob("file.part*")), [])
+
+    @unittest.skipUnless(AS_ROOT, "only root may mount")
+    def test_a_file_that_is_mounted_is_written(self):
+        self.run_job(["true"])
+        file, mounted = self.folder / "file", self.folder / "mounted"
+        for path in (file, mounted):
+            path.write_text("before")
+        script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+        result = subprocess.run(["unshare", "--mount", "/bin/sh", "-c", script, "-", file, mounted, EXPORTER, "jobs",
+                                 f"--history.path={self.history}", "-o", mounted], capture_output=True, text=True,
+                                timeout=DEADLINE, check=False, env=self.environment)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn('"job"', file.read_text())
+        self.assertEqual(mounted.read_text(), "before")
+
+    def test_a_file_keeps_its_access_list(self):
+        """Its own user, another one, no group, whom the mask would let in were it a mode: acl(5), linux/posix_acl_xattr.h."""
+        self.run_job(["true"])
+        file = self.folder / "file"
+        file.write_text("before")
+        entries = ((1, 6, -1), (2, 6, SOMEBODY), (4, 0, -1), (0x10, 6, -1), (0x20, 0, -1))
+        acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+        try:
+            os.setxattr(file, "system.posix_acl_access", acl)
+        except OSError as e:
+            self.skipTest(f"no access lists here: {e}")
+        self.assertEqual(self.command("jobs", f"--history.path={self.history}", "-o", str(file)).returncode, 0)
+        self.assertNotEqual(file.read_text(), "before")
+        self.assertEqual(os.getxattr(file, "system.posix_acl_access"), acl)
+        self.assertEqual(file.stat().st_mode & 0o7777, 0o660)
 
     def test_a_history_that_is_not_there_is_named(self):
         result = self.command("runs", "--job-name=job", f"--history.path={self.folder}/none.db")
