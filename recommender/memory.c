@@ -25,7 +25,8 @@ struct rule_options rule_options_of(const struct rule *rule, const struct sizing
 
 static struct hindsight hindsight_of(const struct record *r)
 {
-	double waste = r->used > 0 ? r->wasted / r->used : (double)NAN;
+	/* Of less than a byte, as somebody may send it, no share can be told. */
+	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
 
 	return (struct hindsight){r->runs, r->failures, waste};
 }

@@ -53,6 +53,8 @@ static double idle_of(const struct run *r, double waited_for_cpu)
 {
 	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
+	if (busy < 0)
+		return NAN;                   /* no such time */
 	return busy > took ? 0 : took - busy; /* NaN when either is unknown */
 }
 

@@ -61,6 +61,23 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 	}
 }
 
+/* Of next to nothing, as somebody may send it: no sentence says "inf %". */
+static void waste_of_nothing_is_no_number(void **state)
+{
+	static struct test_runs t;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		test_run_succeeded(&t, 1, 1e-300);
+	for (const struct strategy *st = strategies; st->name; st++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = size_with(st->name, &t, &defaults, &arena);
+
+		assert_false(isinf(s.hindsight.waste) || isinf(s.hindsight_baseline.waste));
+		assert_null(explained(&s, "inf"));
+	}
+}
+
 static void every_strategy_says_why_it_cannot_answer(void **state)
 {
 	static struct test_runs none, failed;
@@ -443,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_strategy_fills_and_explains_its_numbers),
+		cmocka_unit_test(waste_of_nothing_is_no_number),
 		cmocka_unit_test(every_strategy_says_why_it_cannot_answer),
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
 		cmocka_unit_test(a_kill_for_memory_is_learnt_at_once),

@@ -25,18 +25,15 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		double cpu, cpu_wait, cpu_pressure, memory_wait, io_wait, io_pressure;
 		const char *verdict;
 	} cases[] = {
-		{90, 60, -1, -1, -1, -1, "cpu"},
-		{90, 2, -1, -1, -1, -1, "little"},
+		{90, 60, -1, -1, -1, -1, "cpu"}, {90, 2, -1, -1, -1, -1, "little"},
 		{90, -1, 60, -1, -1, -1,
 			"cpu"}, /* pressure stands in where delays are not counted */
-		{90, 2, 60, -1, -1, -1, "little"},
-		{5, 0.1, -1, -1, -1, -1, "idle"},
-		{5, 0.1, -1, 40, 0, -1, "memory"},
-		{5, 0.1, -1, 0, 80, -1, "storage"},
+		{90, 2, 60, -1, -1, -1, "little"}, {5, 0.1, -1, -1, -1, -1, "idle"},
+		{5, 0.1, -1, 40, 0, -1, "memory"}, {5, 0.1, -1, 0, 80, -1, "storage"},
 		{5, 0.1, -1, -1, -1, 80, "storage"},
 		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* a third, but nothing to speak of */
-		{50, -1, -1, -1, -1, -1, "unknown"},
-		{-1, -1, -1, -1, -1, -1, "unknown"},
+		{50, -1, -1, -1, -1, -1, "unknown"}, {-1, -1, -1, -1, -1, -1, "unknown"},
+		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* who sends that says nothing */
 	};
 
 	(void)state;
@@ -58,7 +55,7 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
 
 		for (size_t k = 0; k < ARRAY_LEN(totals); k++)
-			if (totals[k].v >= 0)
+			if (totals[k].v != -1)
 				set_total(r, totals[k].column, totals[k].v);
 		const struct run *list[] = {r};
 
