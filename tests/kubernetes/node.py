@@ -24,9 +24,10 @@ SLOW = int(os.environ.get("SLOW", "300"))  # a machine that does much else at th
 SCRAPE_INTERVAL = os.environ.get("SCRAPE_INTERVAL", "1s")  # in which an answer must come, too
 MIB = 1 << 20
 
-# Two busy processes, one of which keeps 60 MiB for as long as the other is held back; long enough for several scrapes.
-WORK = f"""dd if=/dev/zero of=/dev/null bs=60M count=10 2>/dev/null &
-timeout {os.environ.get("WORK_SECONDS", "40")} sh -c 'while :; do :; done' &
+# Two busy processes, one of which keeps 60 MiB; long enough for several scrapes, also where our container comes late.
+WORK_SECONDS = os.environ.get("WORK_SECONDS", "40")
+WORK = f"""timeout {WORK_SECONDS} dd if=/dev/zero of=/dev/null bs=60M 2>/dev/null &
+timeout {WORK_SECONDS} sh -c 'while :; do :; done' &
 wait; true"""
 # A child needs more than the job may have, and the job says so; or the job is killed itself.
 HUNGRY = "sleep 10; dd if=/dev/zero of=/dev/null bs=300M count=1; exit 137"
