@@ -58,6 +58,12 @@ ROWS = {
     "nobody but users may change, who are none": (
         "exporter/http.c", "	r.user = is_of_user(x, config);", "	r.user = !is_of_user(x, config);",
         "test_web_users.py:WebUsers.test_users_may_change_something_and_no_page_of_theirs"),
+    "whoever has a certificate that the system trusts may change": (
+        "exporter/http.c", "(c->client_ca.text || c->client_ca.file || c->sans)", "(c->client_ca.text || !c->client_ca.text)",
+        "test_web_config.py:WebConfig.test_a_certificate_of_whoever_the_system_trusts_is_no_user"),
+    "files of another name are given away": (
+        "exporter/become.c", " || !S_ISREG(st.st_mode) || st.st_nlink != 1)", ")",
+        "test_privileges.py:Privileges.test_only_files_of_no_other_name_are_given_away"),
     "a value goes on in the next line": (
         "exporter/framing.c", "		f->odd |= is_glued_to(name, single[i]);", "		(void)is_glued_to;", "test_attackers.py:Smuggled"),
     "chunks of HTTP/1.0": (
