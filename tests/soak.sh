@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the exporter stay as it is? Memory and descriptors over four days on a clock that runs ahead, as users run it; whether it
-# allocates ever more, over eight hours; and over real minutes at ten ticks a second while 1,000 processes come and go, with a
-# server beside the wrapper, both scraped. Tables and verdicts.
+# allocates ever more, over eight hours; and over real minutes at ten ticks a second while 1,000 processes come and go, with two
+# servers beside the wrapper, all scraped. Tables and verdicts.
 #
 # Usage: tests/soak.sh [TICKS [MINUTES]]     default 345600 (some four minutes) and 30; 0 leaves a part out; not part of the tests
 set -euo pipefail
