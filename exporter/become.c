@@ -118,8 +118,7 @@ static int give_place(const char *path, const struct account *a, struct err *e)
 	if (!slash || slash == folder || !slash[1] || strcmp(slash + 1, ".") == 0 ||
 		strcmp(slash + 1, "..") == 0)
 		return err_set(e, -EINVAL,
-			"--security.user: %s: it is to be the whole path of a file, with a folder "
-			"of "
+			"--security.user: %s: it is to be the whole path of a file, in a folder of "
 			"its own",
 			path);
 	int code = make_folder_of(path, &why);

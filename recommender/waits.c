@@ -53,8 +53,9 @@ static double idle_of(const struct run *r, double waited_for_cpu)
 {
 	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
+	/* No such time, but somebody may send it. */
 	if (busy < 0)
-		return NAN;                   /* no such time */
+		return NAN;
 	return busy > took ? 0 : took - busy; /* NaN when either is unknown */
 }
 

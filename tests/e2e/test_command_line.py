@@ -223,8 +223,10 @@ class Answers(Case):
         os.chown(file, 0, 0)
         for path in (self.folder, pathlib.Path(self.history)):
             path.chmod(0o777)
-        for mode, linked, code in ((0o666, False, 0), (0o644, False, 1), (0o666, True, 1)):
-            with self.subTest(mode=mode, linked=linked):
+        for mode, of_folder, linked, code in ((0o666, 0o777, False, 0), (0o666, 0o755, False, 0), (0o644, 0o777, False, 1),
+                                              (0o666, 0o777, True, 1)):
+            with self.subTest(mode=mode, of_folder=of_folder, linked=linked):
+                self.folder.chmod(of_folder)
                 file.write_text("before" * 1000)
                 file.chmod(mode)
                 if linked:
