@@ -1,5 +1,5 @@
 /*
- * A collector turns kernel files into points. To add one: write collectors/NAME.c that ends in
+ * A collector turns kernel files into points. To add one: write collectors/machine/NAME.c that ends in
  *
  *	const struct collector collector_NAME = { .name = "NAME", ... };
  *

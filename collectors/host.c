@@ -11,13 +11,13 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/tree_guard.h"
-#include "collectors/delays.h"
+#include "collectors/process/delays.h"
 #include "collectors/mounts.h"
-#include "collectors/run_members.h"
-#include "collectors/source.h"
+#include "collectors/process/member_limit.h"
+#include "collectors/kernel_file.h"
 
 /*
- * Connections take half of the descriptors that we may have (exporter/http.c). Of every sixteen all that is kept open of
+ * Connections take half of the descriptors that we may have (exporter/http/http.c). Of every sixteen all that is kept open of
  * runs takes six at most, so that the history, files that are read and sockets of ours always find some: three are for
  * processes, which keep three each, one for files of control groups, and two for what tells of the ends of roots, which
  * nothing can be told by when it is missing.

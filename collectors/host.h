@@ -14,11 +14,11 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-struct delay_reader; /* collectors/delays.h */
-struct host_text;    /* collectors/source.h */
-struct jobs;         /* collectors/jobs.h */
+struct delay_reader; /* collectors/process/delays.h */
+struct host_text;    /* collectors/kernel_file.h */
+struct jobs;         /* collectors/followed/jobs.h */
 struct mount_watch;  /* collectors/mounts.h */
-struct run_members;  /* collectors/run_members.h */
+struct run_members;  /* collectors/process/member_limit.h */
 
 /* Descriptors of one kind that runs keep open, all of them together, and the most that they may. */
 struct descriptors {
@@ -70,8 +70,9 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	/* Files of control groups: those beyond are opened for each reading. And what tells of ends of roots (pidfd). */
 	struct descriptors *group_files, *root_ends;
-	struct run_members *members; /* of all runs (collectors/run_members.h); NULL = no bound */
-	struct mount_watch *mounts;  /* NULL: what is mounted is read whenever it matters */
+	struct run_members
+		*members; /* of all runs (collectors/process/member_limit.h); NULL = no bound */
+	struct mount_watch *mounts; /* NULL: what is mounted is read whenever it matters */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 	struct host_text *text; /* of a file that several read in a tick; NULL = each reads it */

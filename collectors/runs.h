@@ -141,7 +141,7 @@ enum run_metric { RUN_METRICS(RUN_METRIC_ID) RUN_N_METRICS };
 
 enum run_combine { COMBINE_SUM, COMBINE_MAX, COMBINE_MIN };
 
-/* Declared in collectors/jobs.c: rows in the order of enum run_metric, and how to combine them. */
+/* Declared in collectors/followed/jobs.c: rows in the order of enum run_metric, and how to combine them. */
 extern const struct metric run_metrics[];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 

@@ -99,7 +99,7 @@ sha256() {
 own=pkg:generic/rightsize-exporter@$version
 page=$source/dashboards/web/vendor/uPlot.js
 page_version=$(sed -n '1s/.*(v\([0-9.]*\)).*/\1/p' "$page")
-servers=$source/recommender/servers.csv
+servers=$source/recommender/catalogue/servers.csv
 as_of=$(sed -n 's/^# as_of: *//p' "$servers" | sed -n 1p)
 uplot=pkg:npm/uplot@$page_version
 catalogue=pkg:generic/rightsize-exporter-servers@$as_of

@@ -1,5 +1,5 @@
 /*
- * What the next run of a job will need: the bridge between sizing (recommend.h) and servers (pick.h).
+ * What the next run of a job will need: the bridge between sizing (sizing.h) and servers (pick.h).
  */
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H

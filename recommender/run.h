@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recommender/architecture.h"
+#include "recommender/catalogue/architecture.h"
 
 enum outcome {
 	OUTCOME_RUNNING,

@@ -3,7 +3,7 @@
  *
  * xmalloc and friends end the program when memory is gone: a sampler that limps on without memory
  * loses data silently. So every size that comes from outside must have a named cap before it gets here, and what
- * a server holds for others is bounded by the memory it may have (exporter/allowance.h).
+ * a server holds for others is bounded by the memory it may have (exporter/core/memory_budget.h).
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "collectors/base/foreign.h"
+#include "collectors/base/tree_foreign.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/space.h"
 

@@ -1,6 +1,6 @@
 # page_asset(TARGET SYMBOL INPUT...): compiles the inputs, one after the other, into TARGET as
 #	extern const struct page_asset SYMBOL;
-# compressed once and for all, with what identifies them (exporter/page.h).
+# compressed once and for all, with what identifies them (exporter/site/page.h).
 find_program(GZIP_PROGRAM gzip REQUIRED)
 
 function(page_asset target symbol)

@@ -26,7 +26,7 @@ string(LENGTH "${bytes}" digits)
 math(EXPR gzip_size "${digits} / 2")
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-file(WRITE ${OUTPUT} "#include \"exporter/page.h\"
+file(WRITE ${OUTPUT} "#include \"exporter/site/page.h\"
 
 static const unsigned char gzip[] = {
 ${bytes}

@@ -1,4 +1,4 @@
-# Facts for exporter/version.c.in: the commit this tree is at, when it is a git checkout, and the compiler.
+# Facts for exporter/core/version.c.in: the commit this tree is at, when it is a git checkout, and the compiler.
 set(VERSION_REVISION unknown)
 set(VERSION_BRANCH unknown)
 find_package(Git QUIET)

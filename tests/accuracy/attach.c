@@ -13,7 +13,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 
 #define RUN "run"
 

@@ -4,7 +4,7 @@
  *
  *	bench_catalogue SERVERS.csv
  *
- * SERVERS.csv has the columns of recommender/fields.h; tests/bench/catalogue_csv.py makes one from
+ * SERVERS.csv has the columns of recommender/catalogue/fields.h; tests/bench/catalogue_csv.py makes one from
  *the tables of Spare Cores.
  */
 #include <malloc.h>
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/catalogue_file.h"
-#include "recommender/pick.h"
+#include "exporter/catalogue/file.h"
+#include "recommender/servers/pick.h"
 
 #define ROUNDS 200
 

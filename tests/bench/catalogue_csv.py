@@ -3,7 +3,7 @@
 
     tests/bench/catalogue_csv.py servers.csv server_prices.csv[.gz] regions.csv > all.csv
 
-Takes every server and every price; the tables' columns are those that recommender/select_servers.py describes, and
+Takes every server and every price; the tables' columns are those that recommender/catalogue/select_servers.py describes, and
 vendor_id, region_id, api_reference, country_id of regions.csv.
 """
 

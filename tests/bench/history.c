@@ -12,7 +12,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "exporter/history.h"
+#include "exporter/history/history.h"
 
 #define DAY       86400.0
 #define END       1795250000.0 /* of the last day */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/auto.h"
-#include "recommender/running.h"
-#include "recommender/strategy.h"
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/behaviour/running.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/bench/trace.h"
 
 #define RUNS_MIN 10

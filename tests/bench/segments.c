@@ -1,5 +1,5 @@
 /*
- * Scores the change points of recommender/segments.c on the Turing Change Point Dataset, by the
+ * Scores the change points of recommender/behaviour/segments.c on the Turing Change Point Dataset, by the
  * metrics of its own benchmark: F1 with a margin of five points, and the covering of the
  * annotators' segments. The dataset is not part of this project: give the folder of a copy
  * (annotations.json and datasets/).
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/segments.h"
+#include "recommender/behaviour/segments.h"
 
 #define MARGIN     5
 #define CUTS_MAX   256

@@ -13,8 +13,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "recommender/auto.h"
-#include "recommender/strategy.h"
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/bench/trace.h"
 
 #define GIB_HOURS (1024 * MIB * 3600)

@@ -23,17 +23,17 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/jobs.h"
-#include "exporter/app.h"
-#include "exporter/historian.h"
-#include "exporter/identity.h"
-#include "exporter/outlook.h"
-#include "exporter/past.h"
-#include "exporter/query.h"
-#include "exporter/sampler.h"
-#include "exporter/scrape.h"
-#include "exporter/sized.h"
-#include "exporter/trim.h"
+#include "collectors/followed/jobs.h"
+#include "exporter/core/app.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/identity.h"
+#include "exporter/sampling/run_forecast.h"
+#include "exporter/answers/result_cache.h"
+#include "exporter/cli/query.h"
+#include "exporter/sampling/sampler.h"
+#include "exporter/site/rendered_cache.h"
+#include "exporter/answers/sizing.h"
+#include "exporter/core/memory_trim.h"
 
 #define RUN_TICKS    600
 #define SCRAPE_TICKS 15

@@ -89,7 +89,7 @@ class Said(Limited):
                 name = max((name for name in said if bound.startswith(name)), key=len)
                 self.assertEqual(bound, f"{name} {said[name]}")
         most = {name: f"{int(number) << int(shift or 0) >> 20} MiB" if shift else number for number, shift, name in re.findall(
-            r"^X\(\w+, (?:\(size_t\))?(\d+)(?: << (\d+))?, .*\"(.*)\"\)", (ROOT / "exporter/allowance.h").read_text(encoding="utf-8"), re.M)}
+            r"^X\(\w+, (?:\(size_t\))?(\d+)(?: << (\d+))?, .*\"(.*)\"\)", (ROOT / "exporter/core/memory_budget.h").read_text(encoding="utf-8"), re.M)}
         self.assertEqual(most, {name: row[1] for row in rows for name in [re.split("[:,;]", row[0])[0]] if name in most})
 
     def test_a_limit_that_is_too_small_is_said(self):

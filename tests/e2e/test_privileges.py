@@ -183,7 +183,7 @@ class Privileges(support.Case):
         self.assertEqual(self.listed() - set(refused), {"vfork"})
 
     def listed(self):
-        source = (ROOT / "exporter/system_calls.c").read_text()
+        source = (ROOT / "exporter/lifecycle/seccomp.c").read_text()
         return set(re.findall(r"\bSYS_(\w+)", source[source.index("forbidden[]"):source.index("};")]))
 
     def test_the_documented_list_is_the_one_in_force(self):
@@ -193,7 +193,7 @@ class Privileges(support.Case):
         self.assertEqual(len(documented), len(set(documented)))
         self.assertEqual(set(documented), self.listed())
         # And those of which only some are refused.
-        by_argument = set(re.findall(r"UNLESS_SKIP\(SYS_(\w+)", (ROOT / "exporter/system_calls.c").read_text()))
+        by_argument = set(re.findall(r"UNLESS_SKIP\(SYS_(\w+)", (ROOT / "exporter/lifecycle/seccomp.c").read_text()))
         self.assertEqual(set(re.findall(r"`([a-z]\w+)`", table[-1])), by_argument - {"clone3"})
 
     @unittest.skipIf(is_sanitized(), "AddressSanitizer")

@@ -2,153 +2,153 @@
 
 ROWS = {
     "one user's names keep out all others'": (
-        "exporter/job_names.c", "	return most && most->held > places_of(j, user) + 1 ? most : NULL;", "	return most && !j->max ? most : NULL;",
+        "exporter/discovery/name_quota.c", "	return most && most->held > places_of(j, user) + 1 ? most : NULL;", "	return most && !j->max ? most : NULL;",
         "test_recognise.py:Recognise.test_names_of_one_user_without_a_run_make_room_for_those_of_another"),
     "a job is lost with its place": (
-        "exporter/job_names.c", "	if (known)\n		return own", "	if (known && !j->max)\n		return own", "unit:job_names"),
+        "exporter/discovery/name_quota.c", "	if (known)\n		return own", "	if (known && !j->max)\n		return own", "unit:job_names"),
     "places go to and fro": (
-        "exporter/job_names.c", "places_of(j, user) + 1 ?", "places_of(j, user) ?", "unit:job_names"),
+        "exporter/discovery/name_quota.c", "places_of(j, user) + 1 ?", "places_of(j, user) ?", "unit:job_names"),
     "a commit every fourth time": (
-        "exporter/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
+        "exporter/history/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
         "	return now >= h->paused_until && (h->ring.n > 3 || now >= h->upkeep_at);",
         "test_faults_history.py:Killed"),
     "others may read what a wrapper records": (
-        "exporter/history_open.c", "O_CREAT | O_CLOEXEC, 0660)", "O_CREAT | O_CLOEXEC, 0664)",
+        "exporter/history/open.c", "O_CREAT | O_CLOEXEC, 0660)", "O_CREAT | O_CLOEXEC, 0664)",
         "test_history.py:Modes.test_of_a_wrapper_s_files_leave_others_no_right_and_those_of_its_job_are_the_job_s"),
     "CPUs are those of the start": (
-        "exporter/sampler.c", "	host_look(&s->host);\n", "", "unit:sampler"),
+        "exporter/sampling/sampler.c", "	host_look(&s->host);\n", "", "unit:sampler"),
     "the counter stays open beside exit accounting": (
-        "exporter/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
+        "exporter/wrapper/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
     "the counter is closed where others may hide children": (
-        "collectors/cgroup_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
+        "collectors/accounting/group_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
         "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
     "a reading goes on once it was given up": (
-        "exporter/history_hold.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
+        "exporter/history/hold.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
     "samples are lost while the disk is full": (
-        "exporter/historian.c", "	ring_put_back(&h->ring, &work->batch);", "	ring_done(&work->batch);",
+        "exporter/history/historian.c", "	ring_put_back(&h->ring, &work->batch);", "	ring_done(&work->batch);",
         "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),
     "a signal at the largest file": (
-        "exporter/job_signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
+        "exporter/wrapper/signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
         "test_faults_history.py:LargestFile"),
     "what comes before the job is nobody's": (
-        "exporter/job_signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
+        "exporter/wrapper/signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
         "test_wrapper.py:Signals.test_what_comes_before_the_job_was_started_is_not_lost"),
     "process 1 has a parent": (
-        "exporter/job_route.c", "r->caller <= 1 && info->si_pid != r->job", "r->caller < 0 && info->si_pid != r->job",
+        "exporter/wrapper/signal_route.c", "r->caller <= 1 && info->si_pid != r->job", "r->caller < 0 && info->si_pid != r->job",
         "test_wrapper_signals.py:OfTheJobWithoutParent.test_are_its_own_where_it_is_process_1"),
     "a terminal's signals are taken for had": (
-        "exporter/job_route.c", "	return -r->job;\n}", "	return 0;\n}",
+        "exporter/wrapper/signal_route.c", "	return -r->job;\n}", "	return 0;\n}",
         "test_wrapper_signals.py:OfTheTerminal.test_end_a_job_that_makes_a_group_of_its_own"),
     "a terminal's signals are for groups that left it": (
-        "exporter/job_route.c", "	return getpgrp() == getpid() && ", "	return ",
+        "exporter/wrapper/signal_route.c", "	return getpgrp() == getpid() && ", "	return ",
         "test_wrapper_signals.py:OfTheTerminal.test_do_not_reach_a_group_that_left_the_terminal_s"),
     "who nobody would wake is stopped": (
-        "exporter/job_route.c", "	return getsid(parent) == getsid(0) && ", "	return getsid(parent) || ",
+        "exporter/wrapper/signal_route.c", "	return getsid(parent) == getsid(0) && ", "	return getsid(parent) || ",
         "test_wrapper_signals.py:OfTheTerminal.test_reach_all_of_a_group_that_the_job_makes"),
     "the kernel's signals are nobody's": (
-        "exporter/job_route.c", "code > 0 && number == SIGXCPU", "code > 0",
+        "exporter/wrapper/signal_route.c", "code > 0 && number == SIGXCPU", "code > 0",
         "test_wrapper_signals.py:OfTheKernel"),
     "what the job sends comes back to it": (
-        "exporter/job_route.c", "is_of_job(r, info->si_pid))", "is_of_job(r, 0))",
+        "exporter/wrapper/signal_route.c", "is_of_job(r, info->si_pid))", "is_of_job(r, 0))",
         "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
     "what only the job itself sends is the job's": (
-        "exporter/job_route.c", "		pid = (pid_t)field[STAT_PARENT];", "		return false;",
+        "exporter/wrapper/signal_route.c", "		pid = (pid_t)field[STAT_PARENT];", "		return false;",
         "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
     "a signal to the group is the caller's once more": (
-        "exporter/job_route.c", "info->si_signo != SIGTERM && !is_of_groups", "info->si_signo > 0 || !is_of_groups",
+        "exporter/wrapper/signal_route.c", "info->si_signo != SIGTERM && !is_of_groups", "info->si_signo > 0 || !is_of_groups",
         "test_wrapper_signals.py:OfTheJob.test_to_its_group_come_once"),
     "a signal to the caller is the group's": (
-        "exporter/job_route.c", "!survived(field, info->si_signo)", "!survived(field, 0)",
+        "exporter/wrapper/signal_route.c", "!survived(field, info->si_signo)", "!survived(field, 0)",
         "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
     "what comes with the job's end is lost": (
-        "exporter/wrapper.c", "	job_route_end(&route);", "	(void)job_route_end;",
+        "exporter/wrapper/wrapper.c", "	job_route_end(&route);", "	(void)job_route_end;",
         "test_wrapper_signals.py:OfTheJob.test_right_before_its_end_reach_the_caller"),
     "what a signal carries is lost": (
-        "exporter/job_route.c", "	if (to > 0 && info->si_code < 0 &&", "	if (to == 0 && info->si_code < 0 &&",
+        "exporter/wrapper/signal_route.c", "	if (to > 0 && info->si_code < 0 &&", "	if (to == 0 && info->si_code < 0 &&",
         "test_wrapper_signals.py:Queued"),
     "timers end with the caller": (
-        "exporter/job_signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
+        "exporter/wrapper/signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "the job outlives its caller": (
-        "exporter/fork_losses.c", "	if (!l->death_signal)", "	if (l->parent)",
+        "exporter/wrapper/fork_losses.c", "	if (!l->death_signal)", "	if (l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_the_death_that_the_caller_asked_for"),
     "a priority ends with the caller": (
-        "exporter/fork_losses.c", "	if (l->schedule.size)", "	if (!l->parent)",
+        "exporter/wrapper/fork_losses.c", "	if (l->schedule.size)", "	if (!l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
-        "exporter/leave.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
+        "exporter/lifecycle/exit_deadline.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
-        "exporter/writer.c", "	int code = make_folder_of(w->config->path, e);", "	int code = 0;", "unit:historian"),
-    "what makes room is forgotten": ("exporter/ring.c", ": earlier + later;", ": later;", "unit:ring"),
+        "exporter/history/batch_writer.c", "	int code = make_folder_of(w->config->path, e);", "	int code = 0;", "unit:historian"),
+    "what makes room is forgotten": ("exporter/history/event_queue.c", ": earlier + later;", ": later;", "unit:ring"),
     "room for eight samples": (
-        "exporter/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
+        "exporter/history/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
     "the sampler waits for the disk": (
-        "exporter/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
+        "exporter/history/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
     "looks take all of a CPU": (
-        "exporter/sampler.c", "now_read().mono.ns + (int64_t)cpu, interval);", "now_read().mono.ns, interval);",
+        "exporter/sampling/sampler.c", "now_read().mono.ns + (int64_t)cpu, interval);", "now_read().mono.ns, interval);",
         "test_faults_time.py:Time.test_looks_that_cannot_keep_up_take_half_a_cpu_and_scrapes_have_their_turn"),
     "who could not be read once is not searched for": (
-        "collectors/process_tree.c", "		t->births = 0;", "		t->births += 0;", "unit:jobs_faults"),
+        "collectors/process/tree.c", "		t->births = 0;", "		t->births += 0;", "unit:jobs_faults"),
     "what could not be read once is not due": (
-        "collectors/process_tree_sums.c", "		if (member_read_pss(m, h, &cost))", "		if (member_read_pss(m, h, &cost) || any)",
+        "collectors/process/process_tree_sums.c", "		if (member_read_pss(m, h, &cost))", "		if (member_read_pss(m, h, &cost) || any)",
         "unit:jobs_faults"),
     "a journal that dies with who writes": (
-        "exporter/history_open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
+        "exporter/history/open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
     "what was not asked for is kept": (
-        "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part",
+        "collectors/process/tree_dead.c", "	return b->asked[i] ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
     "a zombie has all of its children": (
-        "collectors/process_tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
+        "collectors/process/tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
     "who may be counted twice is not asked for": (
-        "collectors/process_tree_dead.c", "(parent > i || b->read[parent] || b->doubted[parent])", "parent > i",
+        "collectors/process/tree_dead.c", "(parent > i || b->read[parent] || b->doubted[parent])", "parent > i",
         "unit:process_tree_property"),
     "who was waited for is counted for itself, too": (
-        "collectors/process_tree_dead.c", "	return b->asked[i] ? kept_part(", "	return b->asked[i] ? 1 + 0 * kept_part(",
+        "collectors/process/tree_dead.c", "	return b->asked[i] ? kept_part(", "	return b->asked[i] ? 1 + 0 * kept_part(",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "who has gone is counted at each look": (
-        "collectors/lineage.c", "	lineage_remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
+        "collectors/accounting/lineage.c", "	lineage_remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "in any number of runs": (
-        "collectors/run_members.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
+        "collectors/process/member_limit.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
         "unit:jobs_nested"),
     "another writer's lock is no reason to try again": (
-        "exporter/historian.c", "	h->pause = next_pause(h, failed && !at_once);",
+        "exporter/history/historian.c", "	h->pause = next_pause(h, failed && !at_once);",
         "	if (failed)\n		ring_done(&h->ring);\n	h->pause = next_pause(h, failed && !at_once);",
         "test_faults_history.py:Locked.test_another_writer_stalls_no_scrape_and_loses_nothing"),
     "a deleted file is written on": (
-        "exporter/history_open.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
+        "exporter/history/open.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
         "	if (!history_moved(h) || h->writes)\n		return 0;\n	return err_set",
         "test_faults_history.py:Replaced.test_deleted_while_a_run_goes_on"),
     "damage is left to the reader": (
-        "exporter/app.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
+        "exporter/core/app.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
         "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),
     "a FIFO is opened": (
-        "exporter/history_open.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
+        "exporter/history/open.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
     "views are read": (
-        "exporter/untrusted.h", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
+        "exporter/history/sqlite_hardening.h", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
     "a schema of the future is taken for ours": (
-        "exporter/history_schema.c", "	if (version > SCHEMA_VERSION)", "	if (version > SCHEMA_VERSION + 1000000)",
+        "exporter/history/schema.c", "	if (version > SCHEMA_VERSION)", "	if (version > SCHEMA_VERSION + 1000000)",
         "test_history.py:BrokenFile"),
     "a schema below zero is one of ours": (
-        "exporter/history_schema.c", "	if (version < 0)", "	if (version < INT64_MIN / 2)", "unit:history_damage"),
+        "exporter/history/schema.c", "	if (version < 0)", "	if (version < INT64_MIN / 2)", "unit:history_damage"),
     "no end without a thread to watch it": (
-        "exporter/leave.c", "	leave_free(l);\n	return NULL;", "	leave_free(l);\n	_exit(1);",
+        "exporter/lifecycle/exit_deadline.c", "	leave_free(l);\n	return NULL;", "	leave_free(l);\n	_exit(1);",
         "test_faults_limits.py:Limits.test_in_a_full_group_of_root"),
     "a device is opened in a control group": (
         "collectors/base/tree.c", "where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC",
         "where.f_type == 1", "unit:base"),
     "a PID is the process": (
-        "collectors/process_member.c", "(code == 0 && s.start_ticks != m->start_ticks)", "(code == 1)",
+        "collectors/process/member.c", "(code == 0 && s.start_ticks != m->start_ticks)", "(code == 1)",
         "test_faults_machine.py:Reuse"),
     "a circle of parents is walked": (
-        "collectors/process_tree.c", "	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)",
+        "collectors/process/tree.c", "	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)",
         "	if (t->n >= 100)", "unit:jobs_odd"),
     "durations by the wall clock": (
-        "collectors/jobs_follow.c", "	return mono_seconds_between(t->started_mono,",
+        "collectors/followed/follow.c", "	return mono_seconds_between(t->started_mono,",
         "	if (h->now.wall.ns)\n		return (double)(h->now.wall.ns - h->now.mono.ns) / 1e9;\n	return mono_seconds_between(t->started_mono,",
         "test_faults_time.py:Time.test_clock_that_steps_changes_no_duration_and_loses_no_sample"),
     "a decimal comma": (
@@ -161,33 +161,33 @@ ROWS = {
         "collectors/base/file.c", "	if (*pipe)\n		code = wait_for_writer", "	if (*pipe && fd < 0)\n		code = wait_for_writer",
         "unit:file"),
     "half an environment": (
-        "collectors/process_facts.c", "#define ENVIRONMENT_MAX      (8u << 20)", "#define ENVIRONMENT_MAX      (1u << 18)",
+        "collectors/process/facts.c", "#define ENVIRONMENT_MAX      (8u << 20)", "#define ENVIRONMENT_MAX      (1u << 18)",
         "unit:process_facts"),
     "guest time is told twice": (
-        "collectors/cpu.c", "			counter_follow(&c->mode[i], f.ticks[i]) /", "			(double)f.ticks[i] /",
+        "collectors/machine/cpu.c", "			counter_follow(&c->mode[i], f.ticks[i]) /", "			(double)f.ticks[i] /",
         "unit:collect_cpu"),
     "names as they came": (
-        "exporter/exposition.c", "		buf_addc(out, '\\\\');\n		buf_addc(out, *s == '\\n' ? 'n' : *s);",
+        "exporter/site/exposition.c", "		buf_addc(out, '\\\\');\n		buf_addc(out, *s == '\\n' ? 'n' : *s);",
         "		buf_addc(out, *s);", "unit:exposition"),
     "what costs without end lacks a rate": (
-        "recommender/pick.c", "isnan(amount) ? EXCLUDED_CURRENCY", "!(counted < lowest) ? EXCLUDED_CURRENCY", "unit:servers"),
+        "recommender/servers/pick.c", "isnan(amount) ? EXCLUDED_CURRENCY", "!(counted < lowest) ? EXCLUDED_CURRENCY", "unit:servers"),
     "jobs are never forgotten": (
-        "exporter/history_prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
+        "exporter/history/prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
         "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
     "each process believes its clock": (
-        "exporter/history_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
+        "exporter/history/history_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
     "what another exporter is to hand on is dropped": (
-        "exporter/history_agree.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
+        "exporter/history/shared_settings.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
         "unit:history_prune"),
-    "read once": ("exporter/site.c", "	if (code == -ESTALE) {", "	if (code == -ESTALE && !route) {", "unit:site"),
+    "read once": ("exporter/site/site.c", "	if (code == -ESTALE) {", "	if (code == -ESTALE && !route) {", "unit:site"),
     "a run that fails holds up all": (
-        "exporter/setbacks.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",
+        "exporter/forward/retry_list.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",
         "test_forward.py:Forward.test_a_run_that_always_fails_holds_up_no_other"),
     "a second signal waits, too": (
         "collectors/base/thread.c", "	} while (left > 0 && !thread_hurry(hurry));", "	} while (left > 0);",
         "test_forward.py:Forward.test_a_second_signal_ends_the_waiting"),
     "a second server records, too": (
-        "exporter/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
+        "exporter/history/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
         "test_history.py:Shared.test_of_two_servers_on_one_machine_one_records"),
     "who hangs in exec is waited for": (
         "collectors/base/tree_guard_signs.c", "size > 0 && code == 0;", "size > 0 && code > size;",
@@ -196,7 +196,7 @@ ROWS = {
         "collectors/base/tree_guard_signs.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
         "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
     "what is kept open is read of whoever hangs": (
-        "collectors/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
+        "collectors/process/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
         "test_faults_hanging.py:Hanging.test_a_job_that_hangs_is_followed_to_its_end"),
     "programs are read by the sampler itself": (
         "collectors/base/tree_guard.c", '{"exe", "root", "cwd"}', '{"root", "cwd"}',
@@ -208,7 +208,7 @@ ROWS = {
         "collectors/base/tree_guard.c", "	if (is_of_its_files(w, file))", "	if (is_of_its_files(w, file) && !w->foreign)",
         "test_faults_files.py:Files.test_a_job_named_below_layers_is_found_when_they_answer"),
     "who was left out is not looked at again": (
-        "exporter/finder_name.c", ".left_out != left_out)", ".left_out < left_out)",
+        "exporter/discovery/identify.c", ".left_out != left_out)", ".left_out < left_out)",
         "test_faults_files.py:Files.test_a_job_named_below_layers_is_found_when_they_answer"),
     "memory of threads is read by the sampler itself": (
         "collectors/base/tree_guard.c", "may_be_mapping(g, process, &waits) ? BY_THREAD", "may_be_mapping(g, process, &waits) && !g ? BY_THREAD",
@@ -219,32 +219,32 @@ ROWS = {
         "collectors/base/tree_guard.c", "	if (code == -ENOSPC && is_calm(g, pid))", "	if (code == -ENOSPC && !g)",
         "test_faults_hanging.py:Hanging.test_a_job_with_threads_is_found_while_many_hang"),
     "what does not answer has not grown": (
-        "collectors/run_disk.c", "	d->hash = 0;\n", "", "unit:run_place"),
+        "collectors/followed/disk_growth.c", "	d->hash = 0;\n", "", "unit:run_place"),
     "a program that did not answer once is never read": (
-        "collectors/run_binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
+        "collectors/followed/binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
     "what nobody waits for is freed at once": (
-        "exporter/sampler_asked.c", "		r->left = true;", "		free(r);", "unit:sampler"),
+        "exporter/sampling/requests.c", "		r->left = true;", "		free(r);", "unit:sampler"),
     "a job that cannot be counted waits for the sampler": (
-        "exporter/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run(',
+        "exporter/wrapper/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run(',
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
-    "what was given up is done later": ("exporter/sampler_asked.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
+    "what was given up is done later": ("exporter/sampling/requests.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
     "who waits already waits on": (
-        "exporter/sampler_asked.c", "		pthread_cond_broadcast(&s->ticked);\n	}\n	int code", "	}\n	int code", "unit:sampler"),
-    "what is asked about goes with who asked": ("exporter/sampler_asked.c", "	shared_hold(context);\n", "", "unit:sampler"),
+        "exporter/sampling/requests.c", "		pthread_cond_broadcast(&s->ticked);\n	}\n	int code", "	}\n	int code", "unit:sampler"),
+    "what is asked about goes with who asked": ("exporter/sampling/requests.c", "	shared_hold(context);\n", "", "unit:sampler"),
     "a signal waits for the sampler": (
-        "exporter/sampler_asked.c", "		if (waits(p.signals))", "		if (waits(p.signals) && !r)", "unit:sampler"),
+        "exporter/sampling/requests.c", "		if (waits(p.signals))", "		if (waits(p.signals) && !r)", "unit:sampler"),
     "a run that was given up is recorded": (
-        "exporter/sampler_asked.c", "	if (!is_awaited(s, r)) {", "	if (!is_awaited(s, r) && !r) {", "unit:sampler"),
+        "exporter/sampling/requests.c", "	if (!is_awaited(s, r)) {", "	if (!is_awaited(s, r) && !r) {", "unit:sampler"),
     "a job's end waits for a sampler that hangs": (
-        "exporter/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",
+        "exporter/sampling/sampler.h", "#define SAMPLER_PATIENCE_SECONDS 10", "#define SAMPLER_PATIENCE_SECONDS 1000",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "runs of a pod stay open where the sampler hangs": (
         "exporter/main.c", "	if (l->app->self)\n", "	if (!l->app)\n",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "what the historian was not to do is done later": (
-        "exporter/historian_do.c", "		*place_of(h, c) = c->next;\n", "		return h ? code : 0;\n", "unit:historian_do"),
+        "exporter/history/historian_calls.c", "		*place_of(h, c) = c->next;\n", "		return h ? code : 0;\n", "unit:historian_do"),
     "what the historian does is freed under it": (
-        "exporter/historian_do.c", "	if (code == -EINPROGRESS && !c->done) {", "	if (code == -EINPROGRESS && c->done) {",
+        "exporter/history/historian_calls.c", "	if (code == -EINPROGRESS && !c->done) {", "	if (code == -EINPROGRESS && c->done) {",
         "unit:historian_do"),
     "what is to be handed on has all the time": (
         "exporter/main.c", "#define LAST_SECONDS 2.0", "#define LAST_SECONDS 3600.0",
@@ -253,28 +253,28 @@ ROWS = {
         "exporter/main.c", "			leave_works(begun, ", "			leave_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "a report at work is cut off": (
-        "exporter/wrapper.c", "	leave_works(leave, ", "	leave_works(NULL, ",
+        "exporter/wrapper/wrapper.c", "	leave_works(leave, ", "	leave_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "a control group that comes too late stays": (
-        "exporter/run_accounts.c", "	run_accounts_close(&asked->accounts);\n	free(asked);", "	free(asked);",
+        "exporter/wrapper/run_accounts.c", "	run_accounts_close(&asked->accounts);\n	free(asked);", "	free(asked);",
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "a stopped terminal is a disk that hangs": (
-        "exporter/wrapper.c", "	leave_reached(leave);\n	summary_print(&summary);",
+        "exporter/wrapper/wrapper.c", "	leave_reached(leave);\n	summary_print(&summary);",
         "	summary_print(&summary);\n	leave_reached(leave);",
         "test_faults_ending.py:Ending.test_a_terminal_that_is_stopped_is_waited_for"),
     "who does not answer is forgotten": (
-        "collectors/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
+        "collectors/process/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
     "a sleeping machine's clock": (
         "collectors/base/clock.c", "read_ns(CLOCK_BOOTTIME)", "read_ns(CLOCK_MONOTONIC)",
         "test_faults_time.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
     "what several map is mapped several times": (
-        "collectors/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
+        "collectors/process/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
         "unit:jobs_memory"),
-    "a limit is what is asked for": ("recommender/memory.c", "#define LIMIT_SHARE 1.05", "#define LIMIT_SHARE 0.05", "unit:strategies"),
+    "a limit is what is asked for": ("recommender/sizing/memory.c", "#define LIMIT_SHARE 1.05", "#define LIMIT_SHARE 0.05", "unit:strategies"),
     "links of a process are followed": (
-        "collectors/base/foreign.c", "O_PATH | O_NOFOLLOW | O_CLOEXEC", "O_PATH | O_CLOEXEC", "unit:foreign"),
+        "collectors/base/tree_foreign.c", "O_PATH | O_NOFOLLOW | O_CLOEXEC", "O_PATH | O_CLOEXEC", "unit:foreign"),
     "another's file is read for a process": (
-        "collectors/base/foreign.c", "!S_ISREG(w.st.st_mode) || !is_known_to_process(&w)",
+        "collectors/base/tree_foreign.c", "!S_ISREG(w.st.st_mode) || !is_known_to_process(&w)",
         "!S_ISREG(w.st.st_mode) || (!is_known_to_process(&w) && !w.st.st_mode)",
         "test_faults_files.py:Files.test_a_link_leads_to_no_secret"),
     "a file server that never answers is asked": (

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "recommender/recommend.h"
+#include "recommender/sizing/sizing.h"
 
 #define MIB 1048576.0
 

@@ -6,8 +6,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "exporter/route.h"
-#include "exporter/target.h"
+#include "exporter/api/route.h"
+#include "exporter/api/request_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/catalogue_cache.h"
-#include "recommender/catalogue_build.h"
+#include "exporter/catalogue/cache.h"
+#include "recommender/catalogue/build.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_values.h"
 #include "tests/support/test_history.h"

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "exporter/captured.h"
+#include "exporter/cli/process_dump.h"
 #include "tests/fuzz/fuzz_file.h"
 
 static void again(void *context, const struct process_facts *facts)

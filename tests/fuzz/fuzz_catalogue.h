@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recommender/pick.h"
-#include "recommender/fields.h"
+#include "recommender/servers/pick.h"
+#include "recommender/catalogue/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as a catalogue of any kind: CSV, JSON, a database or its dump, packed or not. */
-#include "exporter/catalogue_file.h"
+#include "exporter/catalogue/file.h"
 #include "tests/fuzz/fuzz_catalogue.h"
 #include "tests/fuzz/fuzz_file.h"
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/catalogue_build.h"
+#include "recommender/catalogue/build.h"
 #include "tests/fuzz/fuzz_catalogue.h"
 
 static int from_json(struct catalogue **ret, const char *text, size_t len, struct err *e)

@@ -12,10 +12,10 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/historian.h"
-#include "exporter/route.h"
-#include "exporter/run_message.h"
-#include "exporter/site.h"
+#include "exporter/history/historian.h"
+#include "exporter/api/route.h"
+#include "exporter/forward/run_message.h"
+#include "exporter/site/site.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fake_sampler.h"
 

@@ -8,8 +8,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "exporter/cloud.h"
-#include "exporter/http_answer.h"
+#include "exporter/this_server/vendors.h"
+#include "exporter/client/link_local_http.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_word(const char *text, size_t size)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "collectors/drm_fdinfo.h"
+#include "collectors/gpu/drm_fdinfo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

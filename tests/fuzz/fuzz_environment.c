@@ -11,9 +11,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
-#include "exporter/paths.h"
-#include "exporter/pod.h"
-#include "exporter/service.h"
+#include "exporter/core/paths.h"
+#include "exporter/discovery/pod.h"
+#include "exporter/lifecycle/systemd.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Where the file of the downward API is. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/forward_answer.h"
+#include "exporter/forward/forward_answer.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ID_MAX 64

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/run_json.h"
+#include "exporter/answers/run_json.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_values.h"
 #include "tests/support/test_history.h"

@@ -16,17 +16,17 @@
 #include <stdio.h>
 
 #include "collectors/base/utf8.h"
-#include "collectors/cgroup_files.h"
-#include "collectors/cgroup_own.h"
-#include "collectors/gpu.h"
-#include "collectors/gpu_pid.h"
-#include "collectors/jobs.h"
-#include "collectors/process_book.h"
-#include "collectors/process_facts.h"
-#include "collectors/quota.h"
-#include "collectors/recognise.h"
-#include "collectors/run_disk.h"
-#include "collectors/run_network.h"
+#include "collectors/cgroup/files.h"
+#include "collectors/accounting/group_owner.h"
+#include "collectors/gpu/gpu.h"
+#include "collectors/gpu/nvml_pid.h"
+#include "collectors/followed/jobs.h"
+#include "collectors/process/newcomers.h"
+#include "collectors/process/facts.h"
+#include "collectors/cgroup/cpu_quota.h"
+#include "collectors/naming/recognise.h"
+#include "collectors/followed/disk_growth.h"
+#include "collectors/followed/network.h"
 #include "tests/fuzz/fuzz_machine.h"
 
 static const struct collector *const list[] = {&collector_jobs, &collector_gpu, NULL};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/keeper.h"
+#include "exporter/catalogue/keeper.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CALLS_MAX 60

@@ -8,13 +8,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collectors/cgroup_others.h"
-#include "collectors/delays.h"
+#include "collectors/accounting/group_others.h"
+#include "collectors/process/delays.h"
 #include "collectors/base/mem.h"
-#include "collectors/machine_cpu.h"
-#include "collectors/run_cgroup.h"
-#include "exporter/inherited.h"
-#include "exporter/self.h"
+#include "collectors/machine/machine_cpu.h"
+#include "collectors/accounting/own_group.h"
+#include "exporter/wrapper/inherited.h"
+#include "exporter/sampling/self_metrics.h"
 #include "tests/fuzz/fuzz_machine.h"
 
 static const struct collector *const list[] = {&collector_self, NULL};

@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/exposition.h"
-#include "exporter/framing.h"
+#include "exporter/site/exposition.h"
+#include "exporter/http/framing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

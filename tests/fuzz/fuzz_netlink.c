@@ -2,9 +2,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "collectors/netlink.h"
-#include "collectors/process_events.h"
-#include "collectors/taskstats.h"
+#include "collectors/process/netlink.h"
+#include "collectors/accounting/proc_connector.h"
+#include "collectors/process/taskstats.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FAMILY 0x1b

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/gpu_nvml.h"
+#include "collectors/gpu/nvml_thread.h"
 #include "tests/fuzz/fuzz.h"
 
 static struct {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/options.h"
+#include "exporter/options/options.h"
 #include "tests/fuzz/fuzz.h"
 
 #define WORDS_MAX 64

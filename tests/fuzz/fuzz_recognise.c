@@ -5,7 +5,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "collectors/recognise.h"
+#include "collectors/naming/recognise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

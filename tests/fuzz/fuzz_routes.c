@@ -8,9 +8,9 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/app.h"
-#include "exporter/route.h"
-#include "exporter/target.h"
+#include "exporter/core/app.h"
+#include "exporter/api/route.h"
+#include "exporter/api/request_target.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/route.h"
-#include "exporter/site.h"
+#include "exporter/api/route.h"
+#include "exporter/site/site.h"
 #include "tests/support/fake_sampler.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

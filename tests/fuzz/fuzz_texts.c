@@ -8,9 +8,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/tree_guard_signs.h"
 #include "collectors/base/utf8.h"
-#include "collectors/process_facts.h"
-#include "collectors/run_binary.h"
-#include "collectors/steady_name.h"
+#include "collectors/process/facts.h"
+#include "collectors/followed/binary.h"
+#include "collectors/naming/stable_name.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What is left of a name is its beginning, and a second time nothing more goes. */

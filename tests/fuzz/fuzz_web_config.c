@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "exporter/web_config.h"
+#include "exporter/http/web_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/keeper.h"
+#include "exporter/catalogue/keeper.h"
 
 struct hurry {
 	struct download *download;

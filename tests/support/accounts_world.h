@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_ACCOUNTS_WORLD_H
 #define TESTS_SUPPORT_ACCOUNTS_WORLD_H
 
-#include "collectors/accounts.h"
+#include "collectors/accounting/accounts.h"
 #include "tests/support/test_host.h"
 
 #define GROUP "/sys/fs/cgroup/box/"

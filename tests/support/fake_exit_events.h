@@ -1,8 +1,8 @@
-/* Process events and exit accounting as a test tells them, in place of the kernel's; see collectors/exit_events.h. */
+/* Process events and exit accounting as a test tells them, in place of the kernel's; see collectors/accounting/exit_events.h. */
 #ifndef TESTS_SUPPORT_FAKE_EXIT_EVENTS_H
 #define TESTS_SUPPORT_FAKE_EXIT_EVENTS_H
 
-#include "collectors/exit_events.h"
+#include "collectors/accounting/exit_events.h"
 
 /* Processes with the same rest are the same. */
 #define FAKE_PIDS 1000

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/historian.h"
+#include "exporter/history/historian.h"
 
 struct fake_history fake_history;
 
@@ -64,7 +64,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return 0;
 }
 
-/* As history_read.c has it. */
+/* As read.c has it. */
 bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&

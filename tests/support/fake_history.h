@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_FAKE_HISTORY_H
 #define TESTS_SUPPORT_FAKE_HISTORY_H
 
-#include "exporter/history.h"
+#include "exporter/history/history.h"
 
 struct fake_history {
 	int open_code, read_code; /* what history_open and the reading functions return */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporter/log.h"
+#include "exporter/core/log.h"
 
 static char logged[4096];
 
@@ -19,7 +19,7 @@ void fake_log_clear(void)
 	logged[0] = '\0';
 }
 
-/* ---- exporter/log.h ---- */
+/* ---- exporter/core/log.h ---- */
 
 void log_setup(const char *level, const char *format)
 {

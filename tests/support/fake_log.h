@@ -1,6 +1,6 @@
 /*
  * A log that is kept instead of printed: "message key=value" a line, the first pair only. Stands
- * in for exporter/log.c. One thread at a time.
+ * in for exporter/core/log.c. One thread at a time.
  */
 #ifndef TESTS_SUPPORT_FAKE_LOG_H
 #define TESTS_SUPPORT_FAKE_LOG_H

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_FAKE_MACHINE_H
 #define TESTS_SUPPORT_FAKE_MACHINE_H
 
-#include "exporter/machine.h"
+#include "exporter/this_server/this_server.h"
 
 extern struct machine fake_machine;
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
-#include "recommender/changes.h"
-#include "recommender/phases.h"
-#include "recommender/recommend.h"
-#include "recommender/running.h"
+#include "recommender/behaviour/changes.h"
+#include "recommender/behaviour/phases.h"
+#include "recommender/sizing/sizing.h"
+#include "recommender/behaviour/running.h"
 
 static int size(const struct runs *runs, const struct sizing_options *options, struct arena *arena,
 	struct sizing *ret, struct err *e)

@@ -88,7 +88,7 @@ uint64_t fake_sampler_generation(struct sampler *s)
 	return generation;
 }
 
-/* ---- exporter/sampler.h ---- */
+/* ---- exporter/sampling/sampler.h ---- */
 
 int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 {

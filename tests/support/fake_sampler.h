@@ -1,11 +1,11 @@
 /*
  * A sampler for tests: gives hand-made snapshots (sample_snapshot.h), and can hang. Stands in for
- * exporter/sampler.c where the library has one.
+ * exporter/sampling/sampler.c where the library has one.
  */
 #ifndef TESTS_SUPPORT_FAKE_SAMPLER_H
 #define TESTS_SUPPORT_FAKE_SAMPLER_H
 
-#include "exporter/sampler.h"
+#include "exporter/sampling/sampler.h"
 
 struct sampler *fake_sampler_new(void);
 void fake_sampler_free(struct sampler *s);

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "collectors/gpu.h"
-#include "collectors/gpu_nvml.h"
-#include "collectors/jobs.h"
+#include "collectors/gpu/gpu.h"
+#include "collectors/gpu/nvml_thread.h"
+#include "collectors/followed/jobs.h"
 
 static const struct collector *const list[] = {&collector_gpu, NULL};
 

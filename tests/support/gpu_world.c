@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/gpu_world.h"
 
 static const struct collector *const list[] = {&collector_gpu, NULL};

@@ -6,7 +6,7 @@
 #define TESTS_SUPPORT_GPU_WORLD_H
 
 #include "collectors/collector.h"
-#include "collectors/gpu.h"
+#include "collectors/gpu/gpu.h"
 #include "collectors/runs.h"
 #include "tests/support/test_tree.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_HISTORIAN_WORLD_H
 #define TESTS_SUPPORT_HISTORIAN_WORLD_H
 
-#include "exporter/historian.h"
+#include "exporter/history/historian.h"
 #include "tests/support/test_history.h"
 
 #define LONG 60.0 /* seconds that never pass in a test that passes */

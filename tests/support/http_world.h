@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "collectors/base/buf.h"
-#include "exporter/app.h"
-#include "exporter/http.h"
+#include "exporter/core/app.h"
+#include "exporter/http/http.h"
 
 #define HTTP_WORLD_REPLY_MAX (1u << 20)
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_JOBS_WORLD_H
 #define TESTS_SUPPORT_JOBS_WORLD_H
 
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/test_tree.h"
 
 struct world {

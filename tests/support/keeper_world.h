@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_KEEPER_WORLD_H
 #define TESTS_SUPPORT_KEEPER_WORLD_H
 
-#include "exporter/keeper.h"
+#include "exporter/catalogue/keeper.h"
 
 #define WORLD_URL "http://keeper.test"
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_REST_WORLD_H
 #define TESTS_SUPPORT_REST_WORLD_H
 
-#include "collectors/cgroup_rest.h"
+#include "collectors/accounting/group_remainder.h"
 #include "tests/support/test_host.h"
 
 #define GROUP "/sys/fs/cgroup/box/"

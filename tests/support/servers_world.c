@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/query.h"
-#include "exporter/route.h"
+#include "exporter/cli/query.h"
+#include "exporter/api/route.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "tests/support/sample_runs.h"

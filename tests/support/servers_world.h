@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "exporter/app.h"
+#include "exporter/core/app.h"
 #include "recommender/run.h"
 
 extern struct servers_world {

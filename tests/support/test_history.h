@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_TEST_HISTORY_H
 #define TESTS_SUPPORT_TEST_HISTORY_H
 
-#include "exporter/history.h"
+#include "exporter/history/history.h"
 
 /* In doubles, which cmocka's assert_float_equal is not; NaN is near NaN. */
 #define assert_near(got, expected, most) test_near((got), (expected), (most), __FILE__, __LINE__)

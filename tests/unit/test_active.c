@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "collectors/runs.h"
-#include "exporter/active.h"
-#include "exporter/rights.h"
+#include "exporter/sampling/enabled_collectors.h"
+#include "exporter/sampling/rights.h"
 #include "tests/support/fake_log.h"
 #include "tests/support/test_host.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "exporter/age_clock.h"
+#include "exporter/history/age_clock.h"
 #include "tests/support/test_history.h"
 
 #define DAY 86400

@@ -2,8 +2,8 @@
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
-#include "exporter/allowance.h"
-#include "exporter/json.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/core/json.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -1,11 +1,11 @@
-/* exporter/behaviour_json.c: the shape of what /stats says of a job's behaviour. */
+/* exporter/answers/behaviour_json.c: the shape of what /stats says of a job's behaviour. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/behaviour_json.h"
+#include "exporter/answers/behaviour_json.h"
 #include "tests/support/golden.h"
 
 #define GIB 1073741824.0

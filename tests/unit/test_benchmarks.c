@@ -9,9 +9,9 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/app.h"
-#include "exporter/query.h"
-#include "exporter/route.h"
+#include "exporter/core/app.h"
+#include "exporter/cli/query.h"
+#include "exporter/api/route.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "tests/support/sample_runs.h"

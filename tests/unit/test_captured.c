@@ -8,7 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "exporter/captured.h"
+#include "exporter/cli/process_dump.h"
 #include "tests/support/process_texts.h"
 
 static const struct {

@@ -7,8 +7,8 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "recommender/catalogue_build.h"
-#include "recommender/fields.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/catalogue/fields.h"
 
 #define HEAD "vendor_id,server_id,vcpus,memory_amount"
 

@@ -14,8 +14,8 @@
 
 #include <sqlite3.h>
 
-#include "exporter/catalogue_cache.h"
-#include "recommender/catalogue_build.h"
+#include "exporter/catalogue/cache.h"
+#include "recommender/catalogue/build.h"
 #include "tests/support/test_history.h"
 
 static char directory[64], path[128];

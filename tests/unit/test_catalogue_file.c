@@ -14,7 +14,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "exporter/catalogue_file.h"
+#include "exporter/catalogue/file.h"
 
 static char folder[64], path[128], scratch[128];
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/catalogue_build.h"
+#include "recommender/catalogue/build.h"
 
 static struct catalogue *json(const char *text)
 {

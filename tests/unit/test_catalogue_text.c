@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exporter/catalogue_text.h"
+#include "exporter/cli/catalogue_text.h"
 
 static struct catalogue *catalogue(void)
 {

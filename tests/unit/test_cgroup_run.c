@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/cgroup_files.h"
-#include "collectors/run_group.h"
-#include "collectors/cgroup_own.h"
+#include "collectors/cgroup/files.h"
+#include "collectors/accounting/run_group.h"
+#include "collectors/accounting/group_owner.h"
 #include "tests/support/test_tree.h"
 
 struct world {

@@ -1,13 +1,13 @@
-/* recommender/segments.c, trend.c, changes.c: what changed, and what did not. */
+/* recommender/behaviour/segments.c, trend.c, changes.c: what changed, and what did not. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "recommender/changes.h"
-#include "recommender/segments.h"
-#include "recommender/strategy.h"
-#include "recommender/trend.h"
+#include "recommender/behaviour/changes.h"
+#include "recommender/behaviour/segments.h"
+#include "recommender/sizing/strategy.h"
+#include "recommender/behaviour/trend.h"
 #include "tests/support/test_runs.h"
 
 /* Noise that is the same every time, between -1 and 1. */

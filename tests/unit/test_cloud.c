@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/app.h"
-#include "exporter/cloud.h"
-#include "exporter/http_answer.h"
-#include "exporter/today.h"
+#include "exporter/core/app.h"
+#include "exporter/this_server/vendors.h"
+#include "exporter/client/link_local_http.h"
+#include "exporter/answers/current_cost.h"
 
 /* ---- answers of HTTP ---- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/cgroup_path.h"
+#include "collectors/cgroup/find.h"
 #include "tests/support/test_host.h"
 
 extern const struct collector collector_cgroup;

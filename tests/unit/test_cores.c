@@ -1,12 +1,12 @@
-/* recommender/cores.c and what it stands on: how many cores, and how long with them. */
+/* recommender/sizing/cpu.c and what it stands on: how many cores, and how long with them. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "recommender/job_profile.h"
-#include "recommender/parallel.h"
-#include "recommender/strategy.h"
+#include "recommender/servers/job_profile.h"
+#include "recommender/sizing/cpu.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 static struct sizing sized(const struct test_runs *t, struct arena *arena)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/jobs.h"
-#include "exporter/costs.h"
+#include "collectors/followed/jobs.h"
+#include "exporter/sampling/job_costs.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "exporter/crowd.h"
+#include "exporter/http/connections.h"
 
 #define ROOM 3
 

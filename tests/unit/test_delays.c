@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/delays.h"
+#include "collectors/process/delays.h"
 #include "tests/support/test_tree.h"
 
 static struct host host_over(struct tree *proc)

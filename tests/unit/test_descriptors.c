@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/endings.h"
-#include "collectors/run_group.h"
+#include "collectors/process/exit_watch.h"
+#include "collectors/accounting/run_group.h"
 #include "tests/support/jobs_world.h"
 
 #define GROUP_FILES 7 /* of the folder below, each of which is read */

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "exporter/desk.h"
+#include "exporter/http/slow_queue.h"
 
 #define MANY 8
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/drm_fdinfo.h"
+#include "collectors/gpu/drm_fdinfo.h"
 #include "tests/support/fdinfo_samples.h"
 
 #define KIB 1024ULL

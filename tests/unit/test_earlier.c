@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/finder.h"
-#include "exporter/historian.h"
-#include "exporter/identity.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/identity.h"
 #include "tests/support/jobs_world.h"
 #include "tests/support/test_history.h"
 

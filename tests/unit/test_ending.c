@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "exporter/ending.h"
-#include "exporter/historian.h"
+#include "exporter/lifecycle/shutdown.h"
+#include "exporter/history/historian.h"
 #include "tests/support/test_history.h"
 
 /* More than one step of closing takes. */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collectors/exit_events.h"
+#include "collectors/accounting/exit_events.h"
 
 #define CHILDREN 40
 #define BURN_NS  3000000

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/exposition.h"
+#include "exporter/site/exposition.h"
 #include "tests/support/golden.h"
 #include "tests/support/sample_snapshot.h"
 

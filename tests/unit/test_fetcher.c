@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "exporter/fetcher.h"
+#include "exporter/catalogue/fetcher.h"
 
 static char path[64];
 

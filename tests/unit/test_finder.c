@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/finder.h"
-#include "exporter/found_count.h"
-#include "exporter/historian.h"
-#include "exporter/identity.h"
-#include "exporter/job_rules.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/core/found_count.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/identity.h"
+#include "exporter/discovery/rules.h"
 #include "tests/support/jobs_world.h"
 
 #define OWN_PID 7

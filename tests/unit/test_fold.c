@@ -6,7 +6,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
-#include "exporter/fold.h"
+#include "exporter/history/sample_rows.h"
 
 enum { CPU, MEMORY, PEAK, N_COLUMNS };
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/catalogue_build.h"
-#include "recommender/forecast.h"
-#include "recommender/reserve.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/servers/forecast.h"
+#include "recommender/servers/system_reserve.h"
 
 static void near(double a, double b)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/forward_answer.h"
+#include "exporter/forward/forward_answer.h"
 
 #define OURS(code) "{\"error\": {\"code\": \"" code "\", \"message\": \"m\"}}"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/fake_nvml.h"
 #include "tests/support/fdinfo_samples.h"
 #include "tests/support/gpu_world.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/gpu_nvml.h"
+#include "collectors/gpu/nvml_thread.h"
 #include "tests/support/fake_nvml.h"
 #include "tests/support/gpu_world.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/gpu_pid.h"
+#include "collectors/gpu/nvml_pid.h"
 #include "tests/support/fake_nvml.h"
 #include "tests/support/gpu_world.h"
 

@@ -7,8 +7,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "exporter/forwarder.h"
-#include "exporter/historian.h"
+#include "exporter/forward/forwarder.h"
+#include "exporter/history/historian.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
 

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 
 #include "collectors/base/thread.h"
-#include "exporter/writer.h"
+#include "exporter/history/batch_writer.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/historian_world.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/historian.h"
+#include "exporter/history/historian.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
 

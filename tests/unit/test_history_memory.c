@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "exporter/history.h"
+#include "exporter/history/history.h"
 
 /* Six are asked for; the C library may give a little more than that, now and then. */
 #define SIZES_MAX 12

@@ -158,7 +158,7 @@ static void another_programs_database_is_left_alone(void **state)
 	assert_memory_equal(before, after, n);
 }
 
-/* The number of migrations in exporter/history_schema.c. */
+/* The number of migrations in exporter/history/schema.c. */
 #define TEST_SCHEMA_VERSION "9"
 
 static void a_newer_schema_is_left_alone(void **state)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/hosts.h"
-#include "exporter/peer.h"
+#include "exporter/site/host_header.h"
+#include "exporter/http/peer.h"
 
 static const char *listed[] = {"usage.example", ".svc.example"};
 static const struct texts some = {.n = 2, .text = listed}, none = {0};

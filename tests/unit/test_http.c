@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/http.h"
-#include "exporter/route.h"
+#include "exporter/http/http.h"
+#include "exporter/api/route.h"
 #include "tests/support/fake_log.h"
 #include "tests/support/fake_sampler.h"
 #include "tests/support/http_world.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/route.h"
+#include "exporter/api/route.h"
 #include "tests/support/fake_sampler.h"
 #include "tests/support/http_world.h"
 

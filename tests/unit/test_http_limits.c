@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/route.h"
+#include "exporter/api/route.h"
 #include "tests/support/http_world.h"
 
 /* An answer that never comes, as from a disk that hangs; tells that it was asked for. */

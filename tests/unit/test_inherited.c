@@ -1,4 +1,4 @@
-/* exporter/inherited.c: what a command is given, and whose children are not its. */
+/* exporter/wrapper/inherited.c: what a command is given, and whose children are not its. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exporter/inherited.h"
+#include "exporter/wrapper/inherited.h"
 
 static void only_what_was_there_before_is_passed_on(void **state)
 {

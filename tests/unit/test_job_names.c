@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporter/job_names.h"
+#include "exporter/discovery/name_quota.h"
 
 #define MALLORY 1000
 #define ROOT    0

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/recognise.h"
+#include "collectors/naming/recognise.h"
 #include "tests/support/process_texts.h"
 
 #define SUBMIT  "java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/job_rules.h"
+#include "exporter/discovery/rules.h"
 
 #define TEXT(literal)                                                                              \
 	{                                                                                          \

@@ -7,7 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
 static void waited_child_is_counted_once(void **state)

@@ -6,7 +6,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
 /* collector_jobs has it after the rows of runs: rightsize_jobs_timestamp_seconds. */

@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/delays.h"
+#include "collectors/process/delays.h"
 #include "tests/support/jobs_world.h"
 #include "tests/support/test_host.h"
 
 /* Longer than what a life reads. */
 #define CALLS_MAX 5000
 
-/* Looks of a life: in the first five a call may fail. Limits are read at so many looks (collectors/accounts_private.h). */
+/* Looks of a life: in the first five a call may fail. Limits are read at so many looks (collectors/accounting/accounts_private.h). */
 #define LOOKS       12
 #define LAST_FAULT  4
 #define LIMIT_LOOKS 10

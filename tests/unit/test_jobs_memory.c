@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "collectors/process_tree.h"
+#include "collectors/process/tree.h"
 #include "tests/support/jobs_world.h"
 
 static const char *source(const struct world *w)

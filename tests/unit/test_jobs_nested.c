@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/jobs.h"
-#include "collectors/run_members.h"
+#include "collectors/followed/jobs.h"
+#include "collectors/process/member_limit.h"
 #include "tests/support/jobs_world.h"
 
 #define ROOT     100

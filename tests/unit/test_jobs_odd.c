@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
 /* Recursion would end at some depth, and a circle, which re-parenting between two reads may show, would not end. */

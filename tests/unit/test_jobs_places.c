@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
 /* Of more jobs than there may be those that were named first give way, but never one that has a run. */

@@ -11,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/jobs.h"
+#include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
 #define ROOT       100

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/closest.h"
-#include "exporter/json.h"
-#include "exporter/route.h"
+#include "exporter/text/suggest.h"
+#include "exporter/core/json.h"
+#include "exporter/api/route.h"
 
 static void assert_json(json_t *take, const char *expected)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/lineage.h"
+#include "collectors/accounting/lineage.h"
 
 #define PIDS 5000
 

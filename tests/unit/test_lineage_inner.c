@@ -2,7 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
-#include "collectors/lineage.h"
+#include "collectors/accounting/lineage.h"
 
 #define PIDS 100
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/listen.h"
+#include "exporter/http/listen.h"
 
 static void addresses_that_make_no_sense_are_refused(void **state)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exporter/live.h"
+#include "exporter/site/event_stream.h"
 #include "tests/support/test_history.h"
 
 /* A reader that really waits when it is paused. */

@@ -9,7 +9,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "exporter/log.h"
+#include "exporter/core/log.h"
 
 /* stderr becomes one end of a socket that keeps writes apart. */
 struct fixture {

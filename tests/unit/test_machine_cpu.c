@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/machine_cpu.h"
-#include "collectors/missed_cpu.h"
+#include "collectors/machine/machine_cpu.h"
+#include "collectors/accounting/missed_cpu.h"
 
 static bool parse(const char *text, int64_t second, struct machine_cpu *ret)
 {

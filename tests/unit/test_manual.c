@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectors/collector.h"
-#include "exporter/manual.h"
-#include "exporter/route.h"
+#include "exporter/cli/manual.h"
+#include "exporter/api/route.h"
 
 __attribute__((format(printf, 2, 3))) static void holds(const struct buf *page, const char *format,
 	...)

@@ -6,7 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "exporter/exposition.h"
+#include "exporter/site/exposition.h"
 
 #define TEXT   "text/plain; version=0.0.4; charset=utf-8"
 #define TEXT_1 "text/plain; version=1.0.0; charset=utf-8; escaping=allow-utf-8"

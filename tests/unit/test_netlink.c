@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process_events.h"
-#include "collectors/taskstats.h"
+#include "collectors/accounting/proc_connector.h"
+#include "collectors/process/taskstats.h"
 
 #define FAMILY 30
 

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/outcome.h"
+#include "exporter/history/outcome.h"
 
 static void memory_kills_are_told_from_failures(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include "collectors/collector.h"
 #include "collectors/runs.h"
-#include "exporter/outlook.h"
+#include "exporter/sampling/run_forecast.h"
 
 static const struct collector *const collectors[] = {&collector_outlook, NULL};
 

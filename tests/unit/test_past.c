@@ -1,7 +1,7 @@
 /* exporter/past: the same while the runs are the same, and no longer. */
 #include "tests/unit/test_main.h"
 
-#include "exporter/past.h"
+#include "exporter/answers/result_cache.h"
 
 static struct phase parts[2] = {{.start = 0, .seconds = 60}, {.start = 60, .seconds = 540}};
 

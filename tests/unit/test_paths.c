@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/paths.h"
+#include "exporter/core/paths.h"
 #include "tests/support/test_history.h"
 
 #define NOBODY 65534

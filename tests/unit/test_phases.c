@@ -1,4 +1,4 @@
-/* recommender/phases.c, running.c: the parts of a run, and what to expect of one that still runs.
+/* recommender/behaviour/phases.c, running.c: the parts of a run, and what to expect of one that still runs.
  */
 #include "tests/unit/test_main.h"
 
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recommender/phases.h"
-#include "recommender/strategy.h"
+#include "recommender/behaviour/phases.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 #define GIB     (1024 * MIB)

@@ -7,7 +7,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "recommender/pick.h"
+#include "recommender/servers/pick.h"
 
 #define MIB 1048576.0
 #define HEAD                                                                                       \

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
-#include "recommender/catalogue_build.h"
-#include "recommender/pick.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/servers/pick.h"
 
 #define MIB 1048576.0
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
-#include "recommender/catalogue_build.h"
-#include "recommender/places.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/catalogue/regions.h"
 
 static struct catalogue *catalogue(void)
 {

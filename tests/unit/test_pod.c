@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/pod.h"
+#include "exporter/discovery/pod.h"
 
 static void files_of_the_downward_api_are_read(void **state)
 {

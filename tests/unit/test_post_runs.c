@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "exporter/app.h"
-#include "exporter/historian.h"
-#include "exporter/json.h"
-#include "exporter/route.h"
-#include "exporter/run_message.h"
+#include "exporter/core/app.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/json.h"
+#include "exporter/api/route.h"
+#include "exporter/forward/run_message.h"
 
 extern const struct route route_post_runs;
 

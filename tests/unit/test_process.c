@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process.h"
+#include "collectors/process/process.h"
 
 #define REST                                                                                       \
 	" S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 "                \

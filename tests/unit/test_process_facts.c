@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/host.h"
-#include "collectors/process_facts.h"
+#include "collectors/process/facts.h"
 #include "tests/support/test_tree.h"
 
 #define OWN  "SITE=north\0RIGHTSIZE_JOB_NAME=etl/load"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process_member.h"
+#include "collectors/process/member.h"
 
 #define MIB ((uint64_t)1 << 20)
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collectors/process_tree.h"
+#include "collectors/process/tree.h"
 #include "tests/support/jobs_world.h"
 
 /* ---- a job that adopts its orphans, and sleeps ---- */

@@ -10,7 +10,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "collectors/process_tree.h"
+#include "collectors/process/tree.h"
 
 #define PROCESSES 4000
 #define ALIVE_MAX 60

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/query.h"
-#include "exporter/wrap.h"
+#include "exporter/cli/query.h"
+#include "exporter/text/line_wrap.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/sample_runs.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
-#include "recommender/catalogue_build.h"
-#include "recommender/job_profile.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/servers/job_profile.h"
 
 static const char *const ids[] = {"stress_ng:best1", "stress_ng:bestn", "workload_profile:compute",
 	"workload_profile:web", "workload_profile:cicd", "workload_profile:data_analysis",

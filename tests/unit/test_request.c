@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/route.h"
-#include "exporter/target.h"
+#include "exporter/api/route.h"
+#include "exporter/api/request_target.h"
 
 static const char *colour(size_t i)
 {

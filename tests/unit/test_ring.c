@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/ring.h"
+#include "exporter/history/event_queue.h"
 #include "tests/support/test_history.h"
 
 static const struct columns no_columns;

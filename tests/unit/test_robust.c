@@ -1,5 +1,5 @@
 /*
- * recommender/auto.c on made-up jobs that no trace was taken from: whatever a job does, what auto asks for is of the
+ * recommender/sizing/cost_aware.c on made-up jobs that no trace was taken from: whatever a job does, what auto asks for is of the
  * order of what was seen, and costs less than the baseline.
  */
 #include "tests/unit/test_main.h"
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "recommender/auto.h"
-#include "recommender/strategy.h"
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/strategy.h"
 
 #define GIB  (1024 * MIB)
 #define RUNS 60

@@ -1,13 +1,13 @@
-/* recommender/rule.h: each rule against its reference, and what must hold for every history. */
+/* recommender/sizing/rule.h: each rule against its reference, and what must hold for every history. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/auto.h"
-#include "recommender/pool.h"
-#include "recommender/strategy.h"
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/cost_pool.h"
+#include "recommender/sizing/strategy.h"
 
 static void *rule_new(const struct rule *rule)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/run_accounts.h"
+#include "exporter/wrapper/run_accounts.h"
 
 static void what_misses_nobody_needs_no_advice(void **state)
 {

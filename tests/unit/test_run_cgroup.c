@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/run_cgroup.h"
-#include "collectors/task_clock.h"
+#include "collectors/accounting/own_group.h"
+#include "collectors/accounting/task_clock.h"
 
 #define BURN_NS  2000000
 #define CHILDREN 20

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/run_ends.h"
+#include "collectors/accounting/exit_cost.h"
 #include "tests/support/fake_exit_events.h"
 #include "tests/support/test_host.h"
 

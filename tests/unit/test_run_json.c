@@ -2,8 +2,8 @@
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
-#include "exporter/run_json.h"
-#include "exporter/stats_json.h"
+#include "exporter/answers/run_json.h"
+#include "exporter/answers/stats_json.h"
 
 /* Its one row is of after its end. */
 static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void **state)

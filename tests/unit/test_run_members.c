@@ -1,7 +1,7 @@
 /* collectors/run_members: against a table that is as simple as can be. */
 #include "tests/unit/test_main.h"
 
-#include "collectors/run_members.h"
+#include "collectors/process/member_limit.h"
 
 #define PIDS  200
 #define STEPS 200000

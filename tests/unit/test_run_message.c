@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/json.h"
-#include "exporter/run_message.h"
+#include "exporter/core/json.h"
+#include "exporter/forward/run_message.h"
 #include "tests/support/sample_runs.h"
 
 static void same_text(const char *a, const char *b)

@@ -1,10 +1,10 @@
-/* recommender/running.c: what to expect of a run that has not ended. */
+/* recommender/behaviour/running.c: what to expect of a run that has not ended. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 
-#include "recommender/running.h"
-#include "recommender/strategy.h"
+#include "recommender/behaviour/running.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 /* 40 runs with peaks of 1000 to 1950 MiB that took 100 to 195 s. */

@@ -1,4 +1,4 @@
-/* exporter/sampler_asked.c: whoever asks a sampler that hangs gives up, and leaves nothing behind; who is slow is waited for. */
+/* exporter/sampling/requests.c: whoever asks a sampler that hangs gives up, and leaves nothing behind; who is slow is waited for. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process.h"
-#include "exporter/app.h"
-#include "exporter/historian.h"
-#include "exporter/identity.h"
-#include "exporter/outlook.h"
-#include "exporter/past.h"
-#include "exporter/rules_use.h"
-#include "exporter/sampler_private.h"
-#include "exporter/sized.h"
+#include "collectors/process/process.h"
+#include "exporter/core/app.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/identity.h"
+#include "exporter/sampling/run_forecast.h"
+#include "exporter/answers/result_cache.h"
+#include "exporter/sampling/rules_reload.h"
+#include "exporter/sampling/sampler_private.h"
+#include "exporter/answers/sizing.h"
 
 #define SHORT 0.05
 /* So long even a busy machine leaves no thread without a CPU. */

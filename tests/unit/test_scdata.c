@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/catalogue_scdata.h"
+#include "exporter/catalogue/scdata.h"
 
 static char path[64];
 

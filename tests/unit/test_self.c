@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/historian.h"
-#include "exporter/http_count.h"
-#include "exporter/self.h"
-#include "exporter/version.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/counters.h"
+#include "exporter/sampling/self_metrics.h"
+#include "exporter/core/version.h"
 #include "tests/support/test_tree.h"
 
 static const struct collector *const collectors[] = {&collector_self, NULL};

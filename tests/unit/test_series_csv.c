@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/history.h"
-#include "exporter/series_csv.h"
+#include "exporter/history/history.h"
+#include "exporter/answers/series_csv.h"
 
 static void times_are_as_printf_has_them(void **state)
 {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporter/allowance.h"
-#include "exporter/series_passes.h"
-#include "exporter/series_view.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/answers/series_passes.h"
+#include "exporter/answers/series_view.h"
 #include "tests/support/test_history.h"
 
 #define ROWS 4000

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exporter/series_view.h"
+#include "exporter/answers/series_view.h"
 
 #define N 1000
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/server_lock.h"
+#include "exporter/history/server_lock.h"
 #include "tests/support/test_history.h"
 
 static const struct run_root here = {.pid_namespace = 4026531836, .boot_id = "a-boot"};

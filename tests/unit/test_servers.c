@@ -11,8 +11,8 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/query.h"
-#include "exporter/route.h"
+#include "exporter/cli/query.h"
+#include "exporter/api/route.h"
 #include "tests/support/servers_world.h"
 
 static json_t *ask(const char *words, int status)

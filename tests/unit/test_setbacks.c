@@ -6,7 +6,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
-#include "exporter/setbacks.h"
+#include "exporter/forward/retry_list.h"
 
 static struct mono at(double seconds)
 {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exporter/catalogue_cache.h"
-#include "exporter/shelf.h"
+#include "exporter/catalogue/cache.h"
+#include "exporter/catalogue/current.h"
 
 static char folder[64], file[96], cache[96];
 

@@ -8,9 +8,9 @@
 #include <zlib.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/route.h"
-#include "exporter/sampler.h"
-#include "exporter/site.h"
+#include "exporter/api/route.h"
+#include "exporter/sampling/sampler.h"
+#include "exporter/site/site.h"
 #include "tests/support/fake_sampler.h"
 
 #define TEXT "text/plain; version=0.0.4; charset=utf-8"

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/body.h"
-#include "exporter/json.h"
-#include "exporter/site.h"
+#include "exporter/api/json_body.h"
+#include "exporter/core/json.h"
+#include "exporter/site/site.h"
 
 /* ---- changes of this test, in place of the real ones ---- */
 

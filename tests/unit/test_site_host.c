@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/site.h"
+#include "exporter/site/site.h"
 
 static const struct parameter no_parameters[] = {{0}};
 

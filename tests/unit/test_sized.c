@@ -7,8 +7,8 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
-#include "exporter/query.h"
-#include "exporter/sized.h"
+#include "exporter/cli/query.h"
+#include "exporter/answers/sizing.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/sample_runs.h"
 

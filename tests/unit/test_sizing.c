@@ -1,11 +1,11 @@
-/* recommender/sizing.c, baseline.c, advice.c: the seeds' rule and the shared rounding. */
+/* recommender/sizing/size.c, baseline.c, advice/formats.c: the seeds' rule and the shared rounding. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "recommender/strategy.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 #define GIB (1024 * MIB)

@@ -1,11 +1,11 @@
-/* exporter/sizing_parameters.h: what is asked reaches the strategy, or is refused. */
+/* exporter/answers/sizing_parameters.h: what is asked reaches the strategy, or is refused. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/sizing_parameters.h"
+#include "exporter/answers/sizing_parameters.h"
 #include "tests/support/sample_runs.h"
 
 static const struct parameter parameters[] = {SIZING_PARAMETERS, {0}};

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "recommender/strategy.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 #define GIB (1024 * MIB)

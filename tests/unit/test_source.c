@@ -1,4 +1,4 @@
-/* collectors/source.h and collectors/devices.h: reading every tick. */
+/* collectors/kernel_file.h and collectors/machine/devices.h: reading every tick. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/devices.h"
-#include "collectors/source.h"
+#include "collectors/machine/devices.h"
+#include "collectors/kernel_file.h"
 #include "tests/support/test_host.h"
 
 static void counters_never_fall(void **state)

@@ -8,7 +8,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "exporter/sql_end.h"
+#include "exporter/catalogue/sql_end.h"
 
 static bool ends(const char *text)
 {

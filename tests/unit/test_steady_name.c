@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/recognise.h"
-#include "collectors/steady_name.h"
+#include "collectors/naming/recognise.h"
+#include "collectors/naming/stable_name.h"
 #include "tests/support/process_texts.h"
 
 /*

@@ -1,11 +1,11 @@
-/* recommender/strategies.c: what every strategy says of a job, and what auto adds. */
+/* recommender/sizing/strategies.c: what every strategy says of a job, and what auto adds. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "recommender/strategy.h"
+#include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
 #define GIB (1024 * MIB)

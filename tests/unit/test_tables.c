@@ -7,8 +7,8 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
-#include "exporter/active.h"
-#include "exporter/exposition.h"
+#include "exporter/sampling/enabled_collectors.h"
+#include "exporter/site/exposition.h"
 
 #define FAMILIES_MAX 1000
 

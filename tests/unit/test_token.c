@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/token.h"
+#include "exporter/client/bearer_token.h"
 
 static char path[] = "/tmp/test_token_XXXXXX";
 

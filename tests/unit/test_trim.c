@@ -8,7 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "exporter/trim.h"
+#include "exporter/core/memory_trim.h"
 
 /* Pages of files that this process has mapped and present. */
 static uint64_t file_pages(void)

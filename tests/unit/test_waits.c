@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "recommender/recommend.h"
-#include "recommender/strategy.h"
+#include "recommender/sizing/sizing.h"
+#include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 #include "tests/support/test_runs.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/web.h"
+#include "exporter/http/web_version.h"
 
 #define NO_USERS  "# nobody is asked\n"
 #define HASH      "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"

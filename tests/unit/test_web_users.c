@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exporter/failure_limit.h"
-#include "exporter/web_users.h"
+#include "exporter/http/failure_limit.h"
+#include "exporter/http/web_users.h"
 
 /* "pass", cost 4: 1 ms. */
 static struct web_user users[] = {

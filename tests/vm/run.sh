@@ -52,7 +52,7 @@ if [ "${1:-prove}" = memory ]; then
 	mv "$root/bin/python3" "$root/usr/bin/"
 	cp -r tests/e2e tests/accuracy "$root/tests/"
 	cp -r deploy SECURITY.md "$root/"
-	cp exporter/allowance.h "$root/exporter/"
+	cp exporter/core/memory_budget.h "$root/exporter/"
 	cat >"$root/prove.sh" <<-'END'
 		RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_memory.py 2>&1 &&
 			RIGHTSIZE_DEADLINE=300 RIGHTSIZE_EXPORTER=/bin/rightsize-exporter /usr/bin/python3 -B /tests/e2e/test_faults_limits.py -k in_a_full_group 2>&1

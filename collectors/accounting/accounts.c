@@ -1,0 +1,380 @@
+/* Choosing between accounts of a run. */
+#include "collectors/accounting/accounts_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/accounting/group_owner.h"
+#include "collectors/process/pids.h"
+#include "collectors/kernel_file.h"
+
+/* A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a second. */
+#define WORTH_NAMING         1.001
+#define WORTH_NAMING_SECONDS 0.01
+/* How far up the ancestors of a newborn process are looked at. */
+#define GENERATIONS_MAX 16
+/* What may have been used in a group for starting the run: runtimes enter it with processes of their own. */
+#define OLDER_SECONDS 0.1
+
+static const char *const source_names[SOURCES] = {
+	"cgroup", "cgroup-rest", "taskstats", "task-clock", "rusage", "proc"};
+
+/* ---- what all share ---- */
+
+struct accounts *accounts_new(void)
+{
+	return xcalloc(1, sizeof(struct accounts));
+}
+
+void accounts_free(struct accounts *a)
+{
+	if (!a)
+		return;
+	exit_events_stop(a->events);
+	source_close(&a->stat);
+	machine_steal_done(&a->steal);
+	free(a);
+}
+
+void accounts_tick(struct accounts *a, const struct host *h)
+{
+	struct scan text;
+
+	if (!a->stat.tree)
+		source_open(&a->stat, h->proc, "stat");
+	int code = source_read_for_all(&a->stat, h, &text, NULL);
+	struct now now = h->clock ? h->clock() : h->now;
+
+	a->machine_known =
+		code == 0 && machine_cpu_parse(text, now.mono, h->ticks_per_second, &a->machine);
+	if (code == 0)
+		machine_steal_look(&a->steal, text, now.mono, h->ticks_per_second);
+	a->machine.ran_seconds = a->steal.ran_seconds;
+	a->machine.stolen_seconds = a->steal.stolen_seconds;
+	a->own_seconds = machine_cpu_own_seconds();
+	if (!a->events)
+		return;
+	ends_groups_read(&a->ends_groups, h);
+	exit_events_settle(a->events);
+	ends_groups_measure(&a->ends_groups, a->events, h);
+}
+
+uint64_t accounts_births(const struct accounts *a)
+{
+	return a->machine_known ? a->machine.births : 0;
+}
+
+const char *accounts_refusal(const struct accounts *a)
+{
+	return a->refusal.text;
+}
+
+/* ---- one run ---- */
+
+struct family {
+	const struct host *host;
+	const struct process_tree *tree;
+};
+
+/* A job that forks has children that the tree does not know yet: these are told by their ancestors. */
+static bool is_member(const void *context, pid_t pid)
+{
+	const struct family *f = context;
+	struct process_stat stat;
+
+	for (int generations = 0; generations < GENERATIONS_MAX; generations++) {
+		if (process_tree_has(f->tree, pid) || process_tree_reaper(f->tree) == pid)
+			return true;
+		int code = process_read_stat(f->host, pid, &stat);
+
+		if (code < 0)
+			return process_gone(code);
+		if (stat.ppid <= 0)
+			return false;
+		pid = stat.ppid;
+	}
+	return false;
+}
+
+static bool counts_cpu(const struct cgroup *c)
+{
+	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
+}
+
+static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
+	const struct family *family, struct cgroup_rest **opened)
+{
+	if (opened && *opened) {
+		a->rest = *opened;
+		*opened = NULL;
+		return;
+	}
+	struct cgroup_rest_spec spec = {
+		a->root, &a->group, is_member, family, .start = cgroup_rest_start(&a->group, h)};
+	struct tree_now now;
+
+	process_tree_look(tree, h, 0, &now);
+	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
+	spec.orphans_ours = process_tree_reaper(tree) != 0;
+	a->rest = cgroup_rest_open(h, &spec);
+}
+
+/*
+ * What the run's own group counted before the run was there, as somebody else used it who is gone: a step that went
+ * before (ExecStartPre of a unit), or an earlier job in a group that is kept. More than all CPUs can have done since the
+ * root was born is not the run's, and then all of it that the tree does not know is taken for the others'.
+ */
+static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
+{
+	double used = group_cpu_seconds(&a->own, h);
+	double known = (double)process_tree_cpu_ns(tree) / 1e9 - a->forked_seconds;
+	double age = (double)h->now.mono.ns / 1e9 -
+		     (double)tree->start_ticks / (double)h->ticks_per_second;
+	double unknown = used - fmax(known, 0);
+	double most = a->machine.cpus * age;
+
+	/* Where starts are told by another clock than ours, nobody can say. */
+	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS))
+		return;
+	a->older_seconds = unknown;
+	a->older_missed = most;
+	run_group_count_from(&a->own_group, h, unknown);
+}
+
+/* A group that the run has for itself, or shares with few. */
+static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
+	const struct family *family, struct cgroup_rest **rest)
+{
+	a->own = a->group;
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, family);
+	if (a->has_own)
+		run_group_open(&a->own_group, &a->own, h);
+	if (!counts_cpu(&a->own)) {
+		find_rest(a, h, tree, family, rest);
+		return;
+	}
+	find_older(a, h, tree);
+	/* What its root used before it entered the group is none of the group's, nor of the run's. */
+	a->forked_seconds = fmax(a->forked_seconds,
+		(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
+}
+
+static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
+	const struct quota *earlier, struct cgroup_rest **rest)
+{
+	static const struct cgroup_place none = {0};
+	struct family family = {h, tree};
+	struct memory_members members = {is_member, &family};
+
+	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
+	if (!a->has_group)
+		return;
+	if (!a->from_now)
+		find_own(a, h, tree, &family, rest);
+	a->limits = cgroup_limits_read(&a->group, h);
+	a->quota = quota_find(&a->group, h);
+	quota_count_from(&a->quota, earlier,
+		a->older_seconds > 0 ? &none : &a->own.place[CGROUP_CPU]);
+	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
+	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
+		h);
+	if (a->older_seconds > 0)
+		memory_kills_older(&a->kills, h);
+}
+
+static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
+	const struct process_tree *tree)
+{
+	struct accounts *shared = a->shared;
+	uint64_t living_ns = 0, clock_ns;
+
+	/* Listening to the whole machine is for those who need it. */
+	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
+		return;
+	if (!shared->events_tried) {
+		shared->refusal = (struct err){0};
+		/* What there was no thread for is tried again for the next run. */
+		shared->events_tried =
+			exit_events_start(&shared->events, &shared->refusal) != -EAGAIN;
+	}
+	if (!shared->events)
+		return;
+	/* What is known of the dead: all that the tree counts but for the living's own time. */
+	for (size_t i = 0; i < tree->n; i++)
+		living_ns += tree->member[i].clock_ns;
+	clock_ns = process_tree_cpu_ns(tree);
+	a->events_run = exit_events_begin(shared->events, spec->root,
+		clock_ns > living_ns ? clock_ns - living_ns : 0);
+	a->has_events = true;
+	/* At once: of a run that is inside another, those who end until the next look would be the other's. */
+	account_add_members(a, tree);
+	run_ends_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
+		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
+}
+
+/*
+ * The clock costs the run half a microsecond at each switch of contexts and ten at each fork. Where another account has
+ * those too whom nobody waits for, it is closed, and what that may come to lack (lost records, somebody who enters the
+ * group and ignores SIGCHLD) is in cpu_missed_seconds.
+ */
+static bool needs_clock(const struct account *a)
+{
+	return !counts_cpu(&a->own) && !a->has_events && !(a->rest && cgroup_rest_is_sure(a->rest));
+}
+
+struct account *account_open(struct accounts *shared, const struct host *h,
+	const struct account_spec *spec, struct process_tree *tree)
+{
+	struct account *a = xcalloc(1, sizeof *a);
+
+	a->shared = shared;
+	a->clock = spec->clock;
+	a->forked_seconds = spec->forked_seconds;
+	a->from_now = spec->from_now;
+	for (size_t i = 0; i < SOURCES; i++)
+		a->known[i] = NAN;
+	a->most_seconds = NAN;
+	accounts_tick(shared, h);
+	a->machine = shared->machine;
+	a->machine_known = shared->machine_known;
+	a->exporter_seconds = shared->own_seconds;
+	a->root = spec->root;
+	missed_cpu_begin(&a->missed, NAN);
+	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
+	memory_kills_begin(&a->kills, h);
+	a->held_bytes = NAN;
+	find_group(a, h, tree, spec->quota, spec->rest);
+	begin_events(a, h, spec, tree);
+	if (!needs_clock(a))
+		a->clock = NULL;
+	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
+	a->oom_kills = NAN;
+	return a;
+}
+
+void account_close(struct account *a)
+{
+	if (!a)
+		return;
+	if (a->has_events) {
+		exit_events_forget(a->shared->events, a->events_run);
+		run_ends_done(&a->ends, &a->shared->ends_groups, a->shared->events);
+	}
+	run_group_close(&a->own_group);
+	cgroup_rest_close(a->rest);
+	free(a);
+}
+
+void account_let_go(struct account *a)
+{
+	run_group_close(&a->own_group);
+}
+
+/* ---- who belongs to it ---- */
+
+void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
+{
+	struct pids found = {0};
+
+	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
+		find_group(a, h, tree, NULL, NULL);
+	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
+		cgroup_processes(&a->own, h, pids_add, &found);
+	if (a->rest)
+		cgroup_rest_processes(a->rest, h, pids_add, &found);
+	if (a->has_events)
+		exit_events_living(a->shared->events, a->events_run, pids_add, &found);
+	for (size_t i = 0; i < found.n; i++)
+		if (found.pid[i] > 0)
+			process_tree_adopt(tree, h, found.pid[i]);
+	pids_done(&found);
+}
+
+void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
+	double value[RUN_N_METRICS])
+{
+	struct family family = {h, tree};
+	struct memory_members members = {is_member, &family};
+
+	a->held_bytes = memory_kills_held(&a->kills, a->oom_kills,
+		value[RUN_MEMORY_CGROUP_PEAK_BYTES], &members, h);
+	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], a->held_bytes);
+}
+
+/* ---- the verdict ---- */
+
+/* What others may have spent unseen leaves nothing of it but what /proc knows: then who told that is named. */
+static bool rest_adds_nothing(const struct account *a)
+{
+	return a->known[SOURCE_CGROUP_REST] <= a->known[SOURCE_PROC] &&
+	       a->most_seconds > a->total * WORTH_NAMING + WORTH_NAMING_SECONDS;
+}
+
+/*
+ * The rest of a group counts from what /proc told of the run at its begin, where the times of children that were waited
+ * for lack up to a tick of user and one of system time.
+ */
+static enum cpu_source source_of(const struct account *a, const struct host *h)
+{
+	for (size_t i = 0; i < SOURCES; i++) {
+		double lacks = i == SOURCE_CGROUP_REST ? 2 / (double)h->ticks_per_second : 0;
+
+		if (i == SOURCE_CGROUP_REST && rest_adds_nothing(a))
+			continue;
+		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS + lacks >= a->total)
+			return (enum cpu_source)i;
+	}
+	return SOURCE_PROC;
+}
+
+/*
+ * What the ends of all processes on the machine since the run began can have cost: see lineage.h. None of the run had
+ * more pages than its largest process; a fork has those of its parent without having touched them.
+ */
+static double ends_seconds(const struct account *a)
+{
+	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
+	double pages = a->peak_process_bytes / 4096;
+
+	return births * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
+}
+
+static double missed_of(const struct account *a, enum cpu_source source)
+{
+	double missed = a->machine_known ? a->missed.seconds : (double)NAN;
+	double ends = ends_seconds(a), most = fmax(a->most_seconds - a->total, 0);
+
+	if (source == SOURCE_CGROUP)
+		return a->older_missed;
+	if (source == SOURCE_CGROUP_REST)
+		return most;
+	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
+	if (a->known[SOURCE_CLOCK] + ends >= a->total)
+		missed = fmin(missed, ends + a->counted.stolen_seconds);
+	return isnan(a->most_seconds) ? missed : fmin(missed, most);
+}
+
+void account_note(const struct account *a, const struct host *h, struct account_note *ret)
+{
+	enum cpu_source source = source_of(a, h);
+
+	*ret = (struct account_note){
+		.cpu_source = source_names[source],
+		.cpu_missed_seconds = missed_of(a, source),
+		.cpu_seconds = a->total,
+		.peak_told_at_ends =
+			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,
+		.oom_kills = a->oom_kills,
+		.peak_told_by_limit = a->held_bytes,
+		.shared_oom_kills = memory_kills_around(&a->kills, h),
+		.memory_limit_bytes = a->limits.memory_bytes,
+		.cpu_limit_cores = a->limits.cpu_cores,
+		.uses_clock = a->clock != NULL,
+		.status_known = a->has_events && a->tally.status_heard,
+		.status = a->tally.status,
+	};
+}

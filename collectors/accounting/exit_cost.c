@@ -1,0 +1,265 @@
+/* Measuring, group by group, what ends of processes cost. */
+#include "collectors/accounting/exit_cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/accounting/group_owner.h"
+#include "collectors/accounting/group_remainder.h"
+#include "collectors/process/pids.h"
+
+/* Where it could not begin, because of groups below, it is tried again after so many ticks. */
+#define RETRY_TICKS 10
+
+struct ends_group {
+	struct cgroup group;
+	unsigned others; /* by exit_events */
+	struct run_ends *runs;
+	/* As of the last ends_groups_read. */
+	bool listed;
+	struct pids present;
+	uint64_t listed_at_ns;
+	double usage_seconds;
+	/* As of the beginning, if any. */
+	bool measuring;
+	double usage_before;
+	struct lineage_group before;
+	unsigned wait_ticks;
+};
+
+static const struct cgroup_place *place_of(const struct cgroup *c)
+{
+	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
+}
+
+static double seconds_between(uint64_t earlier_ns, uint64_t later_ns)
+{
+	return ((double)later_ns - (double)earlier_ns) / 1e9;
+}
+
+/* ---- runs ---- */
+
+void run_ends_estimate(struct run_ends *r, const struct lineage_tally *now)
+{
+	r->seconds += seconds_between(r->last.ends_ns, now->ends_ns);
+	r->missed_seconds += seconds_between(r->last.unseen_ns, now->unseen_ns);
+	r->last = *now;
+}
+
+static void estimate_all(struct ends_group *g, struct exit_events *x)
+{
+	for (struct run_ends *r = g->runs; r; r = r->next) {
+		struct lineage_tally now;
+
+		exit_events_tally(x, r->run, &now);
+		run_ends_estimate(r, &now);
+	}
+}
+
+/* What all ends cost since the beginning, and so much more at most; by what it is shared out, and what they took. */
+struct measured {
+	double seconds, more_seconds, weight, most;
+};
+
+/* No end cost more than it took, neither the run's nor another's. */
+static void take_share(struct run_ends *r, const struct lineage_tally *now,
+	const struct measured *m)
+{
+	double weight = seconds_between(r->before.ends_weight_ns, now->ends_weight_ns);
+	double most = seconds_between(r->before.ends_most_ns, now->ends_most_ns);
+	double share = m->seconds * fmin(fmax(weight / m->weight, 0), 1);
+
+	share = fmin(fmax(share, m->seconds - (m->most - most)), most);
+	double missed = fmin(most, m->seconds + m->more_seconds) - share;
+
+	r->seconds = r->seconds_before + share;
+	r->missed_seconds = r->missed_before + fmax(missed, 0);
+	r->last = *now;
+}
+
+/* ---- groups ---- */
+
+static void list_group(struct ends_group *g, const struct host *h)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	g->listed_at_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	g->present.n = 0;
+	g->listed = cgroup_place_processes(place_of(&g->group), h, pids_add, &g->present) == 0 &&
+		    g->present.n <= ENDS_PROCESSES_MAX;
+	for (size_t i = 0; i < g->present.n; i++)
+		g->listed = g->listed && g->present.pid[i];
+}
+
+static enum lineage_change compare(struct ends_group *g, struct exit_events *x)
+{
+	struct lineage_listing listing = {g->present.pid, g->present.n, g->listed_at_ns};
+
+	return exit_events_compare(x, g->others, &listing);
+}
+
+/* The clocks are read before the group's: what is in neither of them at the beginning cannot be taken for an end later. */
+static void begin(struct ends_group *g, struct exit_events *x, const struct host *h)
+{
+	g->measuring = false;
+	if (g->wait_ticks > 0) {
+		g->wait_ticks--;
+		return;
+	}
+	g->wait_ticks = RETRY_TICKS;
+	if (cgroup_has_groups_below(place_of(&g->group), place_of(&g->group)))
+		return;
+	list_group(g, h);
+	if (!g->listed || compare(g, x) == LINEAGE_RUN_ELSEWHERE)
+		return;
+	g->wait_ticks = 0;
+	exit_events_settle(x);
+	exit_events_group(x, g->others, &g->before);
+	estimate_all(g, x);
+	g->usage_before = group_cpu_seconds(&g->group, h);
+	g->measuring = !isnan(g->usage_before);
+	for (struct run_ends *r = g->runs; r; r = r->next) {
+		r->before = r->last;
+		r->seconds_before = r->seconds;
+		r->missed_before = r->missed_seconds;
+	}
+}
+
+/*
+ * False: it cannot be what ends cost. Somebody came into the group and was gone between two ticks, or somebody of it did
+ * something elsewhere, and less than half of what ends usually cost is left.
+ */
+static bool measure(const struct ends_group *g, const struct lineage_group *now,
+	struct measured *ret)
+{
+	double told = seconds_between(g->before.cpu_ns, now->cpu_ns);
+
+	ret->most = seconds_between(g->before.ends_most_ns, now->ends_most_ns);
+	ret->seconds = g->usage_seconds - g->usage_before - told;
+	ret->weight = seconds_between(g->before.ends_weight_ns, now->ends_weight_ns);
+	return ret->weight > 0 && ret->seconds >= ret->weight / 2 && ret->seconds <= ret->most;
+}
+
+static void measure_group(struct ends_group *g, struct exit_events *x, const struct host *h)
+{
+	struct lineage_group now;
+	struct measured m;
+	bool same = g->measuring && g->listed && compare(g, x) == LINEAGE_SAME;
+
+	exit_events_group(x, g->others, &now);
+	if (!same || now.breaks != g->before.breaks) {
+		estimate_all(g, x);
+		begin(g, x, h);
+		return;
+	}
+	if (!measure(g, &now, &m)) {
+		estimate_all(g, x);
+		return;
+	}
+	m.more_seconds = fmax(group_cpu_seconds(&g->group, h) - g->usage_seconds, 0);
+	for (struct run_ends *r = g->runs; r; r = r->next) {
+		struct lineage_tally tally;
+
+		exit_events_tally(x, r->run, &tally);
+		take_share(r, &tally, &m);
+	}
+}
+
+void ends_groups_read(struct ends_groups *all, const struct host *h)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct ends_group *g = all->group[i];
+
+		if (!g->measuring)
+			continue;
+		list_group(g, h);
+		g->usage_seconds = group_cpu_seconds(&g->group, h);
+	}
+}
+
+void ends_groups_measure(struct ends_groups *all, struct exit_events *x, const struct host *h)
+{
+	for (size_t i = 0; i < all->n; i++)
+		measure_group(all->group[i], x, h);
+}
+
+/* ---- who is in which ---- */
+
+/* Of the root of v2 the kernel counts in ticks, which do not tell who had them. It has no type. */
+static bool is_counted(const struct cgroup_place *p)
+{
+	char file[CGROUP_FILE_MAX];
+
+	return p->version == 1 ||
+	       (p->version == 2 && tree_size(p->tree, cgroup_file(p, "cgroup.type", file)) >= 0);
+}
+
+static struct ends_group *group_of(struct ends_groups *all, struct exit_events *x,
+	const struct cgroup *group)
+{
+	const struct cgroup_place *place = place_of(group);
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct cgroup_place *p = place_of(&all->group[i]->group);
+
+		if (p->tree == place->tree && strcmp(p->path, place->path) == 0)
+			return all->group[i];
+	}
+	GROW(all->group, all->n, all->room);
+	struct ends_group *g = all->group[all->n++] = xcalloc(1, sizeof *g);
+
+	g->group = *group;
+	g->others = exit_events_begin_others(x);
+	return g;
+}
+
+void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_events *x,
+	unsigned run, const struct cgroup *group, const struct host *h)
+{
+	*r = (struct run_ends){.run = run};
+	if (!group || !is_counted(place_of(group)))
+		return;
+	struct ends_group *g = r->group = group_of(all, x, group);
+
+	r->next = g->runs;
+	g->runs = r;
+	exit_events_share(x, run, g->others);
+	g->wait_ticks = 0;
+	begin(g, x, h);
+}
+
+static void group_free(struct ends_groups *all, struct ends_group *g, struct exit_events *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->group[i] != g)
+			all->group[n++] = all->group[i];
+	all->n = n;
+	if (n == 0) {
+		free(all->group);
+		*all = (struct ends_groups){0};
+	}
+	exit_events_forget(x, g->others);
+	pids_done(&g->present);
+	free(g);
+}
+
+void run_ends_done(struct run_ends *r, struct ends_groups *all, struct exit_events *x)
+{
+	struct ends_group *g = r->group;
+
+	if (!g)
+		return;
+	for (struct run_ends **at = &g->runs; *at; at = &(*at)->next)
+		if (*at == r) {
+			*at = r->next;
+			break;
+		}
+	if (!g->runs)
+		group_free(all, g, x);
+	*r = (struct run_ends){0};
+}

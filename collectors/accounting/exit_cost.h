@@ -1,0 +1,50 @@
+/*
+ * What the ends of a run's processes cost, which exit accounting leaves out (lineage.h). Where the kernel counts CPU time
+ * for the control group that the run is in, it is measured: what the group used, less what was told of everybody in it,
+ * is what all ends in it cost, and of these each run has the part that its own have by estimate. Everywhere else, and
+ * for as long as somebody may have come into the group or left it unseen, it is the estimate.
+ */
+#ifndef COLLECTORS_RUN_ENDS_H
+#define COLLECTORS_RUN_ENDS_H
+
+#include "collectors/cgroup/find.h"
+#include "collectors/accounting/exit_events.h"
+
+/* Most processes in a group that is measured: their clocks are read at each tick. */
+#define ENDS_PROCESSES_MAX 512
+
+struct ends_group; /* one for each control group, however many runs are in it */
+
+struct ends_groups {
+	size_t n, room;
+	struct ends_group **group;
+};
+
+struct run_ends {
+	struct ends_group *group; /* NULL = not measured */
+	struct run_ends *next;    /* in the same group */
+	unsigned run;             /* by exit_events */
+	double seconds;           /* what they cost, as of the last tick; may fall */
+	double missed_seconds;    /* they may have cost so much more */
+	/* When measuring began, or began anew; and the estimates of then, and of the last tick. */
+	double seconds_before, missed_before;
+	struct lineage_tally before, last;
+};
+
+/* A run of exit accounting that was just begun. group: that its root is in; NULL = none. */
+void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_events *x,
+	unsigned run, const struct cgroup *group, const struct host *h);
+/* After the run was forgotten. Zeroed memory: nothing. */
+void run_ends_done(struct run_ends *r, struct ends_groups *all, struct exit_events *x);
+
+/*
+ * Once per tick before exit_events_settle, and after it: so what is measured is too little by what the group did between
+ * the two, rather than too much.
+ */
+void ends_groups_read(struct ends_groups *all, const struct host *h);
+void ends_groups_measure(struct ends_groups *all, struct exit_events *x, const struct host *h);
+
+/* For a run without a group, instead of that. */
+void run_ends_estimate(struct run_ends *r, const struct lineage_tally *now);
+
+#endif

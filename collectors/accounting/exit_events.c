@@ -1,0 +1,419 @@
+/*
+ * Two netlink sockets and the thread that reads them.
+ *
+ * A record is made at the beginning of a task's end (kernel/exit.c do_exit), so the time for taking down its
+ * memory is missing: some 60 us for a small process. Those who were waited for have it in their parent's times.
+ */
+#include "collectors/accounting/exit_events.h"
+
+#include <errno.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+
+#define STACK_SIZE (128 * 1024)
+/*
+ * Of kernel memory for each socket, which the kernel doubles, and which is used only while much waits: some 14,000
+ * records, of 2.3 KiB there, for a storm of short processes in which our thread is not run for a second or two.
+ */
+#define QUEUE_BYTES (16 << 20)
+#define READ_SIZE   16384 /* one datagram; a record is some 600 bytes */
+#define PAUSE_MS    10
+#define ANSWER_MS   200
+/* So many ended processes are looked after without waiting for the next tick. */
+#define ENDED_MANY  4096
+#define RECORDS_MAX 20000 /* that are held until the events before them are entered */
+
+struct exit_events {
+	int events, records; /* sockets */
+	int stop;            /* eventfd */
+	uint16_t family;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	struct lineage *lineage;
+	struct exit_events_health health;
+	size_t n_held, held_room;
+	struct task_record *held;
+	unsigned char buffer[READ_SIZE];
+};
+
+static bool cpu_clock(void *context, pid_t pid, uint64_t *ret)
+{
+	struct timespec t;
+	/* What clock_getcpuclockid(3) computes, without its check that costs a second system call. */
+	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
+
+	(void)context;
+	if (clock_gettime(id, &t) < 0)
+		return false;
+	*ret = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return true;
+}
+
+/* ---- reading; the lock is held ---- */
+
+static void hold_record(void *context, const struct task_record *r)
+{
+	struct exit_events *x = context;
+
+	GROW(x->held, x->n_held, x->held_room);
+	x->held[x->n_held++] = *r;
+	x->health.records++;
+}
+
+/* A number that is used again: the record that is held is its former owner's, who ended before this birth. */
+static void enter_record_of(struct exit_events *x, pid_t pid)
+{
+	for (size_t i = 0; i < x->n_held; i++)
+		if (x->held[i].id == pid) {
+			lineage_record(x->lineage, &x->held[i]);
+			x->held[i].id = 0;
+			return;
+		}
+}
+
+static void enter_event(void *context, const struct process_event *event)
+{
+	struct exit_events *x = context;
+
+	if (event->kind == PROCESS_FORKED && x->n_held && lineage_awaits(x->lineage, event->pid))
+		enter_record_of(x, event->pid);
+	lineage_event(x->lineage, event);
+	x->health.events++;
+}
+
+/* One datagram of a socket that does not block; false when there is none. */
+static bool receive(struct exit_events *x, int fd, struct bytes *ret)
+{
+	for (;;) {
+		ssize_t n = recv(fd, x->buffer, sizeof x->buffer, MSG_DONTWAIT);
+
+		if (n > 0) {
+			*ret = (struct bytes){x->buffer, (size_t)n};
+			return true;
+		}
+		if (n < 0 && errno == ENOBUFS) {
+			x->health.lost++;
+			lineage_lost(x->lineage);
+		} else if (n == 0 || errno != EINTR) {
+			return false;
+		}
+	}
+}
+
+static void read_records(struct exit_events *x)
+{
+	struct bytes datagram;
+	size_t refused = 0;
+
+	while (x->n_held < RECORDS_MAX && receive(x, x->records, &datagram))
+		taskstats_parse(datagram, x->family, hold_record, x, &refused);
+	if (refused) {
+		x->health.refused += refused;
+		lineage_lost(x->lineage);
+	}
+}
+
+/*
+ * A process's birth is queued before its end, but in another queue. So the ends are taken out first: then the
+ * births of all of them are there to be entered before.
+ */
+static void drain(struct exit_events *x)
+{
+	struct bytes datagram;
+
+	do {
+		x->n_held = 0;
+		read_records(x);
+		while (receive(x, x->events, &datagram))
+			process_events_parse(datagram, enter_event, x);
+		for (size_t i = 0; i < x->n_held; i++)
+			lineage_record(x->lineage, &x->held[i]);
+	} while (x->n_held >= RECORDS_MAX);
+}
+
+/* Once for the births, so that their clocks are read too; then for the records of those found gone. */
+static void settle(struct exit_events *x)
+{
+	drain(x);
+	lineage_read_clocks(x->lineage, cpu_clock, NULL);
+	drain(x);
+	lineage_settle(x->lineage);
+}
+
+static void *exit_events_loop(void *context)
+{
+	struct exit_events *x = context;
+	struct pollfd fds[] = {
+		{.fd = x->stop, .events = POLLIN},
+		{.fd = x->records, .events = POLLIN},
+		{.fd = x->events, .events = POLLIN},
+	};
+
+	while (!(fds[0].revents & POLLIN)) {
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0)
+			continue;
+		pthread_mutex_lock(&x->lock);
+		drain(x);
+		if (lineage_ended(x->lineage) > ENDED_MANY)
+			settle(x); /* or they would pile up until the next tick */
+		pthread_mutex_unlock(&x->lock);
+		/* Not at every single one of many. */
+		poll(fds, 1, PAUSE_MS);
+	}
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
+{
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+	int size = QUEUE_BYTES;
+	AUTO(closep)
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+
+	if (fd < 0)
+		return err_system(e, -errno, "netlink socket");
+	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0)
+		return err_system(e, -errno, "bind netlink socket");
+	/* Beyond net.core.rmem_max with CAP_NET_ADMIN, up to it without. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+	*ret = fd;
+	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): closep reads it */
+	return 0;
+}
+
+static int send_request(int fd, const struct netlink_request *r, const char *what, struct err *e)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+
+	if (sendto(fd, r->data, r->len, 0, (const struct sockaddr *)&kernel, sizeof kernel) < 0)
+		return err_system(e, -errno, "%s", what);
+	return 0;
+}
+
+/* The next datagram, which is waited for. */
+static int await(struct exit_events *x, int fd, struct bytes *ret, const char *what, struct err *e)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+	if (poll(&ready, 1, ANSWER_MS) != 1 || !receive(x, fd, ret))
+		return err_set(e, -ETIMEDOUT, "%s: the kernel does not answer", what);
+	return 0;
+}
+
+static int ask_taskstats(struct exit_events *x, const struct netlink_request *r, struct bytes *ret,
+	const char *what, struct err *e)
+{
+	int code = send_request(x->records, r, what, e);
+
+	if (code == 0)
+		code = await(x, x->records, ret, what, e);
+	if (code)
+		return code;
+
+	struct bytes rest = *ret;
+	struct netlink_message m;
+
+	if (netlink_next(&rest, &m) && netlink_error(&m, &code) && code)
+		return err_system(e, code, "%s", what);
+	return 0;
+}
+
+static int listen_to_records(struct exit_events *x, struct err *e)
+{
+	struct netlink_request r;
+	struct bytes datagram = {0};
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int code = open_socket(NETLINK_GENERIC, 0, &x->records, e);
+
+	taskstats_ask_family(&r);
+	if (code == 0)
+		code = ask_taskstats(x, &r, &datagram, "find taskstats", e);
+	if (code)
+		return code;
+	x->family = taskstats_family(datagram);
+	taskstats_ask_ends(&r, x->family, cpus > 0 ? (unsigned)cpus : 1);
+	return ask_taskstats(x, &r, &datagram, "exit accounting", e);
+}
+
+/* Events that come before the answer are of nobody who is followed yet. */
+static int listen_to_events(struct exit_events *x, struct err *e)
+{
+	static const char what[] = "process events";
+	struct netlink_request r;
+	struct bytes datagram = {0};
+	int code = open_socket(NETLINK_CONNECTOR, CN_IDX_PROC, &x->events, e), refusal = 0;
+
+	process_events_ask(&r);
+	if (code == 0)
+		code = send_request(x->events, &r, what, e);
+	while (code == 0 && !process_events_answer(datagram, &refusal))
+		code = await(x, x->events, &datagram, what, e);
+	return code == 0 && refusal ? err_system(e, refusal, "%s", what) : code;
+}
+
+static void exit_events_free(struct exit_events *x)
+{
+	closep(&x->events);
+	closep(&x->records);
+	closep(&x->stop);
+	lineage_free(x->lineage);
+	pthread_mutex_destroy(&x->lock);
+	free(x->held);
+	free(x);
+}
+
+static int start_thread(struct exit_events *x, struct err *e)
+{
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	int code = pthread_create(&x->thread, &attributes, exit_events_loop, x);
+
+	pthread_attr_destroy(&attributes);
+	return code ? err_system(e, -code, "start the exit events thread") : 0;
+}
+
+int exit_events_start(struct exit_events **ret, struct err *e)
+{
+	struct exit_events *x = xcalloc(1, sizeof *x);
+
+	x->events = x->records = -1;
+	x->lineage = lineage_new();
+	pthread_mutex_init(&x->lock, NULL);
+	x->stop = eventfd(0, EFD_CLOEXEC);
+	int code = x->stop < 0 ? err_system(e, -errno, "eventfd") : 0;
+
+	/* Taskstats first: outside the initial namespaces it refuses, where the connector would keep silent. */
+	if (code == 0)
+		code = listen_to_records(x, e);
+	if (code == 0)
+		code = listen_to_events(x, e);
+	if (code == 0)
+		code = start_thread(x, e);
+	if (code) {
+		exit_events_free(x);
+		return code;
+	}
+	*ret = x;
+	return 0;
+}
+
+void exit_events_stop(struct exit_events *x)
+{
+	uint64_t one = 1;
+
+	if (!x)
+		return;
+	/* Writing to an eventfd that nobody reads cannot block or fail. */
+	while (write(x->stop, &one, sizeof one) < 0 && errno == EINTR)
+		;
+	pthread_join(x->thread, NULL);
+	exit_events_free(x);
+}
+
+/* ---- what other threads ask ---- */
+
+unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns)
+{
+	pthread_mutex_lock(&x->lock);
+	drain(x); /* or the birth of the root would be taken for that of another with its number */
+	unsigned run = lineage_begin(x->lineage, root, base_ns);
+
+	pthread_mutex_unlock(&x->lock);
+	return run;
+}
+
+void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n)
+{
+	pthread_mutex_lock(&x->lock);
+	drain(x);
+	for (size_t i = 0; i < n; i++)
+		lineage_add(x->lineage, run, pid[i]);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exit_events_forget(struct exit_events *x, unsigned run)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_forget(x->lineage, run);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exit_events_settle(struct exit_events *x)
+{
+	pthread_mutex_lock(&x->lock);
+	settle(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally *ret)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_tally(x->lineage, run, ret);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_living(x->lineage, run, each, context);
+	pthread_mutex_unlock(&x->lock);
+}
+
+unsigned exit_events_begin_others(struct exit_events *x)
+{
+	pthread_mutex_lock(&x->lock);
+	unsigned others = lineage_begin_others(x->lineage);
+
+	pthread_mutex_unlock(&x->lock);
+	return others;
+}
+
+void exit_events_share(struct exit_events *x, unsigned run, unsigned others)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_share(x->lineage, run, others);
+	pthread_mutex_unlock(&x->lock);
+}
+
+enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
+	const struct lineage_listing *listing)
+{
+	pthread_mutex_lock(&x->lock);
+	drain(x);
+	enum lineage_change change = lineage_compare(x->lineage, others, listing, cpu_clock, NULL);
+
+	pthread_mutex_unlock(&x->lock);
+	return change;
+}
+
+void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret)
+{
+	pthread_mutex_lock(&x->lock);
+	lineage_group(x->lineage, others, ret);
+	pthread_mutex_unlock(&x->lock);
+}
+
+struct exit_events_health exit_events_health(struct exit_events *x)
+{
+	pthread_mutex_lock(&x->lock);
+	struct exit_events_health health = x->health;
+
+	pthread_mutex_unlock(&x->lock);
+	return health;
+}

@@ -1,0 +1,429 @@
+/* Watching who shares a control group with a run. */
+#include "collectors/accounting/group_others.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/accounting/group_owner.h"
+#include "collectors/process/process.h"
+
+/*
+ * Where the run's orphans are not handed to us, who comes later is the run's unless an ancestor says otherwise: that
+ * holds in a container, not in a login session.
+ */
+#define FEW_OTHERS 16
+#define MAX_OTHERS 512
+/* How far up the ancestors of a newcomer are looked at. */
+#define GENERATIONS_MAX 16
+/* Times of children that were waited for: user and system time, each in whole ticks of /proc. */
+#define WAITED_TICKS 2
+
+struct other {
+	pid_t pid, parent;
+	uint64_t start_ticks, faults;
+	uint64_t clock;      /* CPU clock at the last look; 0 = it has none */
+	double before, used; /* CPU seconds when it was first seen, and since */
+	/* Children that it waited for: when it was first seen, and now. */
+	double waited_before, waited;
+	uint64_t waited_faults;
+	/* The same when it was looked at, before those that ended were settled: at this look, and at the last. */
+	struct waited_then {
+		double seconds;
+		uint64_t faults;
+	} now, last;
+	double expected; /* of those that ended, as they were seen: so much must have been waited for */
+	bool newcomer, ignores_children, gone;
+	bool in_ticks, has_waited;
+};
+
+static struct other *other_of(struct others *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->other[i].pid == pid)
+			return &o->other[i];
+	return NULL;
+}
+
+/* Of one that is just being reaped the kernel tells neither parent nor threads nor whom it waited for. */
+static bool read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
+{
+	return process_read_stat(h, pid, ret) == 0 && ret->threads > 0;
+}
+
+static double seconds_of(const struct host *h, uint64_t ticks)
+{
+	return (double)ticks / (double)h->ticks_per_second;
+}
+
+static double used_of(const struct host *h, uint64_t clock, const struct process_stat *s)
+{
+	return clock ? (double)clock / 1e9 : seconds_of(h, s->user_ticks + s->system_ticks);
+}
+
+/*
+ * Half a tick was cut off on average; but of 0 nothing: all time of who lives shorter than a tick is user or system time
+ * (cputime_adjust() in kernel/sched/cputime.c), and so it is 0.
+ */
+static double whole_of(const struct host *h, uint64_t ticks)
+{
+	return seconds_of(h, ticks) + (ticks ? 0.5 / (double)h->ticks_per_second : 0);
+}
+
+static double waited_of(const struct host *h, const struct process_stat *s)
+{
+	return whole_of(h, s->waited_user_ticks) + whole_of(h, s->waited_system_ticks);
+}
+
+/* ---- who is there ---- */
+
+static int compare_pids(const void *a, const void *b)
+{
+	const pid_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static int compare_ages(const void *a, const void *b)
+{
+	const struct other *p = a, *q = b;
+
+	if (p->start_ticks != q->start_ticks)
+		return p->start_ticks < q->start_ticks ? -1 : 1;
+	return compare_pids(&p->pid, &q->pid);
+}
+
+static bool list_group(const struct others *o, const struct host *h, struct pids *ret)
+{
+	if (cgroup_place_processes(o->place, h, pids_add, ret) < 0)
+		return false;
+	if (ret->n)
+		qsort(ret->pid, ret->n, sizeof *ret->pid, compare_pids);
+	return true;
+}
+
+/* All that a newcomer used, it used here. */
+static bool add_other(struct others *o, const struct host *h, pid_t pid, bool newcomer)
+{
+	uint64_t clock = process_cpu_clock(h, pid);
+	struct process_stat s;
+
+	/* Gone meanwhile, or hidden here (hidepid of proc(5)). */
+	if (!read_stat(h, pid, &s))
+		return process_cpu_clock(h, pid) == 0;
+	if (o->n == (o->orphans_ours ? MAX_OTHERS : FEW_OTHERS))
+		return false;
+	double used = used_of(h, clock, &s), waited = waited_of(h, &s);
+
+	GROW(o->other, o->n, o->room);
+	o->other[o->n++] = (struct other){
+		.pid = pid,
+		.parent = s.ppid,
+		.start_ticks = s.start_ticks,
+		.faults = s.minor_faults,
+		.clock = clock,
+		.before = newcomer ? 0 : used,
+		.used = newcomer ? used : 0,
+		.waited_before = newcomer ? 0 : waited,
+		.waited = waited,
+		.waited_faults = s.waited_minor_faults,
+		.now = {waited, s.waited_minor_faults},
+		.newcomer = newcomer,
+		.ignores_children = s.ignores_children,
+		.in_ticks = newcomer && !clock,
+		.has_waited = newcomer && s.waited_minor_faults,
+	};
+	if (newcomer && s.ignores_children)
+		o->certain = false;
+	return true;
+}
+
+/* This exporter is no ancestor of others: what it forks is the run. */
+static enum kin {
+	KIN_GONE,
+	KIN_RUN,
+	KIN_OTHER
+} kin_of(struct others *o, const struct host *h, pid_t pid)
+{
+	struct process_stat s;
+
+	for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {
+		if (other_of(o, pid))
+			return KIN_OTHER;
+		if (pid == o->root)
+			return KIN_RUN;
+		if (!read_stat(h, pid, &s))
+			/* Whose parent has just ended has another one the next time. */
+			return o->orphans_ours || i == 0 ? KIN_GONE : KIN_RUN;
+		if (s.ppid == o->ours)
+			return KIN_RUN;
+		pid = s.ppid;
+	}
+	return o->orphans_ours ? KIN_OTHER : KIN_RUN;
+}
+
+bool others_have(struct others *o, const struct host *h, pid_t pid)
+{
+	return kin_of(o, h, pid) == KIN_OTHER;
+}
+
+static void find_newcomers(struct others *o, const struct host *h)
+{
+	struct pids found = {0}, run = {0};
+	size_t before = o->n;
+
+	if (!list_group(o, h, &found))
+		o->certain = false;
+	for (size_t i = 0; i < found.n; i++) {
+		pid_t pid = found.pid[i];
+		bool known =
+			o->run.n && bsearch(&pid, o->run.pid, o->run.n, sizeof pid, compare_pids);
+		enum kin kin = known ? KIN_RUN : kin_of(o, h, pid);
+
+		if (kin == KIN_RUN)
+			pids_add(&run, pid);
+		else if (kin == KIN_OTHER && !other_of(o, pid) && !add_other(o, h, pid, true))
+			o->certain = false;
+	}
+	if (o->n > before)
+		qsort(o->other, o->n, sizeof *o->other, compare_ages);
+	pids_done(&found);
+	pids_done(&o->run);
+	o->run = run;
+}
+
+bool others_init(struct others *o, const struct host *h, const struct others_spec *spec)
+{
+	struct process_stat root = {.ppid = others_own_pid(h)};
+	struct pids found = {0};
+
+	*o = (struct others){
+		.place = spec->place,
+		.ours = others_own_pid(h),
+		.root = spec->root,
+		.orphans_ours = spec->orphans_ours,
+	};
+	if (spec->root && process_read_stat(h, spec->root, &root) < 0)
+		return false;
+	o->parent = root.ppid;
+	o->root_start_ticks = root.start_ticks;
+
+	bool apart = list_group(o, h, &found);
+
+	for (size_t i = 0; i < found.n && apart; i++) {
+		/* 0 is one that this PID namespace does not show. */
+		if (found.pid[i] == 0)
+			apart = false;
+		else if (found.pid[i] == o->ours || !spec->is_member ||
+			 !spec->is_member(spec->context, found.pid[i]))
+			apart = add_other(o, h, found.pid[i], false);
+	}
+	if (o->n)
+		qsort(o->other, o->n, sizeof *o->other, compare_ages);
+	pids_done(&found);
+
+	struct other *ours = other_of(o, o->ours);
+
+	o->ours_inside = ours != NULL;
+	if (ours && !isnan(spec->ours_seconds)) {
+		ours->used = fmax(ours->before - spec->ours_seconds, 0);
+		ours->before = spec->ours_seconds;
+	}
+	return apart;
+}
+
+bool others_wait(const struct others *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->other[i].pid != o->ours && o->other[i].ignores_children)
+			return false;
+	return true;
+}
+
+void others_done(struct others *o)
+{
+	free(o->other);
+	pids_done(&o->run);
+	*o = (struct others){0};
+}
+
+/* ---- the living ---- */
+
+/* A parent has its child's times before the child is gone from /proc. */
+static bool root_ended(const struct others *o, const struct host *h)
+{
+	struct process_stat s;
+	int code = process_read_stat(h, o->root, &s);
+
+	if (process_unanswered(code))
+		return false;
+	return code || s.start_ticks != o->root_start_ticks || s.state == 'Z' || s.state == 'X';
+}
+
+/* Does what it waits for tell of the run, too? Orphans of the run come to this exporter, or to the namespace's first. */
+static bool waits_for_run(const struct others *o, pid_t pid)
+{
+	return pid == o->ours || pid == 1 || pid == o->parent;
+}
+
+static void take_waited(struct others *o, const struct host *h, struct other *p,
+	const struct process_stat *s)
+{
+	if (s->waited_minor_faults == p->waited_faults)
+		return;
+	p->waited_faults = s->waited_minor_faults;
+	if (!waits_for_run(o, p->pid)) {
+		p->waited = fmax(p->waited, waited_of(h, s));
+		p->has_waited = true;
+	} else if (p->pid == o->parent && p->pid != o->ours && p->pid != 1) {
+		/* Asked after the parent's times were read: who was waited for until then has ended. */
+		if (o->root_waited || !root_ended(o, h))
+			o->certain = false;
+		o->root_waited = true;
+	}
+}
+
+/* False: it is gone. */
+static bool look_at(struct others *o, const struct host *h, struct other *p)
+{
+	uint64_t clock = process_cpu_clock(h, p->pid);
+	struct process_stat s;
+
+	if (clock && clock == p->clock)
+		return true;
+	if (!read_stat(h, p->pid, &s) || s.start_ticks != p->start_ticks)
+		return false;
+	double used = used_of(h, clock, &s) - p->before;
+
+	if (s.ignores_children && used > p->used && s.minor_faults != p->faults &&
+		p->pid != o->ours)
+		o->certain = false;
+	p->parent = s.ppid;
+	p->clock = clock;
+	p->faults = s.minor_faults;
+	p->ignores_children = s.ignores_children;
+	p->in_ticks = p->in_ticks || (!clock && used > p->used);
+	p->used = fmax(p->used, used);
+	take_waited(o, h, p, &s);
+	return true;
+}
+
+/* ---- those that ended ---- */
+
+/* Who has its times now: its parent, if that waited for it, or an ancestor. NULL: nobody who tells. */
+static struct other *heir_of(struct others *o, const struct other *gone)
+{
+	struct other *p = other_of(o, gone->parent);
+
+	for (int i = 0; p && p->gone && i < GENERATIONS_MAX; i++)
+		p = other_of(o, p->parent);
+	return p && !p->gone && !p->ignores_children && !waits_for_run(o, p->pid) ? p : NULL;
+}
+
+/*
+ * What it used is in the times of whoever waited for it, all of it. Else what it did last is not known. It ended after it
+ * was looked at last, and thus after its heir was, which came first.
+ */
+static void settle(struct others *o, const struct host *h, const struct other *gone)
+{
+	struct other *heir = heir_of(o, gone);
+
+	while (heir && !look_at(o, h, heir)) {
+		heir->gone = true;
+		heir = heir_of(o, gone);
+	}
+	if (heir && gone->pid == o->parent) {
+		/* Now it is this one that waits for the run, too. */
+		o->parent = heir->pid;
+		heir->waited = heir->last.seconds;
+		heir = NULL;
+	}
+	if (!heir || heir->waited_faults == heir->last.faults) {
+		double used = gone->used + gone->waited - gone->waited_before;
+
+		o->ended_seconds += used;
+		/* What it did in the end is hardly more than what it did until then. */
+		o->doubtful_seconds += used;
+		return;
+	}
+	heir->waited_before += gone->before + gone->waited_before;
+	heir->expected += gone->before + gone->used + gone->waited;
+	heir->in_ticks = heir->in_ticks || gone->waited_before > 0;
+}
+
+static void settle_ended(struct others *o, const struct host *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		if (o->other[i].gone)
+			settle(o, h, &o->other[i]);
+	for (size_t i = 0; i < o->n; i++)
+		if (!o->other[i].gone)
+			o->other[n++] = o->other[i];
+	o->n = n;
+	for (size_t i = 0; i < o->n; i++) {
+		struct other *p = &o->other[i];
+
+		/* One left its parent behind, and was waited for by somebody else. */
+		if (p->expected > p->waited - p->last.seconds + seconds_of(h, WAITED_TICKS))
+			o->certain = false;
+		p->expected = 0;
+	}
+}
+
+/* ---- what others ask ---- */
+
+pid_t others_own_pid(const struct host *h)
+{
+	char self[16];
+	uint64_t pid;
+	ssize_t n = tree_link(h->proc, "self", self, sizeof self);
+	struct scan text = SCAN(self, n > 0 ? n : 0);
+
+	return scan_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : -1;
+}
+
+double others_cpu_seconds(const struct host *h, pid_t pid)
+{
+	struct process_stat s;
+
+	return process_read_stat(h, pid, &s) == 0 ? used_of(h, process_cpu_clock(h, pid), &s) :
+						    (double)NAN;
+}
+
+static void look_at_all(struct others *o, const struct host *h)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct other *p = &o->other[i];
+
+		p->last = p->now;
+		p->gone = !look_at(o, h, p);
+		p->now = (struct waited_then){p->waited, p->waited_faults};
+	}
+}
+
+struct others_used others_look(struct others *o, const struct host *h)
+{
+	struct others_used ret = {0};
+
+	o->certain = true;
+	look_at_all(o, h);
+	settle_ended(o, h);
+	find_newcomers(o, h);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct other *p = &o->other[i];
+		double seconds = p->used + p->waited - p->waited_before;
+
+		if (p->pid == o->ours) {
+			ret.ours = seconds;
+			continue;
+		}
+		ret.seconds += seconds;
+		ret.in_ticks += p->in_ticks || p->has_waited;
+	}
+	ret.seconds += o->ended_seconds;
+	ret.certain = o->certain;
+	ret.doubtful_seconds = o->doubtful_seconds;
+	return ret;
+}

@@ -1,0 +1,288 @@
+/* Whose control group is it? */
+#include "collectors/accounting/group_owner.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process/pids.h"
+#include "collectors/process/process.h"
+#include "collectors/kernel_file.h"
+
+/* Names of each controller's hierarchy below /sys/fs/cgroup in v1, as container runtimes mount them. */
+static const char *const folders[CGROUP_CONTROLLERS][3] = {
+	[CGROUP_CPU] = {"cpu", "cpu,cpuacct", "cpuacct,cpu"},
+	[CGROUP_CPUACCT] = {"cpuacct", "cpu,cpuacct", "cpuacct,cpu"},
+	[CGROUP_MEMORY] = {"memory"},
+	[CGROUP_PIDS] = {"pids"},
+	[CGROUP_IO] = {"blkio"},
+};
+
+static const char *const names[CGROUP_CONTROLLERS] = {"cpu", "cpuacct", "memory", "pids", "blkio"};
+
+/* ---- who is in a group ---- */
+
+/* The text of a group's list of processes, in host->scratch. */
+static int read_procs(const struct cgroup_place *p, const struct host *host, struct scan *ret)
+{
+	char path[CGROUP_FILE_MAX];
+
+	return host_read(host, p->tree, cgroup_file(p, "cgroup.procs", path), ret, NULL);
+}
+
+int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	struct scan text, line;
+	uint64_t pid;
+	int code = read_procs(p, host, &text);
+
+	while (code == 0 && scan_line(&text, &line))
+		each(context, scan_u64(&line, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0);
+	return code;
+}
+
+static bool has_process(const struct cgroup_place *p, const struct host *host, pid_t pid)
+{
+	struct scan text, line;
+	uint64_t v;
+
+	if (read_procs(p, host, &text) < 0)
+		return false;
+	while (scan_line(&text, &line))
+		if (scan_u64(&line, &v) && v == (uint64_t)pid)
+			return true;
+	return false;
+}
+
+/* ---- as the process itself sees it ---- */
+
+/* The group's path in the text of /proc/PID/cgroup; controller "" is v2. False: no such line. */
+static bool path_in(struct scan text, const char *controller, struct slice *ret)
+{
+	struct scan line;
+
+	while (scan_line(&text, &line)) {
+		struct slice list, item;
+		uint64_t id;
+
+		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
+			!scan_until(&line, ':', &list))
+			continue;
+		struct scan rest = scan_slice(list);
+		bool found = list.len == 0 && controller[0] == '\0';
+
+		while (!found && !scan_end(&rest)) {
+			if (!scan_until(&rest, ',', &item)) {
+				item = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
+				rest.at = rest.end;
+			}
+			found = slice_is(item, controller);
+		}
+		if (!found)
+			continue;
+		*ret = (struct slice){line.at, (size_t)(line.end - line.at)};
+		return true;
+	}
+	return false;
+}
+
+/* What is left of "/../../a/b" below the place where it ends up: "/a/b"; "" for the place itself. */
+static struct slice without_parents(struct slice path)
+{
+	while (slice_starts(path, "/..") && (path.len == 3 || path.data[3] == '/')) {
+		path.data += 3;
+		path.len -= 3;
+	}
+	if (slice_is(path, "/"))
+		path.len = 0;
+	return path;
+}
+
+/*
+ * The place below the process's own /sys/fs/cgroup: the top of it, which is where a container's group is mounted,
+ * or the path below. The list of processes proves it.
+ */
+static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
+	const char *folder, struct slice below, int version)
+{
+	struct cgroup_place place = {.tree = host->proc, .version = version};
+	int top = snprintf(place.path, sizeof place.path, "%d/root/sys/fs/cgroup%s%s", (int)pid,
+		folder[0] ? "/" : "", folder);
+
+	place.top = (size_t)top;
+	if (!has_process(&place, host, pid)) {
+		if (below.len == 0 || below.len >= sizeof place.path - place.top)
+			return false;
+		slice_copy(below, place.path + top, sizeof place.path - place.top);
+		if (!has_process(&place, host, pid))
+			return false;
+	}
+	*ret = place;
+	return true;
+}
+
+static int look_through_root(struct cgroup *ret, const struct host *host, pid_t pid)
+{
+	struct cgroup c = {0};
+	char path[32], membership[2 * CGROUP_PATH_MAX];
+	bool any = false;
+
+	snprintf(path, sizeof path, "%d/cgroup", (int)pid);
+	ssize_t n = tree_read(host->proc, path, membership, sizeof membership);
+	struct scan text = SCAN(membership, n > 0 ? n : 0);
+
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		struct slice below;
+
+		if (path_in(text, names[i], &below)) {
+			for (size_t k = 0; k < ARRAY_LEN(folders[i]) && folders[i][k]; k++)
+				if (try_folder(&c.place[i], host, pid, folders[i][k],
+					    without_parents(below), 1))
+					break;
+		} else if (path_in(text, "", &below)) {
+			try_folder(&c.place[i], host, pid, "", without_parents(below), 2);
+		}
+		any = any || c.place[i].version;
+	}
+	if (!any)
+		return -ENOENT;
+	*ret = c;
+	return 0;
+}
+
+int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	int code = cgroup_find(ret, host, number, e);
+
+	return code == -ENOENT ? look_through_root(ret, host, pid) : code;
+}
+
+/* ---- is it the run's own? ---- */
+
+/* Membership of a process as one text, so that others can be compared with it. */
+struct membership {
+	char text[4 * CGROUP_PATH_MAX];
+	size_t len;
+};
+
+static bool membership_read(struct membership *m, const struct host *host, const char *pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%s/cgroup", pid);
+	ssize_t n = tree_read(host->proc, path, m->text, sizeof m->text);
+
+	m->len = n > 0 ? (size_t)n : 0;
+	return n >= 0;
+}
+
+/* Unknown is not different. */
+static bool differs(const struct membership *a, const struct membership *b, const char *controller)
+{
+	struct slice x, y;
+
+	return path_in(SCAN(a->text, a->len), controller, &x) &&
+	       path_in(SCAN(b->text, b->len), controller, &y) &&
+	       (x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
+}
+
+static bool only_members(const struct cgroup_place *p, const struct host *host,
+	bool (*is_member)(const void *context, pid_t pid), const void *context)
+{
+	struct pids found = {0};
+	bool only = cgroup_place_processes(p, host, pids_add, &found) == 0;
+
+	for (size_t i = 0; i < found.n && only; i++)
+		only = found.pid[i] && is_member(context, found.pid[i]);
+	pids_done(&found);
+	return only;
+}
+
+bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
+	bool (*is_member)(const void *context, pid_t pid), const void *context)
+{
+	struct membership own, others[3];
+	struct process_stat stat;
+	char number[16], parent[16];
+	size_t n = 0;
+	bool any = false;
+
+	snprintf(number, sizeof number, "%d", (int)root);
+	bool known = membership_read(&own, host, number) &&
+		     membership_read(&others[n++], host, "self") &&
+		     process_read_stat(host, root, &stat) == 0;
+
+	/* The parent of a container's first process may be outside what /proc shows: 0. */
+	if (known && stat.ppid > 0) {
+		snprintf(parent, sizeof parent, "%d", (int)stat.ppid);
+		known = membership_read(&others[n++], host, parent);
+	}
+	if (known && root != 1)
+		known = membership_read(&others[n++], host, "1");
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		struct cgroup_place *p = &c->place[i];
+		bool keep = known && p->version;
+
+		for (size_t k = 0; k < n && keep; k++)
+			keep = differs(&own, &others[k], p->version == 1 ? names[i] : "");
+		if (!keep || !only_members(p, host, is_member, context))
+			*p = (struct cgroup_place){0};
+		any = any || p->version;
+	}
+	return any;
+}
+
+/*
+ * The list is opened for each reading: that of v1 is made when it is opened, and stays as it was for whoever reads it again
+ * within a second (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
+ */
+int cgroup_processes(const struct cgroup *c, const struct host *host,
+	void (*each)(void *context, pid_t pid), void *context)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (c->place[i].version)
+			return cgroup_place_processes(&c->place[i], host, each, context);
+	return -ENOENT;
+}
+
+/* ---- groups below ---- */
+
+struct below {
+	const struct cgroup_place *place;
+	struct slice but; /* empty: none */
+	bool any;
+};
+
+static int look_below(void *context, const char *name)
+{
+	struct below *b = context;
+	char path[CGROUP_FILE_MAX], file[NAME_MAX + sizeof "/cgroup.procs"];
+
+	if (slice_is(b->but, name))
+		return 0;
+	snprintf(file, sizeof file, "%.*s/cgroup.procs", NAME_MAX, name);
+	b->any = tree_size(b->place->tree, cgroup_file(b->place, file, path)) >= 0;
+	return b->any;
+}
+
+bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but)
+{
+	struct below b = {.place = p};
+	size_t len = strlen(p->path);
+
+	if (strncmp(but->path, p->path, len) == 0 && but->path[len] == '/') {
+		const char *name = but->path + len + 1;
+
+		if (strchr(name, '/'))
+			return true;
+		b.but = (struct slice){name, strlen(name)};
+	}
+	return tree_list(p->tree, p->path, look_below, &b) < 0 || b.any;
+}

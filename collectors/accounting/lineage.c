@@ -1,0 +1,429 @@
+/* The book of followed processes. */
+#include "collectors/accounting/lineage_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+struct lineage *lineage_new(void)
+{
+	struct lineage *l = xcalloc(1, sizeof *l);
+
+	l->usual = 1;
+	return l;
+}
+
+void lineage_free(struct lineage *l)
+{
+	if (!l)
+		return;
+	free(l->entry);
+	free(l->slot);
+	free(l->run);
+	free(l);
+}
+
+/* ---- entries by pid ---- */
+
+static size_t slot_of(const struct lineage *l, pid_t pid)
+{
+	return ((uint32_t)pid * 2654435761U) & (l->n_slots - 1);
+}
+
+size_t lineage_find(const struct lineage *l, pid_t pid)
+{
+	if (l->n_slots == 0)
+		return LINEAGE_NONE;
+	for (size_t s = slot_of(l, pid); l->slot[s]; s = (s + 1) & (l->n_slots - 1))
+		if (l->entry[l->slot[s] - 1].pid == pid)
+			return l->slot[s] - 1;
+	return LINEAGE_NONE;
+}
+
+static void index_add(struct lineage *l, size_t i)
+{
+	size_t s = slot_of(l, l->entry[i].pid);
+
+	while (l->slot[s])
+		s = (s + 1) & (l->n_slots - 1);
+	l->slot[s] = (uint32_t)(i + 1);
+}
+
+static void index_rebuild(struct lineage *l)
+{
+	size_t n = l->n_slots ? l->n_slots : 64;
+
+	while (n < l->n * 2 + 2)
+		n *= 2;
+	if (n != l->n_slots)
+		l->slot = xreallocarray(l->slot, n, sizeof *l->slot);
+	l->n_slots = n;
+	memset(l->slot, 0, n * sizeof *l->slot);
+	for (size_t i = 0; i < l->n; i++)
+		index_add(l, i);
+}
+
+void lineage_break(struct lineage *l, unsigned run)
+{
+	unsigned others = l->run[run].others;
+
+	if (others != LINEAGE_NO_OTHERS)
+		l->run[others].breaks++;
+}
+
+/* Something of the run is not told. */
+static void lack(struct lineage *l, unsigned run)
+{
+	l->run[run].past.whole = false;
+	lineage_break(l, run);
+}
+
+static void add(struct lineage *l, const struct entry *e)
+{
+	if (l->n == LINEAGE_MAX) {
+		lack(l, e->run);
+		return;
+	}
+	GROW(l->entry, l->n, l->room);
+	l->entry[l->n++] = *e;
+	if (l->n_slots < l->n * 2)
+		index_rebuild(l);
+	else
+		index_add(l, l->n - 1);
+}
+
+/* ---- runs ---- */
+
+unsigned lineage_number(struct lineage *l)
+{
+	size_t i = 0;
+
+	while (i < l->n_runs && l->run[i].taken)
+		i++;
+	if (i == l->n_runs) {
+		GROW(l->run, l->n_runs, l->runs_room);
+		l->n_runs++;
+	}
+	l->run[i] = (struct run_book){.taken = true,
+		.others = LINEAGE_NO_OTHERS,
+		.outer = LINEAGE_NO_RUN,
+		.past.whole = true};
+	return (unsigned)i;
+}
+
+static bool are_others(const struct lineage *l, unsigned run)
+{
+	return l->run[run].others == run;
+}
+
+unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
+{
+	unsigned run = lineage_number(l);
+	struct run_book *book = &l->run[run];
+
+	book->root = root;
+	book->base_ns = book->past.cpu_ns = base_ns;
+	book->all = book->past;
+
+	size_t i = lineage_find(l, root);
+
+	if (i != LINEAGE_NONE && !are_others(l, l->entry[i].run))
+		lineage_put_into(l, run, l->entry[i].run);
+	lineage_add(l, run, root);
+	return run;
+}
+
+/* Its root is known to be of another run, which began later, or is nearer than the one around it so far. */
+static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
+{
+	unsigned outer = l->run[inner].outer;
+
+	if (l->run[inner].root == pid && !are_others(l, run) && !lineage_is_within(l, run, inner) &&
+		(outer == LINEAGE_NO_RUN || (outer != run && lineage_is_within(l, run, outer))))
+		lineage_put_into(l, inner, run);
+}
+
+void lineage_add(struct lineage *l, unsigned run, pid_t pid)
+{
+	size_t i = lineage_find(l, pid);
+
+	if (i == LINEAGE_NONE) {
+		add(l, &(struct entry){.pid = pid, .run = run});
+		return;
+	}
+	unsigned *owner = &l->entry[i].run;
+
+	find_outer(l, run, *owner, pid);
+	/* Others yield, and who is around it: in the same group that makes no difference to what is told of that. */
+	if (*owner == run || (!are_others(l, *owner) && !lineage_is_within(l, run, *owner)))
+		return;
+	if (l->run[run].others != l->run[*owner].others) {
+		lineage_break(l, *owner);
+		lineage_break(l, run);
+	}
+	*owner = run;
+}
+
+void lineage_remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
+	unsigned run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!goes(&l->entry[i], run))
+			l->entry[n++] = l->entry[i];
+		else
+			l->n_recorded -= l->entry[i].recorded;
+	}
+	if (n == l->n)
+		return;
+	l->n = n;
+	index_rebuild(l);
+}
+
+static bool is_of_run(const struct entry *e, unsigned run)
+{
+	return e->run == run;
+}
+
+void lineage_forget(struct lineage *l, unsigned run)
+{
+	lineage_break(l, run);
+	lineage_leave(l, run);
+	lineage_remove_where(l, is_of_run, run);
+	l->run[run].taken = false;
+}
+
+void lineage_lost(struct lineage *l)
+{
+	for (unsigned i = 0; i < l->n_runs; i++) {
+		lack(l, i);
+		/* The end of the last thread may be among what was lost. */
+		if (lineage_find(l, l->run[i].root) != LINEAGE_NONE)
+			l->run[i].past.status_heard = false;
+	}
+}
+
+/* ---- what an entry is worth ---- */
+
+/* What an end usually costs: 60 us, and 0.45 us for each page, were measured. */
+#define END_NS      60000
+#define END_PAGE_NS 450
+/* Ends that took longer than so many usual ones were interrupted: how long they would have taken nobody knows. */
+#define USUAL_MAX  3
+#define USUAL_STEP (1.0 / 32)
+/* What follows the event of an end until nothing is left of it, at most. */
+#define AFTER_NS 100000
+
+static uint64_t pages_of(const struct entry *e)
+{
+	return e->record.peak_bytes / 4096;
+}
+
+static uint64_t end_at_most(const struct entry *e)
+{
+	return LINEAGE_END_NS + pages_of(e) * LINEAGE_END_PAGE_NS;
+}
+
+static uint64_t usual_end(const struct entry *e)
+{
+	return END_NS + pages_of(e) * END_PAGE_NS;
+}
+
+/*
+ * A record is made before the memory is taken down, the event after that. What is between them is the end's time,
+ * unless others had the CPU meanwhile. The usual is a median, so that it makes no difference how long they had it.
+ */
+static void price(struct lineage *l, struct entry *e)
+{
+	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
+
+	if (e->priced || !e->recorded || !e->born_ns || !e->record.elapsed_ns ||
+		e->ended_ns <= record_at)
+		return;
+	double expected = (double)usual_end(e);
+
+	e->took_ns = e->ended_ns - record_at;
+	double of_usual = (double)e->took_ns / expected;
+
+	bool interrupted = of_usual > USUAL_MAX * l->usual;
+
+	e->priced = true;
+	e->end_ns = (uint64_t)((interrupted ? l->usual : of_usual) * expected);
+	l->usual *= of_usual > l->usual ? 1 + USUAL_STEP : 1 / (1 + USUAL_STEP);
+	if (e->end_ns > end_at_most(e))
+		e->end_ns = end_at_most(e);
+}
+
+static void tally_entry(struct lineage_tally *t, const struct entry *e)
+{
+	const struct task_record *r = &e->record;
+	/* A first thread that ended before the others left a record of its own time only. */
+	uint64_t told = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
+	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
+
+	t->cpu_ns += told;
+	t->ends_ns += with_end > told ? with_end - told : 0;
+	t->cpu_wait_ns += r->cpu_wait_ns;
+	t->io_wait_ns += r->io_wait_ns;
+	t->memory_wait_ns += r->memory_wait_ns;
+	if (e->recorded && !e->final) {
+		t->unseen_ns += end_at_most(e) - e->end_ns;
+		t->ends_weight_ns += e->priced ? e->end_ns : usual_end(e);
+		t->ends_most_ns += e->priced ? e->took_ns + AFTER_NS : end_at_most(e);
+	}
+	if (r->peak_bytes > t->peak_process_bytes)
+		t->peak_process_bytes = r->peak_bytes;
+}
+
+/* Moves an entry's worth into its run's past; the entry is worth nothing afterwards. */
+static void bury(struct lineage *l, struct entry *e)
+{
+	struct lineage_tally *past = &l->run[e->run].past;
+
+	price(l, e);
+	tally_entry(past, e);
+	past->ended++;
+	/* What was added when it was already gone left its record before. */
+	if (!e->recorded && e->seen)
+		lack(l, e->run);
+}
+
+/* ---- events ---- */
+
+static void forked(struct lineage *l, const struct process_event *event)
+{
+	pid_t pid = event->pid;
+	size_t old = lineage_find(l, pid);
+
+	/* Found in /proc just before its birth was told. */
+	if (old != LINEAGE_NONE && !l->entry[old].seen) {
+		l->entry[old].seen = true;
+		l->entry[old].born_ns = event->at_ns;
+		return;
+	}
+	/* The number is used again: its former owner is gone. */
+	if (old != LINEAGE_NONE) {
+		bury(l, &l->entry[old]);
+		l->n_recorded -= l->entry[old].recorded;
+		l->entry[old] = l->entry[--l->n];
+		index_rebuild(l);
+	}
+	for (size_t i = 0; i < l->n_runs; i++)
+		if (l->run[i].root == pid)
+			l->run[i].root = 0;
+
+	size_t of = lineage_find(l, event->parent);
+
+	if (of == LINEAGE_NONE)
+		return;
+	l->run[l->entry[of].run].past.born++;
+	add(l, &(struct entry){
+		       .pid = pid, .run = l->entry[of].run, .born_ns = event->at_ns, .seen = true});
+}
+
+static void ended(struct lineage *l, const struct process_event *event)
+{
+	size_t i = lineage_find(l, event->pid);
+
+	/* That of the last thread counts. */
+	if (i != LINEAGE_NONE)
+		l->entry[i].ended_ns = event->at_ns;
+	for (i = 0; i < l->n_runs; i++)
+		if (l->run[i].taken && l->run[i].root == event->pid) {
+			l->run[i].past.status_heard = true;
+			l->run[i].past.status = event->status;
+		}
+}
+
+void lineage_event(struct lineage *l, const struct process_event *event)
+{
+	switch (event->kind) {
+	case PROCESS_FORKED:
+		forked(l, event);
+		return;
+	case THREAD_ENDED:
+		ended(l, event);
+		return;
+	}
+}
+
+void lineage_record(struct lineage *l, const struct task_record *record)
+{
+	size_t i = lineage_find(l, record->id);
+	struct entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
+
+	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
+	if (!e || (e->recorded && e->record.whole))
+		return;
+	l->n_recorded += !e->recorded;
+	e->recorded = true;
+
+	uint64_t peak = e->record.peak_bytes;
+
+	e->record = *record;
+	/* Its clock was read before this, when the first thread had ended, and others had not. */
+	e->priced = e->final = false;
+	e->end_ns = 0;
+	if (peak > e->record.peak_bytes)
+		e->record.peak_bytes = peak;
+}
+
+bool lineage_awaits(const struct lineage *l, pid_t pid)
+{
+	size_t i = lineage_find(l, pid);
+
+	return i != LINEAGE_NONE && !l->entry[i].recorded;
+}
+
+size_t lineage_ended(const struct lineage *l)
+{
+	return l->n_recorded;
+}
+
+/* ---- the living ---- */
+
+void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->entry[i];
+		uint64_t ns;
+
+		/* One that runs backwards is somebody else's. */
+		e->gone = !clock(context, e->pid, &ns) || ns < e->clock_ns;
+		if (e->gone)
+			continue;
+		e->clock_ns = ns;
+		e->seen = true;
+		e->final = e->recorded && e->ended_ns;
+	}
+}
+
+static bool is_gone(const struct entry *e, unsigned run)
+{
+	(void)run;
+	return e->gone;
+}
+
+void lineage_settle(struct lineage *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].gone)
+			bury(l, &l->entry[i]);
+	lineage_remove_where(l, is_gone, 0);
+	for (size_t i = 0; i < l->n_runs; i++)
+		l->run[i].all = l->run[i].past;
+	for (size_t i = 0; i < l->n; i++) {
+		price(l, &l->entry[i]);
+		tally_entry(&l->run[l->entry[i].run].all, &l->entry[i]);
+	}
+}
+
+void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
+	void *context)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!l->entry[i].gone && lineage_is_within(l, l->entry[i].run, run))
+			each(context, l->entry[i].pid);
+}

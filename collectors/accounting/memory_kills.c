@@ -1,0 +1,159 @@
+/* Kills for want of memory. */
+#include "collectors/accounting/memory_kills.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/accounting/group_owner.h"
+#include "collectors/process/pids.h"
+#include "collectors/process/process.h"
+#include "collectors/cgroup/cpu_quota.h"
+#include "collectors/kernel_file.h"
+
+/* Pages are charged in batches, so that a group is killed in a little before it has all that it may have. */
+#define AT_LIMIT 1.01
+
+/* ---- what the kernel counts ---- */
+
+static double machine_kills(const struct host *h)
+{
+	struct scan text;
+
+	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ?
+		       (double)NAN :
+		       number_value(number_find(text, "oom_kill"));
+}
+
+/* In v1 of this very group. */
+static double group_kills(const struct cgroup_place *p, const struct host *h)
+{
+	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
+		"oom_kill");
+}
+
+static double limit_met(const struct cgroup_place *p, const struct host *h)
+{
+	return p->version == 1 ? (double)NAN : group_number(p, h, "memory.events", "oom");
+}
+
+static double mark_of(const struct cgroup_place *p, const struct host *h)
+{
+	return group_number(p, h, p->version == 1 ? "memory.max_usage_in_bytes" : "memory.peak",
+		NULL);
+}
+
+/* ---- who else is there ---- */
+
+/* False: more than are told apart, or one that this PID namespace does not show. */
+static bool find_others(const struct memory_kills *k, const struct memory_members *m,
+	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
+{
+	struct pids found = {0};
+	size_t n = 0;
+	bool apart = cgroup_place_processes(&k->place, h, pids_add, &found) == 0;
+
+	for (size_t i = 0; i < found.n && apart; i++) {
+		if (found.pid[i] && m->is_member(m->context, found.pid[i]))
+			continue;
+		apart = found.pid[i] && n < MEMORY_OTHERS_MAX;
+		if (apart)
+			other[n++] = found.pid[i];
+	}
+	pids_done(&found);
+	*ret_n = n;
+	return apart;
+}
+
+static bool is_one_of(const struct memory_kills *k, pid_t pid)
+{
+	for (size_t i = 0; i < k->n_others; i++)
+		if (k->other[i] == pid)
+			return true;
+	return false;
+}
+
+/* What those have who are in the group with the run; NaN: they are not those of its beginning. */
+static double others_bytes(const struct memory_kills *k, const struct memory_members *m,
+	const struct host *h)
+{
+	pid_t other[MEMORY_OTHERS_MAX];
+	double bytes = 0;
+	size_t n;
+
+	if (k->own)
+		return 0;
+	if (!k->apart || !find_others(k, m, h, other, &n) || n != k->n_others)
+		return NAN;
+	for (size_t i = 0; i < n; i++) {
+		struct process_stat s;
+
+		if (!is_one_of(k, other[i]) || process_read_stat(h, other[i], &s) < 0)
+			return NAN;
+		bytes += (double)s.rss_pages * (double)h->page_size;
+	}
+	return bytes;
+}
+
+/* ---- for accounts ---- */
+
+void memory_kills_begin(struct memory_kills *ret, const struct host *h)
+{
+	*ret = (struct memory_kills){.group_before = NAN,
+		.machine_before = machine_kills(h),
+		.met_before = NAN,
+		.limit_bytes = NAN};
+}
+
+void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
+	const struct memory_members *members, const struct host *h)
+{
+	const struct cgroup_place *of_run = &group->place[CGROUP_MEMORY];
+
+	/* A group that was made for CPU time alone counts no memory. */
+	k->place = *of_run;
+	while (isnan(k->group_before = group_kills(&k->place, h)))
+		if (!cgroup_parent(&k->place))
+			return;
+	k->own = own && strcmp(k->place.path, of_run->path) == 0;
+	k->apart = !cgroup_has_groups_below(&k->place, of_run) &&
+		   find_others(k, members, h, k->other, &k->n_others);
+	k->met_before = limit_met(&k->place, h);
+	memory_kills_read_limit(k, h);
+}
+
+void memory_kills_read_limit(struct memory_kills *k, const struct host *h)
+{
+	/* What a group that is gone had holds. */
+	if (k->place.version && tree_size(k->place.tree, k->place.path) >= 0)
+		k->limit_bytes = cgroup_memory_limit(&k->place, h);
+}
+
+void memory_kills_older(struct memory_kills *k, const struct host *h)
+{
+	k->mark_is_old = mark_of(&k->place, h) * AT_LIMIT >= k->limit_bytes;
+}
+
+double memory_kills_around(const struct memory_kills *k, const struct host *h)
+{
+	double group = group_kills(&k->place, h) - k->group_before;
+
+	return isnan(group) ? machine_kills(h) - k->machine_before : group;
+}
+
+double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
+	const struct memory_members *members, const struct host *h)
+{
+	double in_group = isnan(kills) ? group_kills(&k->place, h) - k->group_before : kills;
+
+	if (!(in_group > 0))
+		return NAN;
+	double mark = k->mark_is_old    ? (double)NAN :
+		      isnan(mark_bytes) ? mark_of(&k->place, h) :
+					  mark_bytes;
+	/* The kernel counts those here whom it killed for a group above or the whole machine, too. */
+	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
+				      mark * AT_LIMIT >= k->limit_bytes;
+	double held = k->limit_bytes - others_bytes(k, members, h);
+
+	return at_limit && held > 0 ? held : (double)NAN;
+}

@@ -1,0 +1,72 @@
+/* Finding and reading a CPU quota. */
+#include "collectors/cgroup/cpu_quota.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/cgroup/files.h"
+#include "collectors/kernel_file.h"
+
+double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
+	const char *key)
+{
+	char path[CGROUP_FILE_MAX];
+	struct scan text;
+	uint64_t v;
+
+	if (!p->version || host_read(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
+		return NAN;
+	if (key)
+		return number_value(number_find(text, key));
+	return scan_u64(&text, &v) ? (double)v : (double)NAN;
+}
+
+static bool has_quota(const struct cgroup_place *p, const struct host *h)
+{
+	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
+	return group_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
+}
+
+struct quota quota_read(const struct cgroup_place *p, const struct host *h)
+{
+	struct quota q = {*p, NAN, NAN, NAN};
+	char path[CGROUP_FILE_MAX];
+	struct scan text;
+	bool v1 = p->version == 1;
+
+	if (!p->version || host_read(h, p->tree, cgroup_file(p, "cpu.stat", path), &text, NULL) < 0)
+		return q;
+	q.periods = number_value(number_find(text, "nr_periods"));
+	q.throttled_periods = number_value(number_find(text, "nr_throttled"));
+	q.throttled_seconds =
+		number_value(number_find(text, v1 ? "throttled_time" : "throttled_usec")) /
+		(v1 ? 1e9 : 1e6);
+	return q;
+}
+
+struct quota quota_find(const struct cgroup *c, const struct host *h)
+{
+	struct cgroup_place p = c->place[CGROUP_CPU];
+
+	if (!p.version)
+		return (struct quota){0};
+	do
+		if (has_quota(&p, h))
+			return quota_read(&p, h);
+	while (cgroup_parent(&p));
+	return (struct quota){0};
+}
+
+static bool same_group(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return a->version && a->version == b->version && a->tree == b->tree &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+void quota_count_from(struct quota *q, const struct quota *earlier, const struct cgroup_place *own)
+{
+	if (same_group(&q->place, own))
+		q->periods = q->throttled_periods = q->throttled_seconds = 0;
+	else if (earlier && same_group(&q->place, &earlier->place))
+		*q = *earlier;
+}

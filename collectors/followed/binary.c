@@ -1,0 +1,244 @@
+/* The processor that a run's programs need. */
+#include "collectors/followed/binary.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/mounts.h"
+#include "collectors/process/netlink.h"
+
+#define PATH_SIZE 4096
+
+/* Of our own program: what the kernel runs beside it without an emulator runs on our processor. */
+#if defined(__x86_64__)
+static const char *const native = "x86_64";
+#elif defined(__aarch64__)
+static const char *const native = "arm64";
+#else
+static const char *const native = NULL;
+#endif
+
+/* Who does not answer is asked again a second later, then after two, and so on up to this. */
+#define PAUSE_MAX_NS (60 * NS_PER_S)
+/* The headers and the notes come first. */
+#define HEAD_SIZE 4096
+
+/* machine: e_machine of the ELF header (elf.h); name: of uname(2) and in the names of qemu's programs. */
+static const struct {
+	unsigned machine;
+	const char *name, *architecture;
+} machines[] = {
+	{EM_X86_64, "x86_64", "x86_64"},
+	{EM_AARCH64, "aarch64", "arm64"},
+	{EM_386, "i386", "i386"},
+};
+
+const char *elf_architecture(const unsigned char *head, size_t len)
+{
+	const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same with 32 bits */
+
+	if (len < at + 2 || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return NULL;
+	unsigned first = head[at], second = head[at + 1];
+	unsigned machine = head[EI_DATA] == ELFDATA2MSB ? first << 8 | second : second << 8 | first;
+
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+		if (machines[i].machine == machine)
+			return machines[i].architecture;
+	return NULL;
+}
+
+const char *emulated_architecture(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (strncmp(name, "qemu-", 5) != 0)
+		return NULL;
+	name += 5;
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
+		size_t len = strlen(machines[i].name);
+
+		if (strncmp(name, machines[i].name, len) == 0 &&
+			(name[len] == '\0' || strcmp(name + len, "-static") == 0))
+			return machines[i].architecture;
+	}
+	return NULL;
+}
+
+/* ---- the level ---- */
+
+/* Linux Extensions to gABI, and x86-64 psABI: newer than some elf.h. */
+enum {
+	PROPERTY_SEGMENT = 0x6474e553,
+	PROPERTY_NOTE = 5,
+	NOTE_HEADER = 16, /* sizes of name and rest, type, "GNU" */
+	PROPERTY_HEADER = 8,
+	PROPERTY_ALIGNMENT = 8,
+};
+#define X86_ISA_NEEDED 0xc0008002U
+
+/* By bit of the property. */
+static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+static const char *level_of(uint32_t needed)
+{
+	for (size_t i = ARRAY_LEN(levels); i > 0; i--)
+		if (needed & 1U << (i - 1))
+			return levels[i - 1];
+	return NULL;
+}
+
+static const char *level_of_note(struct bytes note)
+{
+	if (note.len < NOTE_HEADER || bytes_u32(note, 0) != 4 ||
+		bytes_u32(note, 8) != PROPERTY_NOTE || memcmp(note.data + 12, "GNU", 4) != 0)
+		return NULL;
+	bytes_skip(&note, NOTE_HEADER);
+	while (note.len >= PROPERTY_HEADER + 4) {
+		uint64_t size = bytes_u32(note, 4);
+
+		if (bytes_u32(note, 0) == X86_ISA_NEEDED)
+			return level_of(bytes_u32(note, PROPERTY_HEADER));
+		size += PROPERTY_HEADER + PROPERTY_ALIGNMENT - 1;
+		size -= size % PROPERTY_ALIGNMENT;
+		if (size > note.len)
+			return NULL;
+		bytes_skip(&note, (size_t)size);
+	}
+	return NULL;
+}
+
+const char *elf_cpu_level(const unsigned char *head, size_t len)
+{
+	Elf64_Ehdr elf;
+	Elf64_Phdr segment;
+
+	if (len < sizeof elf || head[EI_CLASS] != ELFCLASS64 || head[EI_DATA] != ELFDATA2LSB)
+		return NULL;
+	memcpy(&elf, head, sizeof elf);
+	if (memcmp(head, ELFMAG, SELFMAG) != 0 || elf.e_machine != EM_X86_64)
+		return NULL;
+	for (uint64_t i = 0, at = elf.e_phoff; i < elf.e_phnum; i++, at += sizeof segment) {
+		if (at > len || len - at < sizeof segment)
+			return NULL;
+		memcpy(&segment, head + at, sizeof segment);
+		if (segment.p_type != PROPERTY_SEGMENT)
+			continue;
+		if (segment.p_offset > len || len - segment.p_offset < segment.p_filesz)
+			return NULL;
+		return level_of_note((struct bytes){
+			head + segment.p_offset, (size_t)segment.p_filesz});
+	}
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+/*
+ * Is it on a file system that may never answer? Not asked of itself: even statfs(2) would wait. A table that cannot be read
+ * says nothing.
+ */
+static bool may_hang(const struct host *h, pid_t pid, const char *path)
+{
+	const struct mount *at = NULL;
+	struct mounts all = {0};
+	char table[64];
+
+	snprintf(table, sizeof table, "%d/mountinfo", (int)pid);
+	if (mounts_read(&all, h->proc, table, NULL) == 0)
+		for (size_t i = 0; i < all.n; i++)
+			if (mount_holds(&all.mount[i], path) &&
+				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
+				at = &all.mount[i];
+	bool ret = at && mount_kind_of(at) == MOUNT_REMOTE;
+
+	mounts_done(&all);
+	return ret;
+}
+
+/* Who does not answer is read later. */
+static void put_off(struct run_binary *b, const struct host *h)
+{
+	b->tail[0] = '\0';
+	b->pause_ns = b->pause_ns ? 2 * b->pause_ns : NS_PER_S;
+	if (b->pause_ns > PAUSE_MAX_NS)
+		b->pause_ns = PAUSE_MAX_NS;
+	b->due.ns = h->now.mono.ns + b->pause_ns;
+}
+
+static void read_head(struct run_binary *b, const struct host *h, const char *exe)
+{
+	unsigned char head[HEAD_SIZE];
+	ssize_t n = tree_head(h->proc, exe, (char *)head, sizeof head);
+	size_t len = n < 0 ? 0 : (size_t)n;
+	const char *found = elf_architecture(head, len);
+
+	if (n == -ETIMEDOUT)
+		put_off(b, h);
+	else
+		b->pause_ns = 0;
+	if (!found)
+		return;
+	b->architecture = found;
+	b->cpu_level = elf_cpu_level(head, len);
+}
+
+/* The end of a path, where programs differ. */
+static const char *tail_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
+}
+
+/* Many processes of one program take turns in being the busiest: it is read once. */
+static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
+{
+	char exe[64], path[PATH_SIZE];
+	const char *found;
+
+	snprintf(exe, sizeof exe, "%d/exe", (int)pid);
+	if (tree_link(h->proc, exe, path, sizeof path) < 0) {
+		read_head(b, h, exe);
+		return;
+	}
+	if (b->architecture && strcmp(b->tail, tail_of(path)) == 0)
+		return;
+	text_copy(tail_of(path), b->tail, sizeof b->tail);
+	found = emulated_architecture(path);
+	if (!found && !may_hang(h, pid, path)) {
+		read_head(b, h, exe);
+		return;
+	}
+	b->architecture = found ? found : native;
+	b->cpu_level = NULL;
+}
+
+void run_binary_look(struct run_binary *b, const struct host *h, const struct process_tree *tree)
+{
+	const struct member *busiest = NULL;
+
+	for (size_t i = 0; i < tree->n; i++) {
+		const struct member *m = &tree->member[i];
+
+		if (m->reaper || m->zombie)
+			continue;
+		if (!busiest || m->counter[TREE_CPU_NS] > busiest->counter[TREE_CPU_NS])
+			busiest = m;
+	}
+	if (!busiest)
+		return;
+	bool same = busiest->pid == b->pid && busiest->stack_start == b->stack_start;
+
+	if (same && (!b->pause_ns || h->now.mono.ns < b->due.ns))
+		return;
+	if (!same)
+		b->pause_ns = 0;
+	b->pid = busiest->pid;
+	b->stack_start = busiest->stack_start;
+	read_binary(b, h, member_shown_by(busiest));
+}

@@ -1,0 +1,131 @@
+/* Whose network namespace a run is in, and what passed its interfaces. */
+#include "collectors/followed/network.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/machine/interfaces.h"
+
+/* A process may move to another namespace, but not often: looked at 1, 2, 4, ... looks after the first. */
+#define LOOKS_MAX 64
+
+struct traffic {
+	enum interface_kind best;
+	uint64_t received, sent;
+};
+
+/* Of the interfaces that lead out; names tell, since sysfs shows our own namespace only. */
+static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
+{
+	struct traffic t = {.best = INTERFACE_INNER};
+	char path[64], name[NAMESPACE_NAME_MAX];
+	struct scan text, line;
+
+	snprintf(path, sizeof path, "%d/net/dev", (int)pid);
+	int code = host_read(h, h->proc, path, &text, NULL);
+
+	while (code == 0 && scan_line(&text, &line)) {
+		uint64_t field[INTERFACE_FIELDS];
+		struct slice word;
+
+		if (!interface_parse(line, &word, field) || slice_is(word, "lo"))
+			continue;
+		slice_copy(word, name, sizeof name);
+		enum interface_kind kind = interface_kind_by_name(name);
+
+		if (kind < t.best)
+			t = (struct traffic){.best = kind};
+		if (kind == t.best && kind != INTERFACE_INNER) {
+			t.received += field[INTERFACE_RECEIVED_BYTES];
+			t.sent += field[INTERFACE_SENT_BYTES];
+		}
+	}
+	if (code == 0)
+		*ret = t;
+	return code;
+}
+
+struct cards {
+	const struct host *host;
+	bool machine, outward;
+};
+
+static int look_at_interface(void *context, const char *name)
+{
+	struct cards *c = context;
+
+	c->machine = interface_is_card(c->host, name) > 0;
+	c->outward = c->outward ||
+		     (strcmp(name, "lo") != 0 && interface_kind_by_name(name) == INTERFACE_OUTWARD);
+	return c->machine;
+}
+
+/* A machine has a network card in its namespace; a container has something else that leads out. */
+static bool ours_is_a_containers(const struct host *h)
+{
+	struct cards c = {.host = h};
+
+	return tree_list(h->sys, "class/net", look_at_interface, &c) == 0 && c.outward;
+}
+
+/* Asks whose namespace the process is in; the bytes of one that it left stay the run's. */
+static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
+{
+	char path[64], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
+	char machine[NAMESPACE_NAME_MAX];
+	int told = machine_network_space(h, machine);
+
+	snprintf(path, sizeof path, "%d/ns/net", (int)pid);
+	if (told == -ETIMEDOUT || tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
+		tree_link(h->proc, "self/ns/net", ours, sizeof ours) < 0)
+		return;
+	n->pid = pid;
+	if (strcmp(theirs, n->space) == 0)
+		return;
+	text_copy(theirs, n->space, sizeof n->space);
+	n->followed = false;
+	n->received = n->sent = (struct counter){0};
+	if (told == 0 && strcmp(theirs, machine) == 0)
+		n->source = NULL;
+	else if (strcmp(theirs, ours) != 0)
+		n->source = "own";
+	else
+		n->source = ours_is_a_containers(h) ? "shared" : NULL;
+}
+
+/* Is it time to ask whose namespace it is? */
+static bool is_due(struct run_network *n, pid_t pid)
+{
+	unsigned looks = n->looks++;
+
+	return pid != n->pid || (looks & (looks - 1)) == 0 || looks % LOOKS_MAX == 0;
+}
+
+static void follow(struct run_network *n, const struct traffic *t)
+{
+	double received = n->received.value, sent = n->sent.value;
+
+	counter_follow(&n->received, t->received);
+	counter_follow(&n->sent, t->sent);
+	if (n->followed) {
+		n->received_bytes += n->received.value - received;
+		n->sent_bytes += n->sent.value - sent;
+	}
+	n->followed = true;
+}
+
+void run_network_look(struct run_network *n, const struct host *h, pid_t pid, double *ret_received,
+	double *ret_sent)
+{
+	struct traffic t;
+
+	if (pid && is_due(n, pid))
+		find_namespace(n, h, pid);
+	if (!n->source)
+		return;
+	if (pid && read_traffic(h, pid, &t) == 0)
+		follow(n, &t);
+	*ret_received = n->received_bytes;
+	*ret_sent = n->sent_bytes;
+}

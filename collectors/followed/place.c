@@ -1,0 +1,39 @@
+/* Where a run runs. */
+#include "collectors/followed/place.h"
+
+#include <math.h>
+
+static pid_t first_living(const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++)
+		if (!tree->member[i].reaper && !tree->member[i].zombie)
+			return member_shown_by(&tree->member[i]);
+	return 0;
+}
+
+/* What goes to a file in memory (tmpfs) is written without reaching storage, what is mapped the other way round. */
+static double written(const double v[RUN_N_METRICS])
+{
+	if (v[RUN_UNREADABLE_PROCESSES] > 0)
+		return NAN;
+	return fmax(v[RUN_DISK_WRITTEN_BYTES], v[RUN_WRITTEN_CHARS]);
+}
+
+void run_place_look(struct run_place *p, const struct host *h, const struct process_tree *tree,
+	double v[RUN_N_METRICS])
+{
+	pid_t pid = first_living(tree);
+
+	run_network_look(&p->network, h, pid, &v[RUN_NETWORK_RECEIVED_BYTES],
+		&v[RUN_NETWORK_SENT_BYTES]);
+	double disk = run_disk_look(&p->disk, h, pid, written(v));
+
+	if (!isnan(disk))
+		v[RUN_DISK_GROWN_BYTES] = disk;
+	run_binary_look(&p->binary, h, tree);
+}
+
+void run_place_done(struct run_place *p)
+{
+	run_disk_done(&p->disk);
+}

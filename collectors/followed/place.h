@@ -1,0 +1,24 @@
+/*
+ * Where a run runs: the network namespace and the file systems that its processes see, and the processor that its
+ * programs need. Sampler thread only.
+ */
+#ifndef COLLECTORS_RUN_PLACE_H
+#define COLLECTORS_RUN_PLACE_H
+
+#include "collectors/followed/binary.h"
+#include "collectors/followed/disk_growth.h"
+#include "collectors/followed/network.h"
+#include "collectors/runs.h"
+
+struct run_place { /* zeroed memory: nothing seen yet */
+	struct run_network network;
+	struct run_disk disk;
+	struct run_binary binary;
+};
+
+/* After a look at the tree, whose values are in v: fills in those that follow from the place. */
+void run_place_look(struct run_place *p, const struct host *h, const struct process_tree *tree,
+	double v[RUN_N_METRICS]);
+void run_place_done(struct run_place *p);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * One GPU as every source describes it (NVML, or a DRM driver's sysfs), and who uses how much of
+ * which.
+ */
+#ifndef COLLECTORS_GPU_DEVICE_H
+#define COLLECTORS_GPU_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collectors/metric.h"
+#include "collectors/gpu/nvml_library.h"
+
+/* One number of one GPU each; rows of the collector's metrics. */
+/* clang-format off */
+#define GPU_VALUES(X) \
+X(GPU_UP, .name = "rightsize_gpu_up", .labels = {"gpu"}, \
+  .help = "1 while the driver answers for the GPU; 0 when it was lost, and all else of it is unknown") \
+X(GPU_UTILIZATION, .name = "rightsize_gpu_utilization_ratio", .unit = "ratio", .labels = {"gpu"}, \
+  .fold = FOLD_VALUE, .column = "system_gpu_usage", \
+  .help = "Part of the driver's last sample period in which the GPU had work; for history, summed over GPUs") \
+X(GPU_MEMORY_BUSY, .name = "rightsize_gpu_memory_busy_ratio", .unit = "ratio", .labels = {"gpu"}, \
+  .help = "Part of the driver's last sample period in which the GPU's memory was read or written") \
+X(GPU_MEMORY_USED, .name = "rightsize_gpu_memory_used_bytes", .unit = "bytes", .labels = {"gpu"}, \
+  .fold = FOLD_VALUE, .column = "system_gpu_vram_bytes", \
+  .help = "GPU memory in use by all processes; for history, summed over GPUs") \
+X(GPU_MEMORY_TOTAL, .name = "rightsize_gpu_memory_total_bytes", .unit = "bytes", .labels = {"gpu"}, \
+  .help = "GPU memory that there is") \
+X(GPU_POWER, .name = "rightsize_gpu_power_watts", .unit = "watts", .labels = {"gpu"}, \
+  .help = "Power that the GPU's board draws") \
+X(GPU_POWER_LIMIT, .name = "rightsize_gpu_power_limit_watts", .unit = "watts", .labels = {"gpu"}, \
+  .help = "Power at which the GPU throttles itself") \
+X(GPU_ENERGY, .name = "rightsize_gpu_energy_joules", .unit = "joules", .labels = {"gpu"}, .type = METRIC_COUNTER, \
+  .help = "Energy that the GPU used since its driver was loaded") \
+X(GPU_TEMPERATURE, .name = "rightsize_gpu_temperature_celsius", .unit = "celsius", .labels = {"gpu"}, \
+  .help = "Temperature of the GPU's chip") \
+X(GPU_PROCESSES, .name = "rightsize_gpu_processes", .labels = {"gpu"}, \
+  .help = "Processes that hold a compute or graphics context on the GPU, as NVML lists them")
+/* clang-format on */
+
+enum gpu_value { GPU_VALUES(METRIC_ID) GPU_N_VALUES };
+
+struct gpu_device {
+	char gpu[16]; /* the label: "0" as nvidia-smi counts, or "card0" */
+	char name[96], uuid[96], pci[32], driver[32], driver_version[80]; /* "" = unknown */
+	double value[GPU_N_VALUES];
+	double clock_hz[NVML_CLOCKS];
+	double ecc_errors[NVML_ECC_TYPES];
+	bool throttle_known;
+	uint64_t throttle;      /* bits of gpu_throttle_reasons */
+	bool processes_unknown; /* the driver does not tell who uses it */
+};
+
+/* A slice of a GPU that was split up (NVIDIA's MIG). */
+struct gpu_slice {
+	size_t device; /* index of the GPU it is a part of */
+	char id[24];   /* "GPU instance/compute instance" */
+	char name[96], uuid[96];
+	double used_bytes, total_bytes;
+};
+
+/* Sets all numbers to unknown. */
+void gpu_device_clear(struct gpu_device *d);
+
+/* The sum of what is known: NaN adds nothing, and only NaN and NaN makes NaN. */
+double gpu_add_known(double a, double b);
+
+/* What a run uses of one GPU. */
+struct gpu_share {
+	bool used;                      /* it holds a context, or had work there */
+	double utilization, vram_bytes; /* NaN = unknown */
+};
+
+/*
+ * A DRM client: a process may reach one through several descriptors, and share it with its
+ * children.
+ */
+struct gpu_client {
+	size_t device;
+	uint64_t id;
+};
+
+/*
+ * What the processes of a run use of all GPUs together; made anew for each run, the room is kept.
+ */
+struct gpu_sum {
+	size_t n_shares, shares_room;
+	struct gpu_share *share; /* by device */
+	bool unknown;            /* of some process nobody could tell what it uses */
+	size_t n_clients, clients_room;
+	struct gpu_client *client; /* counted already */
+};
+
+void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vram_bytes);
+/* Is this client new to the sum? It is remembered. */
+bool gpu_sum_first(struct gpu_sum *s, size_t device, uint64_t client_id);
+void gpu_sum_reset(struct gpu_sum *s, size_t n_devices);
+void gpu_sum_done(struct gpu_sum *s);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * Parsing a DRM descriptor's fdinfo. Any process can be the other end of it, so every value may be
+ * anything.
+ */
+#include "collectors/gpu/drm_fdinfo.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Regions of one client that are told apart; later ones are left out. */
+#define REGIONS_MAX 16
+
+/*
+ * How the bytes of a region were told; the better one wins: resident is what lies there right now.
+ */
+enum told { TOLD_NOT, TOLD_TOTAL, TOLD_MEMORY, TOLD_RESIDENT };
+
+struct region {
+	struct slice name;
+	enum told told;
+	uint64_t bytes;
+};
+
+struct regions {
+	size_t n;
+	struct region region[REGIONS_MAX];
+};
+
+static bool slice_equal(struct slice a, struct slice b)
+{
+	return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* What follows the prefix in key; false when key does not begin with it or nothing follows. */
+static bool after_prefix(struct slice key, const char *prefix, struct slice *ret)
+{
+	size_t n = strlen(prefix);
+
+	if (!slice_starts(key, prefix) || key.len == n)
+		return false;
+	*ret = (struct slice){key.data + n, key.len - n};
+	return true;
+}
+
+/* NULL when there are too many, or the name is too long to be one. */
+static struct drm_engine *engine_named(struct drm_fdinfo *f, struct slice name)
+{
+	for (size_t i = 0; i < f->n_engines; i++)
+		if (slice_is(name, f->engine[i].name))
+			return &f->engine[i];
+	if (f->n_engines == DRM_ENGINES_MAX || name.len >= sizeof f->engine[0].name)
+		return NULL;
+	struct drm_engine *e = &f->engine[f->n_engines++];
+
+	*e = (struct drm_engine){.capacity = 1};
+	slice_copy(name, e->name, sizeof e->name);
+	return e;
+}
+
+static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
+{
+	struct slice name;
+	struct drm_engine *e;
+
+	/*
+	 * The longer prefix first: "drm-engine-capacity-video" is no engine called
+	 * "capacity-video".
+	 */
+	if (after_prefix(key, "drm-engine-capacity-", &name)) {
+		e = engine_named(f, name);
+		if (e && value > 0)
+			e->capacity = value;
+	} else if (after_prefix(key, "drm-engine-", &name)) {
+		e = engine_named(f, name);
+		if (e) {
+			e->busy_ns = value;
+			e->has_ns = true;
+		}
+	} else if (after_prefix(key, "drm-cycles-", &name)) {
+		e = engine_named(f, name);
+		if (e)
+			e->cycles = value;
+	} else if (after_prefix(key, "drm-total-cycles-", &name)) {
+		e = engine_named(f, name);
+		if (e) {
+			e->total_cycles = value;
+			e->has_cycles = true;
+		}
+	}
+}
+
+static bool region_key(struct slice key, struct slice *ret_name, enum told *ret_told)
+{
+	static const struct {
+		const char *prefix;
+		enum told told;
+	} keys[] = {
+		{"drm-resident-", TOLD_RESIDENT},
+		{"drm-memory-", TOLD_MEMORY},
+		{"drm-total-", TOLD_TOTAL},
+	};
+	struct slice cycles;
+
+	if (after_prefix(key, "drm-total-cycles-", &cycles))
+		return false;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (after_prefix(key, keys[i].prefix, ret_name)) {
+			*ret_told = keys[i].told;
+			return true;
+		}
+	return false;
+}
+
+static void take_region(struct regions *r, struct slice key, uint64_t value, struct scan rest)
+{
+	struct slice name, unit = {"", 0};
+	enum told told;
+	size_t i = 0;
+
+	if (!region_key(key, &name, &told))
+		return;
+	scan_word(&rest, &unit);
+	unsigned shift = slice_is(unit, "KiB") ? 10 : slice_is(unit, "MiB") ? 20 : 0;
+
+	if (value > UINT64_MAX >> shift)
+		return;
+	while (i < r->n && !slice_equal(r->region[i].name, name))
+		i++;
+	if (i == REGIONS_MAX)
+		return;
+	if (i == r->n)
+		r->region[r->n++] = (struct region){.name = name};
+	if (told >= r->region[i].told) {
+		r->region[i].told = told;
+		r->region[i].bytes = value << shift;
+	}
+}
+
+/*
+ * Regions of the GPU's own memory: "vram" (amdgpu), "vram0" (xe), "local0" (i915); others are the
+ * system's.
+ */
+static void sum_vram(struct drm_fdinfo *f, const struct regions *r)
+{
+	f->vram_known = r->n > 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct region *region = &r->region[i];
+
+		if (!slice_starts(region->name, "vram") && !slice_starts(region->name, "local"))
+			continue;
+		if (region->bytes > UINT64_MAX - f->vram_bytes) {
+			f->vram_known = false;
+			return;
+		}
+		f->vram_bytes += region->bytes;
+	}
+}
+
+bool drm_fdinfo_parse(struct scan s, struct drm_fdinfo *ret)
+{
+	struct drm_fdinfo f = {0};
+	struct regions regions = {0};
+	struct scan line;
+	bool any = false;
+
+	while (scan_line(&s, &line)) {
+		struct slice key, word;
+		uint64_t value;
+
+		if (!scan_until(&line, ':', &key) || !slice_starts(key, "drm-"))
+			continue;
+		any = true;
+		if (slice_is(key, "drm-driver") && scan_word(&line, &word))
+			slice_copy(word, f.driver, sizeof f.driver);
+		else if (slice_is(key, "drm-pdev") && scan_word(&line, &word))
+			slice_copy(word, f.pci, sizeof f.pci);
+		else if (slice_is(key, "drm-client-id"))
+			f.has_client_id = scan_u64(&line, &f.client_id);
+		else if (scan_u64(&line, &value)) {
+			take_engine(&f, key, value);
+			take_region(&regions, key, value, line);
+		}
+	}
+	if (!any)
+		return false;
+	sum_vram(&f, &regions);
+	*ret = f;
+	return true;
+}
+
+static const struct drm_engine *same_engine(const struct drm_fdinfo *f, const struct drm_engine *e)
+{
+	for (size_t i = 0; i < f->n_engines; i++)
+		if (strcmp(f->engine[i].name, e->name) == 0)
+			return &f->engine[i];
+	return NULL;
+}
+
+static void keep_larger(uint64_t *now, uint64_t before)
+{
+	if (*now < before)
+		*now = before;
+}
+
+double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, double seconds)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < now->n_engines; i++) {
+		struct drm_engine *e = &now->engine[i];
+		const struct drm_engine *b = same_engine(before, e);
+		double busy = NAN;
+
+		if (!b)
+			continue;
+		keep_larger(&e->busy_ns, b->busy_ns);
+		keep_larger(&e->cycles, b->cycles);
+		if (e->has_cycles && e->total_cycles > b->total_cycles)
+			busy = (double)(e->cycles - b->cycles) /
+			       (double)(e->total_cycles - b->total_cycles);
+		else if (e->has_ns && seconds > 0)
+			busy = (double)(e->busy_ns - b->busy_ns) / 1e9 / seconds;
+		busy /= (double)e->capacity;
+		if (busy > 1)
+			busy = 1;
+		if (isnan(most) || busy > most)
+			most = busy;
+	}
+	return most;
+}
+
+bool drm_has_worked(const struct drm_fdinfo *f)
+{
+	for (size_t i = 0; i < f->n_engines; i++)
+		if (f->engine[i].busy_ns > 0 || f->engine[i].cycles > 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,311 @@
+/*
+ * Finding the functions of NVIDIA's library, and the calls whose records differ from driver to
+ * driver.
+ */
+#include "collectors/gpu/nvml_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+/* ---- loading ---- */
+
+static void *find_symbol(void *library, const char *const *names)
+{
+	void *found = NULL;
+
+	for (size_t i = 0; names[i] && !found; i++)
+		found = dlsym(library, names[i]);
+	return found;
+}
+
+static const char *const list_names[NVML_KINDS] = {
+	[NVML_COMPUTE] = "nvmlDeviceGetComputeRunningProcesses",
+	[NVML_GRAPHICS] = "nvmlDeviceGetGraphicsRunningProcesses",
+	[NVML_MPS] = "nvmlDeviceGetMPSComputeRunningProcesses",
+};
+
+/* POSIX: dlsym gives functions as object pointers, to be copied bit by bit. */
+#define SET_FUNCTION(field, symbol)                                                                \
+	do {                                                                                       \
+		void *symbol_ = (symbol);                                                          \
+		memcpy(&(field), &symbol_, sizeof(field));                                         \
+	} while (0)
+
+static void find_functions(struct nvml *n)
+{
+#define FIND(result, field, arguments, ...)                                                        \
+	SET_FUNCTION(n->field, find_symbol(n->library, (const char *const[]){__VA_ARGS__, NULL}));
+	NVML_FUNCTIONS(FIND)
+#undef FIND
+	static const char *const suffixes[NVML_LIST_VERSIONS] = {"_v3", "_v2", ""};
+
+	for (size_t kind = 0; kind < NVML_KINDS; kind++)
+		for (size_t v = 0; v < NVML_LIST_VERSIONS; v++) {
+			char name[64];
+
+			snprintf(name, sizeof name, "%s%s", list_names[kind], suffixes[v]);
+			SET_FUNCTION(n->list[kind][v], dlsym(n->library, name));
+		}
+}
+
+int nvml_open(struct nvml *ret, const char *library)
+{
+	struct nvml n = {.library = dlopen(library, RTLD_NOW | RTLD_NODELETE)};
+
+	if (!n.library)
+		return -ENOENT;
+	find_functions(&n);
+	if (!n.init || !n.shutdown || !n.count || !n.by_index) {
+		dlclose(n.library);
+		return -ENOENT;
+	}
+	*ret = n;
+	return 0;
+}
+
+void nvml_close(struct nvml *n)
+{
+	if (n->library)
+		dlclose(n->library);
+	*n = (struct nvml){0};
+}
+
+const char *nvml_words(const struct nvml *n, int code)
+{
+	const char *words = n->error_string ? n->error_string(code) : NULL;
+
+	return words ? words : "no words for it in this library";
+}
+
+int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total)
+{
+	struct nvml_memory_v2 v2 = {.version = sizeof v2 | 2U << 24};
+	struct nvml_memory v1 = {0};
+
+	if (n->memory_v2 && n->memory_v2(device, &v2) == NVML_OK) {
+		*ret_used = v2.used;
+		*ret_total = v2.total;
+		return NVML_OK;
+	}
+	int code = n->memory ? n->memory(device, &v1) : NVML_NO_FUNCTION;
+
+	if (code == NVML_OK) {
+		*ret_used = v1.used;
+		*ret_total = v1.total;
+	}
+	return code;
+}
+
+/* ---- processes ---- */
+
+/* The layouts of a record: all begin with a pid and, 8 bytes in, the bytes used. */
+#define RECORD_V1  16
+#define RECORD     24
+#define RECORD_535 32
+
+/* What no driver writes by chance over a whole record. */
+#define PATTERN 0xA5
+/* Records of room that the library is not told about: shows who writes more than was asked for. */
+#define SPARE 4
+/* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
+#define PID_MOST (4U << 20)
+
+void nvml_processes_done(struct nvml_processes *p)
+{
+	free(p->process);
+	free(p->buffer);
+	*p = (struct nvml_processes){0};
+}
+
+static void add_process(struct nvml_processes *p, uint32_t pid, double vram_bytes)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct nvml_process *known = &p->process[i];
+
+		if (known->pid != pid)
+			continue;
+		/*
+		 * With a compute and a graphics context it is listed twice, each time with all its
+		 * memory.
+		 */
+		if (isnan(known->vram_bytes) || vram_bytes > known->vram_bytes)
+			known->vram_bytes = vram_bytes;
+		return;
+	}
+	if (p->n >= NVML_PROCESSES_MAX)
+		return;
+	GROW(p->process, p->n, p->room);
+	p->process[p->n++] =
+		(struct nvml_process){.pid = pid, .vram_bytes = vram_bytes, .utilization = NAN};
+}
+
+/* Room for that many records, filled with the pattern. */
+static void prepare(struct nvml_processes *p, size_t records)
+{
+	size_t size = (records + SPARE) * RECORD_535;
+
+	if (size > p->buffer_size) {
+		p->buffer = xrealloc(p->buffer, size);
+		p->buffer_size = size;
+	}
+	memset(p->buffer, PATTERN, p->buffer_size);
+}
+
+/* Fills the buffer; *ret is how many records there are. */
+static int fetch(nvml_list_function *list, void *device, struct nvml_processes *p, unsigned *ret)
+{
+	unsigned room = 32;
+
+	for (int tries = 0; tries < 4; tries++) {
+		unsigned n = room;
+
+		prepare(p, room);
+		int code = list(device, &n, p->buffer);
+
+		if (code == NVML_OK && n <= room) {
+			*ret = n;
+			return NVML_OK;
+		}
+		if (code == NVML_OK)
+			return NVML_UNKNOWN;
+		if (code != NVML_TOO_SMALL || n > NVML_PROCESSES_MAX)
+			return code;
+		/* Some more: processes come while we ask. */
+		room = (n > room ? n : room) + 32;
+	}
+	return NVML_TOO_SMALL;
+}
+
+static bool written(const struct nvml_processes *p, size_t from, size_t to)
+{
+	for (size_t i = from; i < to && i < p->buffer_size; i++)
+		if (p->buffer[i] != PATTERN)
+			return true;
+	return false;
+}
+
+static uint32_t record_pid(const unsigned char *record)
+{
+	uint32_t pid;
+
+	memcpy(&pid, record, sizeof pid);
+	return pid;
+}
+
+static bool all_are_pids(const struct nvml_processes *p, size_t n, size_t size)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t pid = record_pid(p->buffer + i * size);
+
+		if (pid == 0 || pid > PID_MOST)
+			return false;
+	}
+	return true;
+}
+
+/* How long the n records are that lie in the buffer; 0 = it cannot be told. */
+static size_t record_size(const struct nvml_processes *p, size_t n)
+{
+	if (n < 2)
+		return RECORD; /* the first one begins at the start, whatever its length */
+	bool past_short = written(p, n * RECORD, n * RECORD_535);
+	bool past_long = written(p, n * RECORD_535, p->buffer_size);
+	size_t size = past_short ? RECORD_535 : RECORD;
+
+	/* Who writes past all records has cleared the buffer first: nothing follows from it. */
+	return !past_long && all_are_pids(p, n, size) ? size : 0;
+}
+
+static void take_records(struct nvml_processes *p, size_t n, size_t size)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *record = p->buffer + i * size;
+		unsigned long long used;
+
+		memcpy(&used, record + 8, sizeof used);
+		if (record_pid(record))
+			add_process(p, record_pid(record), used == UINT64_MAX ? NAN : (double)used);
+	}
+}
+
+int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
+	struct nvml_processes *p)
+{
+	int code = NVML_NO_FUNCTION;
+
+	for (size_t v = 0; v < NVML_LIST_VERSIONS; v++) {
+		nvml_list_function *list = n->list[kind][v];
+		bool last_of_its_layout = v == 1 || (v == 0 && !n->list[kind][1]);
+		unsigned found;
+
+		if (!list)
+			continue;
+		code = fetch(list, device, p, &found);
+		if (code == NVML_NO_FUNCTION)
+			continue;
+		if (code != NVML_OK)
+			return code;
+		size_t size = v == 2 ? RECORD_V1 : record_size(p, found);
+
+		if (size == 0 && !last_of_its_layout)
+			continue;
+		take_records(p, found, size ? size : RECORD);
+		return NVML_OK;
+	}
+	return code;
+}
+
+/* ---- utilization ---- */
+
+/* The newest sample of each process. */
+static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
+	struct nvml_processes *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct nvml_process *process = &p->process[i];
+		uint64_t newest = since_us;
+
+		process->utilization = 0; /* no sample: it had no work on the GPU */
+		for (size_t k = 0; k < n; k++) {
+			/* The call gives values past 100 at times (nvtop issue 110). */
+			if (sample[k].pid != process->pid || sample[k].timestamp_us < newest ||
+				sample[k].sm > 100)
+				continue;
+			newest = sample[k].timestamp_us;
+			process->utilization = sample[k].sm / 100.0;
+		}
+	}
+}
+
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
+	struct nvml_processes *p)
+{
+	unsigned room = 128;
+
+	if (!n->process_samples)
+		return NVML_NO_FUNCTION;
+	for (int tries = 0; tries < 4; tries++) {
+		unsigned found = room;
+		AUTO(freep) struct nvml_sample *sample = xcalloc(room, sizeof *sample);
+		int code = n->process_samples(device, sample, &found, since_us);
+
+		if (code == NVML_TOO_SMALL && found <= NVML_PROCESSES_MAX) {
+			room = (found > room ? found : room) + 128;
+			continue;
+		}
+		/* "Not found" is how it says that nobody worked since then. */
+		if (code != NVML_OK && code != NVML_NOT_FOUND)
+			return code;
+		if (code == NVML_NOT_FOUND || found > room)
+			found = 0;
+		take_samples(sample, found, since_us, p);
+		return NVML_OK;
+	}
+	return NVML_TOO_SMALL;
+}

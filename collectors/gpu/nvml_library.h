@@ -1,0 +1,163 @@
+/*
+ * NVIDIA's management library, loaded when the program runs: nothing of NVIDIA's is needed to
+ * build. The declarations are our own, after the API reference
+ * (https://docs.nvidia.com/deploy/nvml-api/).
+ *
+ * Every call may take seconds, or never return, when a driver is in trouble: only the thread of
+ * collectors/gpu/nvml_thread.c makes them.
+ */
+#ifndef COLLECTORS_NVML_H
+#define COLLECTORS_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The name that the driver's packages and container runtimes install. */
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+
+enum nvml_code { /* nvmlReturn_t; others are possible */
+	NVML_OK = 0,
+	NVML_UNINITIALIZED = 1,
+	NVML_NOT_SUPPORTED = 3,
+	NVML_NO_PERMISSION = 4,
+	NVML_NOT_FOUND = 6,
+	NVML_TOO_SMALL = 7,
+	NVML_NO_DRIVER = 9,
+	NVML_NO_FUNCTION = 13, /* also answered here for a function that the library lacks */
+	NVML_LOST = 15,        /* the GPU fell off the bus, or is otherwise out of reach */
+	NVML_UNKNOWN = 999,
+};
+
+enum nvml_clock {
+	NVML_CLOCK_GRAPHICS,
+	NVML_CLOCK_SM,
+	NVML_CLOCK_MEMORY,
+	NVML_CLOCK_VIDEO,
+	NVML_CLOCKS
+};
+enum nvml_ecc { NVML_ECC_CORRECTED, NVML_ECC_UNCORRECTED, NVML_ECC_TYPES };
+enum nvml_kind { NVML_COMPUTE, NVML_GRAPHICS, NVML_MPS, NVML_KINDS };
+
+struct nvml_pci {
+	char legacy_bus_id[16];
+	uint32_t domain, bus, device, device_id, subsystem_id;
+	char bus_id[32]; /* "00000000:3B:00.0" */
+};
+_Static_assert(sizeof(struct nvml_pci) == 68, "as the library has it");
+
+struct nvml_memory {
+	unsigned long long total, free, used;
+};
+
+struct nvml_memory_v2 {
+	unsigned version; /* size | 2 << 24 */
+	unsigned long long total, reserved, free, used;
+};
+_Static_assert(sizeof(struct nvml_memory_v2) == 40, "as the library has it");
+
+struct nvml_rates { /* per cent of the last sample period */
+	unsigned gpu, memory;
+};
+
+struct nvml_sample { /* of one process */
+	unsigned pid;
+	unsigned long long timestamp_us;
+	unsigned sm, memory, encoder, decoder; /* per cent */
+};
+_Static_assert(sizeof(struct nvml_sample) == 32, "as the library has it");
+
+typedef int nvml_list_function(void *device, unsigned *count, void *records);
+
+/* X(result, field, arguments, names: newest first) */
+/* clang-format off */
+#define NVML_FUNCTIONS(X) \
+X(const char *, error_string, (int code), "nvmlErrorString") \
+X(int, init, (void), "nvmlInit_v2", "nvmlInit") \
+X(int, shutdown, (void), "nvmlShutdown") \
+X(int, driver_version, (char *text, unsigned size), "nvmlSystemGetDriverVersion") \
+X(int, count, (unsigned *ret), "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount") \
+X(int, by_index, (unsigned index, void **ret), "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex") \
+X(int, name, (void *device, char *text, unsigned size), "nvmlDeviceGetName") \
+X(int, uuid, (void *device, char *text, unsigned size), "nvmlDeviceGetUUID") \
+X(int, pci, (void *device, struct nvml_pci *ret), "nvmlDeviceGetPciInfo_v3") \
+X(int, memory_v2, (void *device, struct nvml_memory_v2 *ret), "nvmlDeviceGetMemoryInfo_v2") \
+X(int, memory, (void *device, struct nvml_memory *ret), "nvmlDeviceGetMemoryInfo") \
+X(int, utilization, (void *device, struct nvml_rates *ret), "nvmlDeviceGetUtilizationRates") \
+X(int, power, (void *device, unsigned *ret_mw), "nvmlDeviceGetPowerUsage") \
+X(int, power_limit, (void *device, unsigned *ret_mw), "nvmlDeviceGetEnforcedPowerLimit") \
+X(int, energy, (void *device, unsigned long long *ret_mj), "nvmlDeviceGetTotalEnergyConsumption") \
+X(int, temperature, (void *device, unsigned sensor, unsigned *ret), "nvmlDeviceGetTemperature") \
+X(int, clock, (void *device, unsigned type, unsigned *ret_mhz), "nvmlDeviceGetClockInfo") \
+X(int, throttle, (void *device, unsigned long long *ret), \
+  "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons") \
+X(int, ecc, (void *device, unsigned type, unsigned counter, unsigned long long *ret), "nvmlDeviceGetTotalEccErrors") \
+X(int, process_samples, (void *device, struct nvml_sample *samples, unsigned *count, unsigned long long since_us), \
+  "nvmlDeviceGetProcessUtilization") \
+X(int, mig_mode, (void *device, unsigned *ret_now, unsigned *ret_pending), "nvmlDeviceGetMigMode") \
+X(int, mig_max, (void *device, unsigned *ret), "nvmlDeviceGetMaxMigDeviceCount") \
+X(int, mig_device, (void *device, unsigned index, void **ret), "nvmlDeviceGetMigDeviceHandleByIndex") \
+X(int, mig_gpu_instance, (void *device, unsigned *ret), "nvmlDeviceGetGpuInstanceId") \
+X(int, mig_compute_instance, (void *device, unsigned *ret), "nvmlDeviceGetComputeInstanceId")
+/* clang-format on */
+
+#define NVML_LIST_VERSIONS 3 /* _v3, _v2, none */
+
+struct nvml { /* a function that the library lacks is NULL */
+	void *library;
+#define NVML_FIELD(result, field, arguments, ...) result(*field) arguments;
+	NVML_FUNCTIONS(NVML_FIELD)
+#undef NVML_FIELD
+	nvml_list_function *list[NVML_KINDS][NVML_LIST_VERSIONS];
+};
+
+/* -ENOENT: no such library, or one without what nobody can do without. Initialises nothing. */
+int nvml_open(struct nvml *ret, const char *library);
+void nvml_close(struct nvml *n);
+
+/* What the code means, in the library's own words. */
+const char *nvml_words(const struct nvml *n, int code);
+
+/*
+ * Used memory is what was allocated, without what the driver keeps for itself when that is told
+ * apart.
+ */
+int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total);
+
+struct nvml_process {
+	uint32_t pid;       /* as the driver numbers it for us: see collectors/gpu/nvml_pid.h */
+	double vram_bytes;  /* NaN = not told */
+	double utilization; /* 0 to 1; NaN = not told */
+};
+
+/* Most processes of one GPU. */
+#define NVML_PROCESSES_MAX 4096
+
+struct nvml_processes {
+	size_t n, room;
+	struct nvml_process *process;
+	size_t buffer_size; /* for records of the library; kept from call to call */
+	unsigned char *buffer;
+};
+
+void nvml_processes_done(struct nvml_processes *p);
+
+/*
+ * Adds the processes that hold a context of this kind on the device, each pid once.
+ *
+ * The size of a record is not what the version of the call promises: some drivers of the 535 series
+ * wrote 32 bytes instead of 24 through _v3. It is found from what was written; when that leaves
+ * doubt, _v2 is asked.
+ */
+int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
+	struct nvml_processes *p);
+
+/*
+ * Sets the utilization of those that worked on the device since then (microseconds since the Unix
+ * epoch), and 0 of the others. since_us must not be 0: the driver then searches all it has kept,
+ * which takes long.
+ */
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
+	struct nvml_processes *p);
+
+#endif

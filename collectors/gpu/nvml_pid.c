@@ -1,0 +1,184 @@
+/* From the driver's pids to those of host->proc, on evidence. */
+#include "collectors/gpu/nvml_pid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/process/process.h"
+#include "collectors/process/descriptors.h"
+
+/*
+ * The initial PID namespace has this inode number on every Linux (PROC_PID_INIT_INO,
+ * include/linux/proc_ns.h).
+ */
+#define INITIAL_NAMESPACE "pid:[4026531836]"
+
+/* Descriptors of one process that are looked at. */
+#define LINKS_MAX 4096
+
+/* ---- evidence ---- */
+
+static bool is_initial_namespace(const struct host *h)
+{
+	char link[64];
+
+	return h->own_pid_namespace && tree_link(h->proc, "self/ns/pid", link, sizeof link) > 0 &&
+	       strcmp(link, INITIAL_NAMESPACE) == 0;
+}
+
+static int is_nvidia(void *context, int fd, const char *target)
+{
+	(void)context;
+	(void)fd;
+	return strncmp(target, "/dev/nvidia", strlen("/dev/nvidia")) == 0;
+}
+
+static bool has_nvidia_open(const struct host *h, pid_t pid)
+{
+	unsigned left = LINKS_MAX;
+
+	return process_fds(h, pid, &left, is_nvidia, NULL) > 0;
+}
+
+/* ---- the map: sorted by the driver's pid ---- */
+
+static int by_driver_pid(const void *a, const void *b)
+{
+	const struct gpu_pid *p = a, *q = b;
+
+	return (p->driver_pid > q->driver_pid) - (p->driver_pid < q->driver_pid);
+}
+
+static struct gpu_pid *find(const struct gpu_pids *m, uint32_t driver_pid)
+{
+	struct gpu_pid key = {.driver_pid = driver_pid};
+
+	return m->n ? bsearch(&key, m->map, m->n, sizeof key, by_driver_pid) : NULL;
+}
+
+pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
+{
+	const struct gpu_pid *p;
+
+	if (m->same_numbers)
+		return driver_pid <= INT32_MAX ? (pid_t)driver_pid : 0;
+	p = find(m, driver_pid);
+	return p ? p->pid : 0;
+}
+
+static void keep_wanted(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
+{
+	size_t kept = 0, known;
+
+	for (size_t i = 0; i < m->n; i++)
+		m->map[i].wanted = false;
+	known = m->n;
+	for (size_t i = 0; i < n; i++) {
+		/*
+		 * The sorted part is searched; what is new is appended, as often as it is listed.
+		 */
+		struct gpu_pids sorted = {.n = known, .map = m->map};
+		struct gpu_pid *p = find(&sorted, driver_pid[i]);
+
+		if (p) {
+			p->wanted = true;
+			continue;
+		}
+		GROW(m->map, m->n, m->room);
+		m->map[m->n++] = (struct gpu_pid){.driver_pid = driver_pid[i], .wanted = true};
+	}
+	for (size_t i = 0; i < m->n; i++)
+		if (m->map[i].wanted)
+			m->map[kept++] = m->map[i];
+	if (kept)
+		qsort(m->map, kept, sizeof *m->map, by_driver_pid);
+	m->n = 0;
+	for (size_t i = 0; i < kept; i++)
+		if (m->n == 0 || m->map[m->n - 1].driver_pid != m->map[i].driver_pid)
+			m->map[m->n++] = m->map[i];
+}
+
+/* ---- numbers of inner namespaces ---- */
+
+struct search {
+	struct gpu_pids *map;
+	const struct host *host;
+};
+
+static void look_at(void *context, pid_t pid)
+{
+	const struct search *s = context;
+	const struct host *h = s->host;
+	struct scan text, line;
+	char path[32];
+	uint64_t number;
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
+
+	text = SCAN(h->scratch, n > 0 ? n : 0);
+	while (scan_line(&text, &line)) {
+		if (!scan_literal(&line, "NSpid:"))
+			continue;
+		/* The first is its number in host->proc, the others are those further in. */
+		if (!scan_u64(&line, &number))
+			return;
+		while (scan_u64(&line, &number)) {
+			struct gpu_pid *p =
+				number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
+
+			if (p && !p->pid && has_nvidia_open(h, pid))
+				p->pid = pid;
+		}
+		return;
+	}
+}
+
+static bool search_due(const struct gpu_pids *m, const struct host *h)
+{
+	bool missing = false;
+
+	for (size_t i = 0; i < m->n; i++)
+		missing = missing || !m->map[i].pid;
+	return missing && (!m->ever_searched || mono_seconds_between(m->searched, h->now.mono) >=
+							GPU_PID_SEARCH_SECONDS);
+}
+
+bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h)
+{
+	if (!m->asked_namespace) {
+		m->asked_namespace = true;
+		m->same_numbers = is_initial_namespace(h);
+	}
+	return m->same_numbers;
+}
+
+void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n)
+{
+	struct search search = {m, h};
+
+	if (gpu_pids_are_same(m, h))
+		return;
+	keep_wanted(m, driver_pid, n);
+	for (size_t i = 0; i < m->n; i++) {
+		struct gpu_pid *p = &m->map[i];
+
+		if (!p->pid && p->driver_pid <= INT32_MAX &&
+			has_nvidia_open(h, (pid_t)p->driver_pid))
+			p->pid = (pid_t)p->driver_pid;
+	}
+	if (!search_due(m, h))
+		return;
+	m->searched = h->now.mono;
+	m->ever_searched = true;
+	process_list(h, look_at, &search);
+}
+
+void gpu_pids_done(struct gpu_pids *m)
+{
+	free(m->map);
+	*m = (struct gpu_pids){0};
+}

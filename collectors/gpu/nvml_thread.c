@@ -1,0 +1,284 @@
+/* The thread that talks to NVML, and what others see of it. */
+#include "collectors/gpu/nvml_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+
+/* Pause between two tables; longer, up to the most, when making one takes long. */
+#define PAUSE_SECONDS      1.0
+#define PAUSE_MOST_SECONDS 5.0
+/* After this long with nothing but errors the library is started anew. */
+#define RESTART_SECONDS 60.0
+/* How long stopping waits for a call to return. */
+#define STOP_SECONDS 1.0
+
+enum state {
+	STARTING,
+	WORKING,
+	FAILED, /* with an error that may pass */
+	ABSENT, /* no driver or no GPU: the thread has ended */
+};
+
+struct gpu_nvml {
+	struct nvml nvml;
+	struct nvml_progress progress;
+	struct latest latest;
+	struct mono started;
+	pthread_t thread;
+
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t changed;
+	enum state state;
+	struct err failure;
+	bool stop, ended, abandoned;
+	uint64_t asked, served; /* tables asked for, by number */
+};
+
+static void worker_free(struct gpu_nvml *w)
+{
+	latest_done(&w->latest);
+	nvml_close(&w->nvml);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	free(w);
+}
+
+/* ---- the thread ---- */
+
+struct connection {        /* between init and shutdown of the library */
+	bool open, worked; /* worked: a GPU answered once */
+	struct mono last_answer;
+	struct nvml_gpu *gpu;
+	size_t n_gpus;
+};
+
+static void set_state(struct gpu_nvml *w, enum state state, int code)
+{
+	struct err failure = {0};
+
+	if (state == FAILED)
+		err_set(&failure, -EIO, "start NVML: error %d: %s", code,
+			nvml_words(&w->nvml, code));
+	pthread_mutex_lock(&w->lock);
+	w->state = state;
+	w->failure = failure;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void connection_close(struct gpu_nvml *w, struct connection *s)
+{
+	if (!s->open)
+		return;
+	atomic_store(&w->progress.call, "shutdown");
+	w->nvml.shutdown();
+	atomic_store(&w->progress.call, NULL);
+	free(s->gpu);
+	s->gpu = NULL;
+	s->n_gpus = 0;
+	s->open = false;
+}
+
+/* False when there is nothing to work with and never will be. */
+static bool connection_open(struct gpu_nvml *w, struct connection *s)
+{
+	atomic_store(&w->progress.call, "init");
+	int code = w->nvml.init();
+
+	if (code == NVML_OK) {
+		s->open = true;
+		s->last_answer = now_read().mono;
+		code = nvml_find_gpus(&w->nvml, &w->progress, &s->gpu, &s->n_gpus);
+		if (code != NVML_OK || s->n_gpus == 0)
+			connection_close(w, s);
+	}
+	atomic_store(&w->progress.call, NULL);
+	if (s->open) {
+		set_state(w, WORKING, 0);
+		return true;
+	}
+	/* Asking again would have the library try to load the driver each time. */
+	bool absent =
+		!s->worked && (code == NVML_OK || code == NVML_NO_DRIVER || code == NVML_NOT_FOUND);
+
+	set_state(w, absent ? ABSENT : FAILED, code);
+	return !absent;
+}
+
+static void connection_read(struct gpu_nvml *w, struct connection *s)
+{
+	struct nvml_table *t = nvml_read_table(&w->nvml, &w->progress, s->gpu, s->n_gpus);
+
+	for (size_t i = 0; i < t->n_devices; i++)
+		if (t->device[i].value[GPU_UP] > 0) {
+			s->worked = true;
+			s->last_answer = t->at;
+		}
+	bool silent = mono_seconds_between(s->last_answer, t->at) > RESTART_SECONDS;
+
+	latest_set(&w->latest, &t->shared);
+	if (silent)
+		connection_close(w, s);
+}
+
+/* Waits for the next turn; false when it is time to end. Called with the lock held. */
+static bool next_turn(struct gpu_nvml *w, double pause)
+{
+	struct timespec deadline = monotonic_after(pause);
+
+	while (!w->stop && w->asked == w->served)
+		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
+			break;
+	return !w->stop;
+}
+
+static void *work(void *context)
+{
+	struct gpu_nvml *w = context;
+	struct connection s = {0};
+	bool going = true;
+
+	while (going) {
+		struct mono begin = now_read().mono;
+
+		pthread_mutex_lock(&w->lock);
+		uint64_t asked = w->asked;
+
+		pthread_mutex_unlock(&w->lock);
+		bool refused = false;
+
+		if (!s.open) {
+			going = connection_open(w, &s);
+			refused = !s.open;
+		}
+		if (s.open)
+			connection_read(w, &s);
+
+		double spent = mono_seconds_between(begin, now_read().mono);
+		double pause = spent * 9 > PAUSE_MOST_SECONDS ? PAUSE_MOST_SECONDS : spent * 9;
+
+		if (refused)
+			pause = RESTART_SECONDS;
+		pthread_mutex_lock(&w->lock);
+		w->served = asked;
+		pthread_cond_broadcast(&w->changed);
+		going = going && next_turn(w, pause < PAUSE_SECONDS ? PAUSE_SECONDS : pause);
+		pthread_mutex_unlock(&w->lock);
+	}
+	connection_close(w, &s);
+	pthread_mutex_lock(&w->lock);
+	w->ended = true;
+	pthread_cond_broadcast(&w->changed);
+	bool abandoned = w->abandoned;
+
+	pthread_mutex_unlock(&w->lock);
+	if (abandoned)
+		worker_free(w);
+	return NULL;
+}
+
+/* ---- what others ask ---- */
+
+int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
+{
+	struct gpu_nvml *w = xcalloc(1, sizeof *w);
+	pthread_condattr_t monotonic;
+	int code = nvml_open(&w->nvml, library);
+
+	if (code < 0) {
+		free(w);
+		return code;
+	}
+	w->latest = LATEST_INIT;
+	w->started = now_read().mono;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	code = -pthread_create(&w->thread, NULL, work, w);
+	if (code < 0) {
+		worker_free(w);
+		return err_system(e, code, "start the thread for NVML");
+	}
+	*ret = w;
+	return 0;
+}
+
+static int silent(struct gpu_nvml *w, double seconds, struct err *e)
+{
+	const char *call = atomic_load(&w->progress.call);
+
+	return err_set(e, -ETIMEDOUT, "NVML has not answered for %.0f s (GPU %u, %s)", seconds,
+		atomic_load(&w->progress.device), call ? call : "between two calls");
+}
+
+int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
+	struct err *e)
+{
+	pthread_mutex_lock(&w->lock);
+	enum state state = w->state;
+	struct err failure = w->failure;
+
+	pthread_mutex_unlock(&w->lock);
+	if (state == ABSENT)
+		return -ENOENT;
+	if (state == FAILED)
+		return err_set(e, failure.code, "%s", failure.text);
+
+	const struct nvml_table *t = (const struct nvml_table *)(void *)latest_get(&w->latest);
+	double age = mono_seconds_between(t ? t->at : w->started, now);
+
+	if (t && age <= NVML_STALE_SECONDS) {
+		*ret = t;
+		return 0;
+	}
+	nvml_table_drop(t);
+	return t || age > NVML_STALE_SECONDS ? silent(w, age, e) : -EINPROGRESS;
+}
+
+bool gpu_nvml_wait(struct gpu_nvml *w, double seconds)
+{
+	struct timespec deadline = monotonic_after(seconds);
+
+	pthread_mutex_lock(&w->lock);
+	uint64_t number = ++w->asked;
+
+	pthread_cond_broadcast(&w->changed);
+	while (w->served < number && !w->ended)
+		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
+			break;
+	bool done = w->served >= number || w->ended;
+
+	pthread_mutex_unlock(&w->lock);
+	return done;
+}
+
+void gpu_nvml_stop(struct gpu_nvml *w)
+{
+	struct timespec deadline = monotonic_after(STOP_SECONDS);
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_broadcast(&w->changed);
+	while (!w->ended)
+		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
+			break;
+	bool ended = w->ended;
+	pthread_t thread = w->thread;
+
+	w->abandoned = !ended;
+	pthread_mutex_unlock(&w->lock);
+	if (!ended) { /* from here on w is the thread's to free */
+		pthread_detach(thread);
+		return;
+	}
+	pthread_join(thread, NULL);
+	worker_free(w);
+}

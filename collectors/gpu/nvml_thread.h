@@ -1,0 +1,82 @@
+/*
+ * What NVIDIA's driver says about its GPUs and their users, read by a thread of its own: a call
+ * that hangs or fails costs a gap in the numbers and nothing else.
+ *
+ * The thread publishes a table about once a second. Any thread may look at the latest one; none
+ * waits for NVML.
+ */
+#ifndef COLLECTORS_GPU_NVML_H
+#define COLLECTORS_GPU_NVML_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/err.h"
+#include "collectors/base/latest.h"
+#include "collectors/gpu/device.h"
+#include "collectors/gpu/nvml_library.h"
+
+/* A table that is older is no news any more: whoever asks gets an error instead. */
+#define NVML_STALE_SECONDS 15
+
+struct nvml_user {
+	size_t device; /* index into the table's devices */
+	uint32_t pid;  /* the driver's: see collectors/gpu/nvml_pid.h */
+	double utilization, vram_bytes;
+};
+
+struct nvml_table { /* immutable once published */
+	struct shared shared;
+	struct mono at;
+	size_t n_devices, n_slices, n_users, slices_room, users_room;
+	struct gpu_device *device;
+	struct gpu_slice *slice;
+	struct nvml_user *user;
+};
+
+struct gpu_nvml;
+
+/* Loads the library and starts the thread. -ENOENT: no such library. */
+int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
+
+/*
+ * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EINPROGRESS: it
+ * was started a moment ago and has not answered yet. Others, with a message: it does not answer, or
+ * answers with an error.
+ */
+int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
+	struct err *e);
+void nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
+
+/* Asks for a new table and waits until it is there; false after so many seconds. */
+bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
+
+/*
+ * Returns within about a second, even when a call hangs: the thread then goes when that call
+ * returns.
+ */
+void gpu_nvml_stop(struct gpu_nvml *w);
+
+/* ---- collectors/gpu/nvml_read.c: used by the thread ---- */
+
+/* What is being asked right now, for the message about a call that hangs. */
+struct nvml_progress {
+	_Atomic(const char *) call;
+	atomic_uint device;
+};
+
+struct nvml_gpu {
+	void *handle;            /* NULL: it was lost already when it was looked for */
+	struct gpu_device fixed; /* what stays the same, and no numbers */
+};
+
+/* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */
+int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
+	size_t *ret_n);
+
+/* Reads all numbers of all GPUs. */
+struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *progress,
+	const struct nvml_gpu *gpu, size_t n_gpus);
+
+#endif

@@ -1,0 +1,310 @@
+/* The descriptors of processes that lead to GPUs: searched rarely, and read often. */
+#include "collectors/gpu/users.h"
+
+#include <errno.h>
+#include <math.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/gpu/drm_fdinfo.h"
+#include "collectors/process/descriptors.h"
+
+/* Most clients of one process. */
+#define CLIENTS_MAX 64
+
+/*
+ * A client that has a device open does not use it yet: ROCm opens all there are. One that was never
+ * given work and has less memory there than this does not count.
+ */
+#define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
+
+/*
+ * Descriptors are searched again: when their number changed, when the process ran, when it slept.
+ */
+#define SEARCH_CHANGED_SECONDS 1
+#define SEARCH_RAN_SECONDS     5
+#define SEARCH_SLEPT_SECONDS   60
+/* An idle client of a sleeping process is read again after this long. */
+#define READ_IDLE_SECONDS 5
+/* Shorter than this no utilization can be told; two scrapes may follow each other at once. */
+#define READ_AGAIN_SECONDS 0.5
+
+struct client {
+	int fd;
+	size_t device;
+	struct drm_fdinfo last;
+	struct mono read_at;
+	double utilization; /* NaN = not known yet */
+};
+
+struct user {
+	struct user *next;          /* of all */
+	pid_t pid, shown_by;        /* shown_by: by whose files it is read; see member_shown_by */
+	uint64_t start_ticks, tick; /* tick: when it was last asked for */
+	struct mono searched;
+	bool ever_searched;
+	bool unknown;  /* some descriptor could not be seen, or leads to a GPU that is not known */
+	bool cuda;     /* has what CUDA works through open, and what NVML does not need */
+	bool computes; /* has /dev/kfd open: AMD's compute queues are in no engine's time */
+	uint64_t open_fds; /* when it was searched */
+	size_t n, room;
+	struct client *client;
+};
+
+struct gpu_users {
+	void *by_pid; /* tsearch(3) of struct user */
+	struct user *all;
+	uint64_t tick;
+	unsigned links_left;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct user *p = a, *q = b;
+
+	return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+struct gpu_users *gpu_users_new(void)
+{
+	struct gpu_users *u = xcalloc(1, sizeof *u);
+
+	u->links_left = GPU_LINKS_PER_TICK;
+	return u;
+}
+
+static void forget(struct gpu_users *u, struct user **place)
+{
+	struct user *p = *place;
+
+	*place = p->next;
+	tdelete(p, &u->by_pid, by_pid);
+	free(p->client);
+	free(p);
+}
+
+void gpu_users_free(struct gpu_users *u)
+{
+	if (!u)
+		return;
+	while (u->all)
+		forget(u, &u->all);
+	free(u);
+}
+
+void gpu_users_begin(struct gpu_users *u)
+{
+	for (struct user **p = &u->all; *p;)
+		if ((*p)->tick < u->tick)
+			forget(u, p);
+		else
+			p = &(*p)->next;
+	u->tick++;
+	u->links_left = GPU_LINKS_PER_TICK;
+}
+
+/* ---- searching ---- */
+
+struct found {
+	const struct gpu_drm *d;
+	const struct host *h;
+	struct user *user;
+	struct user before;
+};
+
+/*
+ * 0; -ENOENT when it is closed, or no client of a GPU; another negative errno when it cannot be
+ * read.
+ */
+static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/fdinfo/%d", (int)pid, fd);
+	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
+
+	if (n < 0)
+		return process_gone((int)n) ? -ENOENT : (int)n;
+	return drm_fdinfo_parse(SCAN(h->scratch, n), ret) ? 0 : -ENOENT;
+}
+
+static bool same_client(const struct client *c, size_t device, const struct drm_fdinfo *f)
+{
+	return c->device == device && c->last.has_client_id && f->has_client_id &&
+	       c->last.client_id == f->client_id;
+}
+
+static int look_at_fd(void *context, int fd, const char *target)
+{
+	const struct found *s = context;
+	struct user *p = s->user;
+	struct drm_fdinfo f;
+
+	if (strcmp(target, "/dev/kfd") == 0)
+		p->computes = true;
+	if (strcmp(target, "/dev/nvidia-uvm") == 0)
+		p->cuda = true;
+	if (!s->d || strncmp(target, "/dev/dri/", 9) != 0 || p->n == CLIENTS_MAX)
+		return 0;
+	int code = read_fd(s->h, p->shown_by, fd, &f);
+
+	if (code)
+		return code == -ENOENT ? 0 : code;
+	size_t device = gpu_drm_find(s->d, f.pci, f.driver);
+
+	if (device == SIZE_MAX) {
+		p->unknown = p->unknown || !gpu_drm_leaves_out(f.driver);
+		return 0;
+	}
+	for (size_t i = 0; i < p->n; i++)
+		if (same_client(&p->client[i], device, &f))
+			return 0; /* a second descriptor of it */
+	GROW(p->client, p->n, p->room);
+	struct client *c = &p->client[p->n++];
+
+	*c = (struct client){.fd = fd,
+		.device = device,
+		.last = f,
+		.read_at = s->h->now.mono,
+		.utilization = NAN};
+	/* Known before: its last reading is the one to compare with. */
+	for (size_t i = 0; i < s->before.n; i++) {
+		const struct client *b = &s->before.client[i];
+
+		if (same_client(b, device, &f) ||
+			(b->fd == fd && b->device == device && !f.has_client_id &&
+				!b->last.has_client_id)) {
+			*c = *b;
+			c->fd = fd;
+		}
+	}
+	return 0;
+}
+
+static void search(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
+	struct user *p, const struct member *m)
+{
+	struct found s = {.d = d, .h = h, .user = p, .before = *p};
+	bool whole_budget = u->links_left == GPU_LINKS_PER_TICK;
+
+	p->n = p->room = 0;
+	p->client = NULL;
+	p->computes = p->cuda = p->unknown = false;
+	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
+
+	if (code == -EAGAIN && !whole_budget) { /* the next tick begins with more */
+		free(p->client);
+		*p = s.before;
+		return;
+	}
+	free(s.before.client);
+	if (code == -EAGAIN)
+		code = 0; /* no tick will see more of so many */
+	p->unknown = p->unknown || (code < 0 && !process_gone(code));
+	p->ever_searched = true;
+	p->searched = h->now.mono;
+	p->open_fds = m->open_fds;
+}
+
+static bool search_due(const struct user *p, const struct host *h, const struct member *m)
+{
+	double age = mono_seconds_between(p->searched, h->now.mono);
+
+	if (!p->ever_searched || age < 0)
+		return true;
+	if (m->fds_known && m->open_fds != p->open_fds)
+		return age >= SEARCH_CHANGED_SECONDS;
+	return age >= (m->ran ? SEARCH_RAN_SECONDS : SEARCH_SLEPT_SECONDS);
+}
+
+/* ---- reading ---- */
+
+static bool read_due(const struct client *c, const struct host *h, const struct member *m)
+{
+	double age = mono_seconds_between(c->read_at, h->now.mono);
+
+	if (age < READ_AGAIN_SECONDS)
+		return false;
+	return m->ran || isnan(c->utilization) || c->utilization > 0 || age >= READ_IDLE_SECONDS;
+}
+
+/* False when the descriptor leads elsewhere now, or cannot be read. */
+static bool read_client(struct client *c, const struct host *h, const struct user *p)
+{
+	struct drm_fdinfo f;
+
+	if (read_fd(h, p->shown_by, c->fd, &f) < 0 || f.has_client_id != c->last.has_client_id ||
+		f.client_id != c->last.client_id)
+		return false;
+	c->utilization =
+		drm_utilization(&c->last, &f, mono_seconds_between(c->read_at, h->now.mono));
+	if (p->computes)
+		c->utilization = NAN;
+	c->last = f;
+	c->read_at = h->now.mono;
+	return true;
+}
+
+static void add_client(const struct client *c, size_t first, struct gpu_sum *sum)
+{
+	double vram = c->last.vram_known ? (double)c->last.vram_bytes : NAN;
+	bool in_use = drm_has_worked(&c->last) || vram >= IDLE_VRAM_BYTES;
+
+	if (!in_use)
+		return;
+	/* Without an id every descriptor of every process is a client of its own. */
+	if (c->last.has_client_id && !gpu_sum_first(sum, first + c->device, c->last.client_id))
+		return;
+	gpu_sum_add(sum, first + c->device, c->utilization, vram);
+}
+
+/* ---- one process ---- */
+
+static struct user *user_of(struct gpu_users *u, const struct member *m)
+{
+	struct user key = {.pid = m->pid}, *p;
+	void *found = tfind(&key, &u->by_pid, by_pid);
+
+	if (found) {
+		p = *(struct user **)found;
+		if (p->start_ticks == m->start_ticks)
+			return p;
+		/* The number has a new owner. */
+		free(p->client);
+		*p = (struct user){.next = p->next, .pid = m->pid, .start_ticks = m->start_ticks};
+		return p;
+	}
+	p = xcalloc(1, sizeof *p);
+	p->pid = m->pid;
+	p->start_ticks = m->start_ticks;
+	p->next = u->all;
+	u->all = p;
+	if (!tsearch(p, &u->by_pid, by_pid))
+		abort(); /* no memory, as in xmalloc */
+	return p;
+}
+
+bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
+	const struct member *m, size_t first, struct gpu_sum *sum)
+{
+	struct user *p = user_of(u, m);
+	bool moved = false;
+
+	p->tick = u->tick;
+	p->shown_by = member_shown_by(m);
+	if (search_due(p, h, m) && u->links_left)
+		search(u, d, h, p, m);
+	for (size_t i = 0; i < p->n; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): search() gave p other clients when it freed these */
+		if (read_due(&p->client[i], h, m))
+			moved = !read_client(&p->client[i], h, p) || moved;
+	if (moved && u->links_left)
+		search(u, d, h, p, m);
+	sum->unknown = sum->unknown || !p->ever_searched || p->unknown;
+	for (size_t i = 0; i < p->n; i++)
+		add_client(&p->client[i], first, sum);
+	return p->cuda;
+}

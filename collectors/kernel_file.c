@@ -1,0 +1,156 @@
+/* Reading kernel files every tick. */
+#include "collectors/kernel_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+void source_open(struct source *s, struct tree *tree, const char *path)
+{
+	*s = (struct source){.tree = tree, .path = path, .kept = KEPT_NONE};
+}
+
+void source_close(struct source *s)
+{
+	if (s->tree)
+		kept_done(&s->kept);
+	*s = (struct source){.kept = KEPT_NONE};
+}
+
+void source_by_path(struct source *s)
+{
+	s->tried = true;
+}
+
+static const char *tree_name(const struct host *host, const struct tree *t)
+{
+	return t == host->proc ? "proc/" : t == host->sys ? "sys/" : "/";
+}
+
+static int result(const struct host *host, const struct tree *tree, const char *path, ssize_t n,
+	struct scan *ret, struct err *e)
+{
+	if (n < 0)
+		return err_system(e, (int)n, "read %s%s", tree_name(host, tree), path);
+	*ret = SCAN(host->scratch, (size_t)n);
+	return 0;
+}
+
+/* ---- a text for all who read it in a tick ---- */
+
+static bool is_kept(const struct host *host, const struct source *s)
+{
+	const struct host_text *t = host->text;
+
+	return t && t->tree == s->tree && t->at.ns == host->now.mono.ns &&
+	       strcmp(t->path, s->path) == 0;
+}
+
+static void keep(const struct host *host, const struct source *s, struct scan text)
+{
+	struct host_text *t = host->text;
+	size_t n = (size_t)(text.end - text.at);
+
+	if (t->room < n) {
+		t->data = xrealloc(t->data, n);
+		t->room = n;
+	}
+	memcpy(t->data, text.at, n);
+	t->n = n;
+	t->tree = s->tree;
+	t->path = s->path;
+	t->at = host->now.mono;
+}
+
+void host_text_free(struct host_text *t)
+{
+	if (t)
+		free(t->data);
+	free(t);
+}
+
+/* ---- reading ---- */
+
+static int read_anew(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	if (!s->tried)
+		s->kept = tree_keep(s->tree, s->path);
+	s->tried = true;
+	ssize_t n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
+
+	if (n < 0 && s->kept.fd >= 0) {
+		kept_done(&s->kept);
+		s->kept = tree_keep(s->tree, s->path);
+		n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
+	}
+	return result(host, s->tree, s->path, n, ret, e);
+}
+
+int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	if (!is_kept(host, s))
+		return read_anew(s, host, ret, e);
+	memcpy(host->scratch, host->text->data, host->text->n);
+	host->scratch[host->text->n] = '\0';
+	*ret = SCAN(host->scratch, host->text->n);
+	return 0;
+}
+
+int source_read_for_all(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+{
+	int code = read_anew(s, host, ret, e);
+
+	if (host->text)
+		host->text->tree = NULL;
+	if (host->text && code == 0 && ret->at < ret->end)
+		keep(host, s, *ret);
+	return code;
+}
+
+int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
+	struct err *e)
+{
+	ssize_t n = tree_read_records(tree, path, host->scratch, host->scratch_size);
+
+	return result(host, tree, path, n, ret, e);
+}
+
+bool code_means_absent(int code)
+{
+	/* PSI switched off answers EOPNOTSUPP, a file of a removed cgroup ENODEV. */
+	return code == -ENOENT || code == -ESRCH || code == -ENODEV || code == -EOPNOTSUPP;
+}
+
+uint64_t number_read(const struct host *host, struct tree *tree, const char *path)
+{
+	struct scan text;
+	uint64_t v;
+
+	if (host_read(host, tree, path, &text, NULL) < 0 || !scan_u64(&text, &v))
+		return NUMBER_UNKNOWN;
+	return v;
+}
+
+double counter_follow(struct counter *c, uint64_t raw)
+{
+	if (raw == NUMBER_UNKNOWN)
+		return NAN;
+	if (raw >= c->last) {
+		c->value += (double)(raw - c->last);
+		c->last = raw;
+	} else if (raw < c->last / 2) {
+		c->value += (double)raw;
+		c->last = raw;
+	}
+	return c->value;
+}
+
+bool ration_due(struct ration *r, struct mono now, int64_t seconds)
+{
+	if (now.ns < r->next.ns)
+		return false;
+	r->next.ns = now.ns + seconds * NS_PER_S;
+	return true;
+}

@@ -1,0 +1,168 @@
+/*
+ * Energy that processors used, from RAPL: /sys/class/powercap/intel-rapl:N (Documentation/power/powercap of the
+ * kernel; AMD's processors are there by the same name). Whole packages come first, and what is within one (cores,
+ * memory) has a name of the form intel-rapl:N:M: a sum over all zones would count it twice.
+ *
+ * Only root may read the counters (since Linux 5.10: they can tell what a program computes).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/collector.h"
+#include "collectors/kernel_file.h"
+
+/* clang-format off */
+#define ENERGY_METRICS(X) \
+X(PACKAGES, .name = "rightsize_cpu_energy_joules", .unit = "joules", \
+  .help = "Energy that the processor packages used since the exporter started, from RAPL", \
+  .type = METRIC_COUNTER, .fold = FOLD_DELTA, .column = "system_cpu_energy_joules") \
+X(ZONE, .name = "rightsize_energy_zone_joules", .unit = "joules", .labels = {"zone", "name"}, \
+  .help = "Energy that a RAPL zone used since the exporter started; zones of a package are within it", \
+  .type = METRIC_COUNTER)
+/* clang-format on */
+
+enum { ENERGY_METRICS(METRIC_ID) };
+static const struct metric energy_metrics[] = {ENERGY_METRICS(METRIC_ROW)};
+
+/* The same counters are there by register and by memory (intel-rapl-mmio); these are the ones by register. */
+#define PREFIX    "intel-rapl:"
+#define FOLDER    "class/powercap"
+#define ZONES_MAX 64
+#define NAME_SIZE 32
+#define PATH_SIZE 96
+
+struct zone {
+	char folder[NAME_SIZE], name[NAME_SIZE];
+	bool package;
+	uint64_t range; /* microjoules at which the counter starts again from 0 */
+	uint64_t last;  /* NUMBER_UNKNOWN: not read yet */
+	double joules;
+};
+
+struct energy {
+	size_t n;
+	struct zone zone[ZONES_MAX];
+};
+
+static uint64_t read_number(const struct host *host, const struct zone *z, const char *file)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof path, FOLDER "/%s/%s", z->folder, file);
+	return number_read(host, host->sys, path);
+}
+
+/* What never changes, as far as it could not be read before. */
+static void read_facts(const struct host *host, struct zone *z)
+{
+	char path[PATH_SIZE];
+	struct scan text, line;
+
+	snprintf(path, sizeof path, FOLDER "/%s/name", z->folder);
+	if (!z->name[0] && host_read(host, host->sys, path, &text, NULL) == 0 &&
+		scan_line(&text, &line))
+		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, z->name,
+			sizeof z->name);
+	/* "psys" is the whole board, packages included. */
+	z->package =
+		!strchr(z->folder + strlen(PREFIX), ':') && strncmp(z->name, "package", 7) == 0;
+	if (z->range == NUMBER_UNKNOWN)
+		z->range = read_number(host, z, "max_energy_range_uj");
+}
+
+struct finding {
+	struct energy *energy;
+	const struct host *host;
+	bool readable;
+};
+
+static int add_zone(void *context, const char *folder)
+{
+	struct finding *f = context;
+	struct zone *z = &f->energy->zone[f->energy->n];
+
+	if (strncmp(folder, PREFIX, strlen(PREFIX)) != 0 || strlen(folder) >= sizeof z->folder ||
+		f->energy->n == ZONES_MAX)
+		return 0;
+	/* Other names are not the kernel's, and two of them could be the same once they are labels. */
+	if (folder[strspn(folder + strlen(PREFIX), "0123456789:") + strlen(PREFIX)] != '\0')
+		return 0;
+	*z = (struct zone){.range = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN};
+	text_copy(folder, z->folder, sizeof z->folder);
+	f->readable = f->readable || read_number(f->host, z, "energy_uj") != NUMBER_UNKNOWN;
+	f->energy->n++;
+	return 0;
+}
+
+static int by_folder(const void *a, const void *b)
+{
+	return strcmp(((const struct zone *)a)->folder, ((const struct zone *)b)->folder);
+}
+
+static int energy_start(void **ret, const struct host *host, struct err *e)
+{
+	struct energy *energy = xcalloc(1, sizeof *energy);
+	struct finding f = {energy, host, false};
+
+	(void)e;
+	tree_list(host->sys, FOLDER, add_zone, &f);
+	if (!f.readable) {
+		free(energy);
+		return -ENOENT;
+	}
+	qsort(energy->zone, energy->n, sizeof *energy->zone, by_folder);
+	*ret = energy;
+	return 0;
+}
+
+/* A counter that fell has started again once: at full load it takes minutes at least. */
+static void follow(struct zone *z, uint64_t now)
+{
+	if (z->last == NUMBER_UNKNOWN)
+		z->last = now;
+	if (now >= z->last)
+		z->joules += (double)(now - z->last) / 1e6;
+	else if (z->range != NUMBER_UNKNOWN && z->range >= z->last)
+		z->joules += ((double)(z->range - z->last) + (double)now) / 1e6;
+	z->last = now;
+}
+
+static int energy_collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	struct energy *energy = state;
+	double packages = 0;
+	bool known = false, whole = true;
+
+	(void)e;
+	for (size_t i = 0; i < energy->n; i++) {
+		struct zone *z = &energy->zone[i];
+		uint64_t now = read_number(host, z, "energy_uj");
+
+		if (!z->name[0] || z->range == NUMBER_UNKNOWN)
+			read_facts(host, z);
+		if (now == NUMBER_UNKNOWN) {
+			whole = whole && !z->package;
+			continue;
+		}
+		follow(z, now);
+		POINT(out, ZONE, z->joules, z->folder, z->name);
+		known = known || z->package;
+		packages += z->package ? z->joules : 0;
+	}
+	if (known && whole)
+		POINT(out, PACKAGES, packages, NULL);
+	return 0;
+}
+
+const struct collector collector_energy = {
+	.name = "energy",
+	.help = "Energy that processors used, where it may be read",
+	.metrics = energy_metrics,
+	.n_metrics = ARRAY_LEN(energy_metrics),
+	.start = energy_start,
+	.collect = energy_collect,
+	.stop = free,
+};

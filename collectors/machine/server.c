@@ -1,0 +1,201 @@
+/* What the machine is, and how much of it this exporter, and so a job beside it, may use. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/cgroup/find.h"
+#include "collectors/collector.h"
+#include "collectors/kernel_file.h"
+
+/* clang-format off */
+#define SERVER_METRICS(X) \
+X(SERVER_CPUS, .name = "rightsize_server_cpus", \
+  .help = "CPUs of the machine that are online", .type = METRIC_GAUGE) \
+X(SERVER_CORES, .name = "rightsize_server_cpu_cores", .unit = "cores", \
+  .help = "CPUs that may be used: those online, within the CPU affinity and the control group's quota", \
+  .type = METRIC_GAUGE) \
+X(SERVER_MEMORY, .name = "rightsize_server_memory_bytes", .unit = "bytes", \
+  .help = "Memory that may be used: that of the machine, within the control group's limit", \
+  .type = METRIC_GAUGE) \
+X(SERVER, .name = "rightsize_server", .labels = {"arch", "kernel", "cpu_model"}, \
+  .help = "Architecture, kernel release and CPU model of the machine", .type = METRIC_INFO) \
+X(CLOUD, .name = "rightsize_cloud", .labels = {"vendor", "instance_type", "region", "zone", "allocation"}, \
+  .help = "Cloud server that this machine is, as its vendor calls it; absent where nothing is known of it", \
+  .type = METRIC_INFO)
+/* clang-format on */
+
+enum { SERVER_METRICS(METRIC_ID) };
+static const struct metric server_metrics[] = {SERVER_METRICS(METRIC_ROW)};
+
+/* Before Linux 6.1 the kernel does not say; then it is what this program was compiled for. */
+#if defined(__x86_64__)
+#define COMPILED_ARCH "x86_64"
+#elif defined(__aarch64__)
+#define COMPILED_ARCH "aarch64"
+#else
+#define COMPILED_ARCH ""
+#endif
+
+/* Limits may be changed and CPUs go offline under a running process, but not every second. */
+#define LOOK_SECONDS 30
+
+/* /proc/cpuinfo has 1 to 2 KB for each CPU: 150 and more do not fit into the host's scratch. */
+#define CPUINFO_MAX (4u * 1024 * 1024)
+
+struct server {
+	char arch[LABEL_VALUE_MAX], kernel[LABEL_VALUE_MAX], cpu_model[LABEL_VALUE_MAX];
+	struct ration look;
+	double cpus, cores, memory;
+};
+
+/* The number of CPUs in a list such as "0-3,8"; unknown when it is no such list. */
+static uint64_t count_cpu_list(struct scan text)
+{
+	uint64_t n = 0;
+
+	do {
+		uint64_t first, last;
+
+		if (!scan_u64(&text, &first))
+			return NUMBER_UNKNOWN;
+		last = first;
+		if (scan_char(&text, '-') && (!scan_u64(&text, &last) || last < first))
+			return NUMBER_UNKNOWN;
+		if (last - first >= UINT32_MAX || n >= UINT32_MAX)
+			return NUMBER_UNKNOWN;
+		n += last - first + 1;
+	} while (scan_char(&text, ','));
+	return n;
+}
+
+/* The first line of text without the blanks around it. */
+static void first_line(struct scan text, char out[LABEL_VALUE_MAX])
+{
+	struct scan line = text;
+
+	scan_line(&text, &line);
+	scan_blanks(&line);
+	while (line.end > line.at && (line.end[-1] == ' ' || line.end[-1] == '\t'))
+		line.end--;
+	utf8_clean(line.at, (size_t)(line.end - line.at), out, LABEL_VALUE_MAX);
+}
+
+static void read_line(const struct host *host, const char *path, char out[LABEL_VALUE_MAX])
+{
+	struct scan text;
+
+	if (host_read(host, host->proc, path, &text, NULL) == 0)
+		first_line(text, out);
+}
+
+/* "model name : ..." on x86; arm64 has only numbers there, so the label stays empty. */
+static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
+{
+	struct scan line;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_literal(&line, "model name"))
+			continue;
+		scan_blanks(&line);
+		if (!scan_char(&line, ':'))
+			continue;
+		first_line(line, out);
+		return;
+	}
+}
+
+static void read_cpu_model(const struct host *host, char out[LABEL_VALUE_MAX])
+{
+	ssize_t n = tree_read(host->proc, "cpuinfo", host->scratch, host->scratch_size);
+
+	if (n >= 0)
+		parse_cpu_model(SCAN(host->scratch, (size_t)n), out);
+	if (n != -EFBIG)
+		return;
+	AUTO(freep) char *large = xmalloc(CPUINFO_MAX);
+
+	n = tree_read(host->proc, "cpuinfo", large, CPUINFO_MAX);
+
+	if (n > 0)
+		parse_cpu_model(SCAN(large, (size_t)n), out);
+}
+
+static uint64_t online_cpus(const struct host *host)
+{
+	struct scan text;
+
+	if (host_read(host, host->sys, "devices/system/cpu/online", &text, NULL) < 0)
+		return NUMBER_UNKNOWN;
+	return count_cpu_list(text);
+}
+
+static double total_memory(const struct host *host)
+{
+	struct scan text;
+
+	if (host_read(host, host->proc, "meminfo", &text, NULL) < 0)
+		return NAN;
+	uint64_t kib = number_find(text, "MemTotal");
+
+	return kib == NUMBER_UNKNOWN ? NAN : number_value(number_from_kib(kib));
+}
+
+static void look(struct server *s, const struct host *host)
+{
+	struct cgroup group;
+	struct cgroup_limits limits = {NAN, NAN, NAN};
+
+	if (cgroup_find(&group, host, "self", NULL) == 0)
+		limits = cgroup_limits_read(&group, host);
+	s->cpus = number_value(online_cpus(host));
+	s->cores = fmin(s->cpus, host->affinity_cpus ? (double)host->affinity_cpus : (double)NAN);
+	if (!isnan(s->cores))
+		s->cores = fmin(s->cores, limits.cpu_cores);
+	s->memory = total_memory(host);
+	if (!isnan(s->memory))
+		s->memory = fmin(s->memory, limits.memory_bytes);
+}
+
+static int server_collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	struct server *s = state;
+
+	(void)e;
+	if (ration_due(&s->look, host->now.mono, LOOK_SECONDS))
+		look(s, host);
+	POINT(out, SERVER_CPUS, s->cpus, NULL);
+	POINT(out, SERVER_CORES, s->cores, NULL);
+	POINT(out, SERVER_MEMORY, s->memory, NULL);
+	POINT(out, SERVER, 1, s->arch, s->kernel, s->cpu_model);
+	const struct host_cloud *c = &host->cloud;
+
+	if (c->vendor[0] || c->instance_type[0])
+		POINT(out, CLOUD, 1, c->vendor, c->instance_type, c->region, c->zone,
+			c->allocation);
+	return 0;
+}
+
+static int server_start(void **ret, const struct host *host, struct err *e)
+{
+	struct server *s = xcalloc(1, sizeof *s);
+
+	(void)e;
+	read_line(host, "sys/kernel/osrelease", s->kernel);
+	read_line(host, "sys/kernel/arch", s->arch);
+	if (!s->arch[0])
+		first_line(SCAN(COMPILED_ARCH, sizeof COMPILED_ARCH - 1), s->arch);
+	read_cpu_model(host, s->cpu_model);
+	*ret = s;
+	return 0;
+}
+
+const struct collector collector_server = {
+	.name = "server",
+	.help = "What the machine is, and how much of it may be used",
+	.metrics = server_metrics,
+	.n_metrics = ARRAY_LEN(server_metrics),
+	.start = server_start,
+	.collect = server_collect,
+	.stop = free,
+};

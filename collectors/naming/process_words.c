@@ -1,0 +1,401 @@
+/* What a process says, word by word: variables, arguments, titles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/naming/recognise_private.h"
+#include "collectors/naming/stable_name.h"
+
+/* ---- taking apart ---- */
+
+static int compare_name(const void *key, const void *row)
+{
+	const struct slice *name = key;
+	const char *other = *(const char *const *)row;
+	int order = strncmp(name->data, other, name->len);
+
+	return order ? order : (other[name->len] ? -1 : 0);
+}
+
+/* The first of several values of a variable is the one that programs see. */
+static void take_variable(struct words *w, struct slice text)
+{
+	const char *equals = memchr(text.data, '=', text.len);
+	struct slice name = {text.data, equals ? (size_t)(equals - text.data) : 0};
+
+	if (name.len == 0)
+		return;
+	const char *const *row = bsearch(&name, variable_names, VARIABLE_COUNT,
+		sizeof variable_names[0], compare_name);
+
+	if (row && !w->variable[row - variable_names].data && equals + 1 < text.data + text.len)
+		w->variable[row - variable_names] =
+			(struct slice){equals + 1, text.len - name.len - 1};
+}
+
+bool next_string(struct scan *s, struct slice *ret)
+{
+	if (scan_end(s))
+		return false;
+	if (!scan_until(s, '\0', ret)) {
+		*ret = (struct slice){s->at, (size_t)(s->end - s->at)};
+		s->at = s->end;
+	}
+	return true;
+}
+
+void words_take_apart(const struct process_text *text, struct words *w)
+{
+	struct scan environment = scan_slice(text->environment);
+	struct scan arguments = scan_slice(text->command_line);
+	struct slice piece;
+
+	memset(w->variable, 0, sizeof w->variable);
+	w->n_arguments = 0;
+	w->command_line = text->command_line;
+	w->file = text->file;
+	w->pod = text->pod;
+	while (text->environment.data && next_string(&environment, &piece))
+		take_variable(w, piece);
+	while (text->command_line.data && w->n_arguments < ARGUMENTS_MAX &&
+		next_string(&arguments, &piece))
+		w->argument[w->n_arguments++] = piece;
+}
+
+/* ---- sources: each gives a slice with data NULL when it has nothing ---- */
+
+static const struct slice nothing = {NULL, 0};
+
+static struct slice after(struct slice s, size_t n)
+{
+	return (struct slice){s.data + n, s.len - n};
+}
+
+static struct slice part(struct slice s, int index)
+{
+	struct scan rest = scan_slice(s);
+	struct slice piece = s;
+
+	for (int i = 0; i <= index; i++)
+		if (!scan_until(&rest, '/', &piece)) {
+			piece = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
+			rest.at = rest.end;
+		}
+	return piece.len ? piece : nothing;
+}
+
+struct slice last_part(struct slice s, char separator)
+{
+	const char *at = s.data ? memrchr(s.data, separator, s.len) : NULL;
+
+	return at ? after(s, (size_t)(at + 1 - s.data)) : s;
+}
+
+/* Past a string whose opening quote was read; its text, escapes and all. */
+static bool json_string(struct scan *s, struct slice *ret)
+{
+	const char *begin = s->at;
+
+	while (!scan_end(s) && *s->at != '"')
+		s->at += *s->at == '\\' && s->at + 1 < s->end ? 2 : 1;
+	*ret = (struct slice){begin, (size_t)(s->at - begin)};
+	return scan_char(s, '"');
+}
+
+static void skip_space(struct scan *s)
+{
+	while (!scan_end(s) &&
+		(*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+		s->at++;
+}
+
+/* The text of this member of the outermost object. */
+static struct slice json_member(struct slice json, const char *name)
+{
+	struct scan s = scan_slice(json);
+	struct slice text;
+	int depth = 0;
+
+	while (json.data && !scan_end(&s)) {
+		char c = *s.at++;
+
+		depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+		if (c != '"')
+			continue;
+		if (!json_string(&s, &text))
+			break;
+		skip_space(&s);
+		if (depth != 1 || !slice_is(text, name) || !scan_char(&s, ':'))
+			continue;
+		skip_space(&s);
+		return scan_char(&s, '"') && json_string(&s, &text) && text.len ? text : nothing;
+	}
+	return nothing;
+}
+
+static bool is_option(struct slice a)
+{
+	return a.len > 1 && a.data[0] == '-';
+}
+
+static bool is_one_of(struct slice a, const char *words)
+{
+	struct scan s = SCAN(words, strlen(words));
+	struct slice word;
+
+	while (scan_word(&s, &word))
+		if (word.len == a.len && memcmp(word.data, a.data, a.len) == 0)
+			return true;
+	return false;
+}
+
+/* Where the words of a program stand: the index of the last one; n_arguments when nowhere. */
+static size_t find_program(const struct words *w, const char *words)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct scan s = SCAN(words, strlen(words));
+		struct slice word;
+		size_t k = i;
+
+		while (k < w->n_arguments && scan_word(&s, &word) &&
+			word.len == w->argument[k].len &&
+			memcmp(word.data, w->argument[k].data, word.len) == 0) {
+			if (scan_end(&s))
+				return k;
+			k++;
+		}
+	}
+	return w->n_arguments;
+}
+
+/* Where its index-th argument stands that is neither an option nor the value of one. */
+static size_t find_argument(const struct words *w, const struct program *p, int index)
+{
+	size_t i = find_program(w, p->name);
+
+	while (index > 0 && i < w->n_arguments) {
+		i += i < w->n_arguments && is_one_of(w->argument[i], p->valued) ? 2 : 1;
+		if (i < w->n_arguments && !is_option(w->argument[i]))
+			index--;
+	}
+	return i < w->n_arguments ? i : w->n_arguments;
+}
+
+static struct slice argument(const struct words *w, const struct program *p, int index)
+{
+	size_t at = find_argument(w, p, index);
+
+	return at < w->n_arguments ? w->argument[at] : nothing;
+}
+
+/* The value of the first such option that begins with this. */
+static struct slice option(const struct words *w, const struct from *f, const char *begin)
+{
+	const struct program *p = f->program;
+	size_t n = strlen(f->text), i = p ? find_program(w, p->name) + 1 : 0;
+	size_t end = p && p->options_first ? find_argument(w, p, 1) : w->n_arguments;
+
+	for (; i < end; i++) {
+		struct slice a = w->argument[i], value = nothing;
+		bool valued = p && is_one_of(a, p->valued);
+
+		if (slice_is(a, f->text))
+			value = i + 1 < end ? w->argument[i + 1] : nothing;
+		else if (slice_starts(a, f->text) && a.data[n] == '=')
+			value = after(a, n + 1);
+		if (value.data && slice_starts(value, begin))
+			return after(value, strlen(begin));
+		i += valued;
+	}
+	return nothing;
+}
+
+bool ends_in(struct slice s, const char *ending)
+{
+	size_t n = strlen(ending);
+
+	return s.len > n && memcmp(s.data + s.len - n, ending, n) == 0;
+}
+
+static struct slice script(const struct words *w, const struct from *f)
+{
+	size_t i = f->program ? find_argument(w, f->program, 1) : 0;
+	size_t end = f->program && i < w->n_arguments ? i + 1 : w->n_arguments;
+
+	for (; i < end; i++) {
+		struct slice name = last_part(w->argument[i], '/');
+
+		if (ends_in(name, f->text))
+			return (struct slice){name.data, name.len - strlen(f->text)};
+	}
+	return nothing;
+}
+
+/* A title is one string with blanks, padded with NULs, or the first argument alone. */
+static struct slice title(const struct words *w, const char *begin, int index)
+{
+	struct slice line = w->n_arguments ? w->argument[0] : nothing;
+	struct slice word = nothing;
+
+	if (!line.data || !slice_starts(line, begin))
+		return nothing;
+	struct scan s = scan_slice(after(line, strlen(begin)));
+
+	for (int i = 0; i <= index; i++)
+		if (!scan_word(&s, &word))
+			return nothing;
+	return word;
+}
+
+static struct slice worker(const struct words *w, const char *begin, const char *idle)
+{
+	struct slice line = w->n_arguments ? w->argument[0] : nothing;
+
+	if (!line.data || !slice_starts(line, begin))
+		return nothing;
+	struct slice rest = after(line, strlen(begin));
+
+	/* "IDLE_SpillWorker" is as idle. */
+	if (slice_is(rest, idle) || (slice_starts(rest, idle) && rest.data[strlen(idle)] == '_'))
+		return nothing;
+	return rest;
+}
+
+/* RULE of "/tmp/snakejob.RULE.12.sh". */
+static struct slice middle(const struct words *w, const char *begin)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice name = last_part(w->argument[i], '/');
+
+		if (!ends_in(name, ".sh"))
+			continue;
+		name.len -= strlen(".sh");
+		if (!slice_starts(name, begin))
+			continue;
+		name = after(name, strlen(begin));
+		const char *dot = memrchr(name.data, '.', name.len);
+
+		return dot && dot > name.data ?
+			       (struct slice){name.data, (size_t)(dot - name.data)} :
+			       nothing;
+	}
+	return nothing;
+}
+
+static struct slice rest_of(const struct scan *line)
+{
+	return (struct slice){line->at, (size_t)(line->end - line->at)};
+}
+
+static struct slice up_to_last(struct slice s, char c)
+{
+	const char *at = s.len ? memrchr(s.data, c, s.len) : NULL;
+
+	return at ? (struct slice){s.data, (size_t)(at - s.data)} : s;
+}
+
+static struct slice file_line(const struct words *w, const char *begin)
+{
+	const struct slice begin_text = {begin, strlen(begin)};
+
+	if (!w->file.data)
+		return nothing;
+	struct scan s = scan_slice(w->file), line;
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, begin))
+			return ends_in(begin_text, "'") ? up_to_last(rest_of(&line), '\'') :
+							  rest_of(&line);
+	return nothing;
+}
+
+static struct slice pod_value(const struct words *w, const char *key)
+{
+	size_t n = strlen(key);
+	struct slice piece;
+
+	if (!w->pod.data)
+		return nothing;
+	struct scan s = scan_slice(w->pod);
+
+	while (next_string(&s, &piece))
+		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
+			return after(piece, n + 1);
+	return nothing;
+}
+
+/* What the labels of the pod tell of its owner: those that Kubernetes adds by itself. */
+static struct slice pod_name(const struct words *w)
+{
+	struct slice name = pod_value(w, "pod.name"), piece;
+	struct pod_owner owner = {
+		.template_hash = pod_value(w, "pod-template-hash"),
+		.index = pod_value(w, "batch.kubernetes.io/job-completion-index"),
+		.stateful_set = pod_value(w, "statefulset.kubernetes.io/pod-name").data != NULL,
+	};
+
+	if (!name.data)
+		return nothing;
+	struct scan s = scan_slice(w->pod);
+
+	while (next_string(&s, &piece))
+		owner.labels_known = owner.labels_known || !slice_starts(piece, "pod.");
+	return without_replica(name, &owner);
+}
+
+struct slice words_source(const struct words *w, const struct from *f)
+{
+	struct slice value = w->variable[f->variable];
+
+	switch (f->kind) {
+	case FROM_NOTHING:
+		return nothing;
+	case FROM_ENVIRONMENT:
+		return value;
+	case FROM_PART:
+		return value.data ? part(value, f->index) : nothing;
+	case FROM_LAST_PART:
+		return last_part(value, ':');
+	case FROM_JSON:
+		return json_member(value, f->member);
+	case FROM_OPTION:
+		return option(w, f, "");
+	case FROM_OPTION_JSON:
+		return json_member(option(w, f, ""), f->member);
+	case FROM_OPTION_PAIR:
+		return option(w, f, f->member);
+	case FROM_ARGUMENT:
+		return argument(w, f->program, f->index);
+	case FROM_SCRIPT:
+		return script(w, f);
+	case FROM_TITLE:
+		return title(w, f->text, f->index);
+	case FROM_WORKER:
+		return worker(w, f->text, f->member);
+	case FROM_MIDDLE:
+		return middle(w, f->text);
+	case FROM_FILE:
+		return file_line(w, f->text);
+	case FROM_FILE_JSON:
+		return json_member(w->file, f->member);
+	case FROM_POD:
+		return pod_value(w, f->text);
+	case FROM_POD_NAME:
+		return pod_name(w);
+	case FROM_TEXT:
+		return (struct slice){f->text, strlen(f->text)};
+	}
+	return nothing;
+}
+
+const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret)
+{
+	for (size_t i = 0; i < SOURCES_MAX; i++) {
+		struct slice value = words_source(w, &word->from[i]);
+
+		if (value.len == 0)
+			continue;
+		*ret = value;
+		return &word->from[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,345 @@
+/* Reading the table of systems against one process. */
+#include "collectors/naming/recognise.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/naming/recognise_private.h"
+#include "collectors/naming/stable_name.h"
+
+#define MEBIBYTE 1048576.0
+/* Where the name of a Nextflow process is, below the folder that its task runs in. */
+#define NEXTFLOW_FILE ".command.run"
+#define NEXTFLOW_CALL ".command.sh"
+
+/* Where Argo puts the template of a step into its container. /var/run is often a link to /run, and none is followed. */
+static const char *const argo_files[] = {"root/var/run/argo/template", "root/run/argo/template"};
+
+/* ---- what they say ---- */
+
+static struct slice up_to(struct slice s, const char *stops)
+{
+	struct slice all = s;
+
+	for (size_t i = 0; i < s.len; i++)
+		if (s.data[i] && strchr(stops, s.data[i])) {
+			s.len = i;
+			break;
+		}
+	while (s.len && s.data[s.len - 1] == ' ')
+		s.len--;
+	return s.len ? s : all;
+}
+
+static size_t digits_before(struct slice s, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && s.data[end - 1 - n] >= '0' && s.data[end - 1 - n] <= '9')
+		n++;
+	return n;
+}
+
+static size_t blanks_before(struct slice s, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && s.data[end - 1 - n] == ' ')
+		n++;
+	return n;
+}
+
+/* "test: [a, b]", "test 3/5" and "test 3 / 5" without what tells parallel jobs apart; what looks otherwise is of the name. */
+static struct slice without_total(struct slice s)
+{
+	const char *list = ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
+	size_t total = digits_before(s, s.len), slash = s.len - total;
+
+	if (list && list > s.data)
+		return (struct slice){s.data, (size_t)(list - s.data)};
+	slash -= blanks_before(s, slash);
+	if (!total || !slash || s.data[slash - 1] != '/')
+		return s;
+	size_t end = slash - 1 - blanks_before(s, slash - 1), index = digits_before(s, end);
+	size_t blanks = blanks_before(s, end - index), name = end - index - blanks;
+
+	return index && blanks && name ? (struct slice){s.data, name} : s;
+}
+
+/* "app/PR-12", a job that Jenkins makes for each change that is proposed, and "app/PR-12-merge". */
+static struct slice without_change(struct slice s)
+{
+	struct slice change = last_part(s, '/');
+	size_t end = change.len;
+
+	if (change.len == s.len || (!slice_starts(change, "PR-") && !slice_starts(change, "MR-")))
+		return s;
+	if (ends_in(change, "-head") || ends_in(change, "-merge"))
+		end -= ends_in(change, "-head") ? strlen("-head") : strlen("-merge");
+	size_t number = digits_before(change, end), folder = s.len - change.len - 1;
+
+	return number && number + strlen("PR-") == end && folder ? (struct slice){s.data, folder} :
+								   s;
+}
+
+static struct slice without_begin(struct slice s, const char *begin)
+{
+	size_t n = slice_starts(s, begin) && s.len > strlen(begin) ? strlen(begin) : 0;
+
+	return (struct slice){s.data + n, s.len - n};
+}
+
+static struct slice trimmed(struct slice s, enum trim trim)
+{
+	switch (trim) {
+	case TRIM_NOTHING:
+		return steady_name(s);
+	case TRIM_GENERATED:
+		return without_generated(s);
+	case TRIM_NODE:
+		return without_node(s);
+	case TRIM_SCHEDULE:
+		return without_schedule(s);
+	case TRIM_BRACKETS:
+		return steady_name(up_to(s, "[("));
+	case TRIM_MAPPED:
+		return steady_name(up_to(s, "[-"));
+	case TRIM_TRAINING:
+		return without_training(s);
+	case TRIM_COLON:
+		return steady_name(up_to(s, ":"));
+	case TRIM_METHOD:
+		return steady_name(up_to(s, ".("));
+	case TRIM_EXECUTOR:
+		return steady_name(without_begin(s, "exec-"));
+	case TRIM_CHANGE:
+		return steady_name(without_change(s));
+	case TRIM_OF_TOTAL:
+		return steady_name(without_total(s));
+	}
+	return s;
+}
+
+/* Text that may be shown. */
+static void clean(struct slice s, char *out, size_t size)
+{
+	utf8_clean(s.data, s.len, out, size);
+	for (char *c = out; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '_';
+}
+
+static void add_to_name(char *name, size_t size, const char *word)
+{
+	size_t n = strlen(name);
+
+	snprintf(name + n, size - n, "%s%s", n ? "/" : "", word);
+}
+
+static double number(struct slice s)
+{
+	struct scan text = scan_slice(s);
+	uint64_t v;
+
+	return scan_u64(&text, &v) && scan_end(&text) ? (double)v : (double)NAN;
+}
+
+static void take_word(const struct word *word, enum trim trim, struct slice value,
+	struct recognised *r, char *name, size_t size)
+{
+	char text[JOB_WORD_MAX];
+
+	if (word->is & WORD_NAME) {
+		clean(trimmed(value, trim), text, sizeof text);
+		drop_dates_inside(text);
+		if (!is_unsteady((struct slice){text, strlen(text)}))
+			add_to_name(name, size, text);
+	} else {
+		clean(value, text, sizeof text);
+	}
+	if (word->is & WORD_RUN)
+		memcpy(r->run, text, sizeof text);
+	if (word->is & WORD_TASK)
+		memcpy(r->task, text, sizeof text);
+	if (word->is & (WORD_ATTEMPT | WORD_RETRY))
+		r->attempt = number(value) + (word->is & WORD_RETRY ? 1 : 0);
+	if (word->is & WORD_CPU)
+		r->cpu_cores = number(value);
+	if (word->is & WORD_MEBIBYTES)
+		r->memory_bytes = number(value) * MEBIBYTE;
+	if (word->label && r->n_labels < JOB_LABELS_MAX) {
+		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
+		memcpy(r->label[r->n_labels++].value, text, sizeof text);
+	}
+}
+
+#define RECOGNISED_NONE                                                                            \
+	((struct recognised){                                                                      \
+		.attempt = NAN, .cpu_cores = NAN, .memory_bytes = NAN, .input_bytes = NAN})
+
+static bool take_system(const struct words *w, const struct job_system *s, struct recognised *ret)
+{
+	char name[WORDS_MAX * JOB_WORD_MAX] = "";
+	const struct from *from[WORDS_MAX];
+	struct slice value[WORDS_MAX];
+
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		from[i] = words_read(w, &s->words[i], &value[i]);
+		if (!from[i] && s->words[i].is & WORD_NEEDED)
+			return false;
+	}
+	*ret = RECOGNISED_NONE;
+	ret->system = s->name;
+	ret->grace_seconds = s->grace_seconds;
+	for (size_t i = 0; i < WORDS_MAX; i++) {
+		if (!from[i])
+			continue;
+		enum trim trim = from[i]->trim ? from[i]->trim : s->words[i].trim;
+
+		ret->passing = ret->passing || from[i]->kind == FROM_WORKER;
+		take_word(&s->words[i], trim, value[i], ret, name, sizeof name);
+	}
+	/* Of dates and numbers of runs alone there is no name. */
+	if (!name[0])
+		text_copy(s->name, name, sizeof name);
+	clean((struct slice){name, strlen(name)}, ret->job_name, sizeof ret->job_name);
+	return true;
+}
+
+static bool find_system(const struct words *w, struct recognised *ret)
+{
+	for (const struct job_system *s = job_systems; s->name; s++)
+		if (take_system(w, s, ret))
+			return true;
+	return false;
+}
+
+static struct slice words_own_name(const struct words *w)
+{
+	static const struct word own = {NULL, 0,
+		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
+			{.kind = FROM_POD, .text = "rightsize/job-name"}},
+		TRIM_NOTHING};
+	struct slice name = {NULL, 0};
+
+	words_read(w, &own, &name);
+	return name;
+}
+
+/* What whoever started it says in our own variables, or on its pod. */
+static void take_own(const struct words *w, struct recognised *r)
+{
+	struct slice name = words_own_name(w);
+	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
+	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
+	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
+
+	r->own_name = name.data != NULL;
+	r->passing = r->passing && !r->own_name;
+	if (name.data)
+		clean(name, r->job_name, sizeof r->job_name);
+	if (run.data)
+		clean(run, r->run, sizeof r->run);
+	if (attempt.data)
+		r->attempt = number(attempt);
+	if (input.data)
+		r->input_bytes = number(input);
+}
+
+bool recognise(const struct process_text *text, struct recognised *ret)
+{
+	struct recognised r = RECOGNISED_NONE;
+	struct words w;
+
+	words_take_apart(text, &w);
+	if (!find_system(&w, &r)) {
+		if (!words_own_name(&w).data)
+			return false;
+		r = RECOGNISED_NONE;
+		r.system = "environment";
+	}
+	take_own(&w, &r);
+	*ret = r;
+	return true;
+}
+
+static bool nextflow_file(const struct words *w, char *path, size_t size)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice a = w->argument[i], name = last_part(a, '/');
+		size_t folder = a.len - name.len;
+
+		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
+			continue;
+		/* What begins with a slash is below its root, the rest in the folder that it is in. */
+		int n = snprintf(path, size, "%s%.*s" NEXTFLOW_FILE,
+			folder && a.data[0] == '/' ? "root" : "cwd/", (int)folder, a.data);
+
+		return n > 0 && (size_t)n < size && !memmem(a.data, folder, "..", 2);
+	}
+	return false;
+}
+
+bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size)
+{
+	struct words w;
+
+	words_take_apart(text, &w);
+	if (i == 0 && nextflow_file(&w, path, size))
+		return true;
+	if (i >= ARRAY_LEN(argo_files) || strlen(argo_files[i]) >= size ||
+		!w.variable[VARIABLE_ARGO_NODE_ID].data || w.variable[VARIABLE_ARGO_TEMPLATE].data)
+		return false;
+	text_copy(argo_files[i], path, size);
+	return true;
+}
+
+static bool agree(const char *a, const char *b)
+{
+	return !*a || !*b || strcmp(a, b) == 0;
+}
+
+bool recognised_same(const struct recognised *a, const struct recognised *b)
+{
+	return strcmp(a->system, b->system) == 0 && strcmp(a->job_name, b->job_name) == 0 &&
+	       agree(a->run, b->run) && agree(a->task, b->task) &&
+	       (isnan(a->attempt) || isnan(b->attempt) || a->attempt == b->attempt);
+}
+
+bool is_exporter_command(struct slice command_line)
+{
+	struct scan s = scan_slice(command_line);
+	struct slice program;
+
+	return command_line.data && next_string(&s, &program) &&
+	       slice_is(last_part(program, '/'), "rightsize-exporter");
+}
+
+bool is_worker_title(struct slice command_line)
+{
+	for (const struct job_system *s = job_systems; s->name && command_line.data; s++)
+		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
+
+			if (f->kind == FROM_WORKER && slice_starts(command_line, f->text))
+				return true;
+		}
+	return false;
+}
+
+bool is_recognised_variable(struct slice name)
+{
+	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+		if (slice_is(name, variable_names[i]))
+			return true;
+	return false;
+}
+
+const char *recognise_system(size_t i)
+{
+	return job_systems[i].name;
+}

@@ -1,0 +1,317 @@
+/* Taking off what changes, from the end. Every rule is exact: what looks half like a date is left alone. */
+#include "collectors/naming/stable_name.h"
+
+#include <string.h>
+
+/* Kubernetes makes suffixes of these: no vowels, and nothing that looks like another letter. */
+#define GENERATED_LETTERS "bcdfghjklmnpqrstvwxz2456789"
+#define GENERATED_LENGTH  5
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/*
+ * Matches text against the end of the name: 'd' is a digit, 'x' a hexadecimal one, '?' any of "-_.:T" or nothing,
+ * else the character itself. Returns how many bytes matched, 0 when they do not.
+ */
+static size_t tail_of(struct slice name, const char *pattern)
+{
+	size_t n = 0;
+
+	for (size_t i = strlen(pattern); i-- > 0;) {
+		char c = n < name.len ? name.data[name.len - 1 - n] : '\0';
+		bool hex = is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+
+		if (pattern[i] == '?') {
+			n += c && strchr("-_.:T", c) != NULL;
+			continue;
+		}
+		if (!(pattern[i] == 'd' ? is_digit(c) : pattern[i] == 'x' ? hex : c == pattern[i]))
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+static unsigned digits(const char *at, size_t n)
+{
+	unsigned v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v = v * 10 + (unsigned)(at[i] - '0');
+	return v;
+}
+
+/* The first eight digits of text as a date that may be meant. */
+static bool is_date(struct slice text)
+{
+	char d[8];
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.len && n < sizeof d; i++)
+		if (is_digit(text.data[i]))
+			d[n++] = text.data[i];
+	if (n < sizeof d)
+		return false;
+	unsigned year = digits(d, 4), month = digits(d + 4, 2), day = digits(d + 6, 2);
+
+	return year >= 1990 && year <= 2199 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+static bool is_unix_time(struct slice text)
+{
+	return text.len && text.data[0] >= '1' && text.data[0] <= '3';
+}
+
+static bool always(struct slice text)
+{
+	(void)text;
+	return true;
+}
+
+static const struct {
+	const char *pattern;
+	bool (*means)(struct slice text);
+} tails[] = {
+	{"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", always},
+	{"dddd?dd?dd?dd?dd?dd?dddddd", is_date},
+	{"dddd?dd?dd?dd?dd?dd?dddZ", is_date},
+	{"dddd?dd?dd?dd?dd?dd?ddd", is_date},
+	{"dddd?dd?dd?dd?dd?ddZ", is_date},
+	{"dddd?dd?dd?dd?dd?dd", is_date},
+	{"dddd?dd?dd?dd?dd", is_date},
+	{"dddd?dd?dd", is_date},
+	{"ddddddddddddddddddd", is_unix_time},
+	{"dddddddddddddddd", is_unix_time},
+	{"ddddddddddddd", is_unix_time},
+	{"dddddddddd", is_unix_time},
+};
+
+#define LONGEST_TAIL 36 /* of these */
+
+static struct slice without_joint(struct slice name)
+{
+	while (name.len && strchr("-_.@ /:", name.data[name.len - 1]))
+		name.len--;
+	return name;
+}
+
+/* One tail less; the same when there is none, or when nothing would be left. */
+static struct slice without_tail(struct slice name)
+{
+	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+		size_t n = tail_of(name, tails[i].pattern);
+		struct slice tail = {name.data + name.len - n, n};
+		struct slice rest = without_joint((struct slice){name.data, name.len - n});
+
+		/* A part of a longer number is no date. */
+		if (n == 0 || rest.len == 0 || !tails[i].means(tail) ||
+			(is_digit(tail.data[0]) && is_digit(tail.data[-1])))
+			continue;
+		return rest;
+	}
+	return name;
+}
+
+struct slice steady_name(struct slice name)
+{
+	size_t before;
+
+	do {
+		before = name.len;
+		name = without_tail(name);
+	} while (name.len < before);
+	return name;
+}
+
+/* Without "-" and n or more characters out of these; the same when there are none. */
+static struct slice without_suffix(struct slice name, const char *letters, size_t least,
+	size_t most)
+{
+	size_t n = 0;
+
+	while (n < name.len && name.data[name.len - 1 - n] &&
+		strchr(letters, name.data[name.len - 1 - n]))
+		n++;
+	if (n < least || n > most || n + 1 >= name.len || name.data[name.len - 1 - n] != '-')
+		return name;
+	name.len -= n + 1;
+	return name;
+}
+
+/* Is all of it one tail? */
+static bool is_tail(struct slice name)
+{
+	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
+		if (name.len && tail_of(name, tails[i].pattern) == name.len && tails[i].means(name))
+			return true;
+	return false;
+}
+
+bool is_unsteady(struct slice name)
+{
+	return is_tail(steady_name(name));
+}
+
+struct slice without_generated(struct slice name)
+{
+	return steady_name(without_suffix(steady_name(name), GENERATED_LETTERS, GENERATED_LENGTH,
+		GENERATED_LENGTH));
+}
+
+struct slice without_node(struct slice name)
+{
+	/* FNV-1a of 32 bits: shorter ones are rare, and numbers that people choose are short. */
+	return without_generated(without_suffix(name, "0123456789", 6, 10));
+}
+
+/* "-28868640": minutes since 1970 begin with 2 from 2008 on, and with 3 until 2046. */
+static struct slice without_minutes(struct slice name)
+{
+	struct slice rest = without_suffix(name, "0123456789", 8, 8);
+	char first = rest.len < name.len ? name.data[rest.len + 1] : '\0';
+
+	return (first == '2' || first == '3') && steady_name(name).len == name.len ? rest : name;
+}
+
+struct slice without_schedule(struct slice name)
+{
+	return without_generated(without_minutes(name));
+}
+
+/* ---- pods ---- */
+
+/* Without "-" and this text at the end. */
+static struct slice without_text(struct slice name, struct slice text)
+{
+	size_t n = text.len + 1;
+
+	if (!text.data || name.len <= n || name.data[name.len - n] != '-' ||
+		memcmp(name.data + name.len - text.len, text.data, text.len) != 0)
+		return name;
+	return (struct slice){name.data, name.len - n};
+}
+
+/* Of the rest in front of the generated letters. */
+static struct slice without_owner(struct slice name, const struct pod_owner *owner)
+{
+	struct slice rest = without_text(name, owner->template_hash);
+
+	if (rest.len == name.len)
+		rest = without_text(name, owner->index);
+	if (rest.len == name.len)
+		rest = without_minutes(name);
+	/* A ReplicaSet's hash is 8 to 10 of the letters. */
+	if (rest.len == name.len && !owner->labels_known)
+		rest = without_suffix(name, GENERATED_LETTERS, 8, 10);
+	return rest;
+}
+
+struct slice without_replica(struct slice name, const struct pod_owner *owner)
+{
+	struct slice rest = name;
+
+	if (!owner->stateful_set)
+		rest = without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
+	if (rest.len < name.len)
+		return steady_name(without_owner(rest, owner));
+	rest = steady_name(name);
+	if (owner->stateful_set || (!owner->labels_known && rest.len == name.len))
+		rest = without_suffix(name, "0123456789", 1, 10);
+	return steady_name(rest);
+}
+
+/* ---- SageMaker ---- */
+
+static bool is_letter_or_digit(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool are_letters_or_digits(const char *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!is_letter_or_digit(at[i]))
+			return false;
+	return true;
+}
+
+/* "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh": an execution and what makes the name unique, around the step. */
+static struct slice pipeline_step(struct slice name)
+{
+	static const char before[] = "pipelines-";
+	const size_t execution = sizeof before - 1, step = execution + 12 + 1, after = 1 + 10;
+
+	if (name.len <= step + after || strncmp(name.data, before, execution) != 0 ||
+		!are_letters_or_digits(name.data + execution, 12) || name.data[step - 1] != '-' ||
+		name.data[name.len - after] != '-' ||
+		!are_letters_or_digits(name.data + name.len - after + 1, after - 1))
+		return name;
+	return (struct slice){name.data + step, name.len - step - after};
+}
+
+/* Two digits each of year, month, day, hour and minute. */
+static bool is_short_time(struct slice text)
+{
+	unsigned month = digits(text.data + 3, 2), day = digits(text.data + 5, 2);
+
+	return month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+	       digits(text.data + 8, 2) < 24 && digits(text.data + 10, 2) < 60;
+}
+
+struct slice without_training(struct slice name)
+{
+	struct slice rest = pipeline_step(name);
+	size_t n = tail_of(rest, "-ddd-xxxxxxxx");
+
+	if (n < rest.len)
+		rest.len -= n;
+	n = tail_of(rest, "-dddddd-dddd");
+	if (n && n < rest.len && is_short_time((struct slice){rest.data + rest.len - n, n}))
+		rest.len -= n;
+	return steady_name(rest);
+}
+
+/* ---- before the end ---- */
+
+/* Also a part of a letter that is none of ASCII, whose bytes stay together. */
+static bool is_of_word(char c)
+{
+	return is_letter_or_digit(c) || (unsigned char)c >= 0x80;
+}
+
+/* The length of a date, a time or a UUID that begins here and is followed by something else; 0: there is none. */
+static size_t date_here(const char *at)
+{
+	size_t longest = 0;
+
+	for (size_t n = 1; at[n - 1] && n <= LONGEST_TAIL; n++) {
+		if (at[n] && is_of_word(at[n]))
+			continue;
+		for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
+			if (tails[i].means != is_unix_time &&
+				tail_of((struct slice){at, n}, tails[i].pattern) == n &&
+				tails[i].means((struct slice){at, n}))
+				longest = n;
+	}
+	return longest;
+}
+
+void drop_dates_inside(char *name)
+{
+	char *to = name, *from = name;
+
+	while (*from) {
+		bool begins = from == name || !is_of_word(from[-1]);
+		size_t n = begins && is_letter_or_digit(*from) ? date_here(from) : 0;
+
+		/* One at the end, or alone, is not for us; the joint behind it goes along. */
+		if (n && from[n] && from[n + 1])
+			from += n + 1;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+}

@@ -1,0 +1,181 @@
+/* Waiting times, by netlink or by file. */
+#include "collectors/process/delays.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/process/process.h"
+#include "collectors/process/taskstats.h"
+
+#define ANSWER_SIZE 4096
+
+struct delay_reader {
+	int fd; /* -1: files only */
+	uint16_t family;
+	bool counts_all;
+	unsigned char answer[ANSWER_SIZE];
+};
+
+/* The kernel answers before send returns; so an answer is there, or there will be none. */
+static bool ask(struct delay_reader *r, const struct netlink_request *request, struct bytes *ret)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+
+	if (sendto(r->fd, request->data, request->len, MSG_DONTWAIT,
+		    (const struct sockaddr *)&kernel, sizeof kernel) < 0)
+		return false;
+	ssize_t n = recv(r->fd, r->answer, sizeof r->answer, MSG_DONTWAIT);
+
+	if (n <= 0)
+		return false;
+	*ret = (struct bytes){r->answer, (size_t)n};
+	return true;
+}
+
+static void take_record(void *context, const struct task_record *record)
+{
+	struct task_record *ret = context;
+
+	if (record->whole)
+		*ret = *record;
+}
+
+static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *ret)
+{
+	struct netlink_request request;
+	struct bytes answer;
+	size_t refused = 0;
+
+	taskstats_ask_process(&request, r->family, pid);
+	*ret = (struct task_record){0};
+	return ask(r, &request, &answer) &&
+	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
+}
+
+/* Leaves fd at -1 unless our own process can be asked for. */
+static void try_netlink(struct delay_reader *r, const struct host *host)
+{
+	struct netlink_request request;
+	struct task_record ourselves;
+	struct bytes answer;
+
+	/* The kernel takes the pids of our own namespace. */
+	if (!host->own_pid_namespace)
+		return;
+	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
+	taskstats_ask_family(&request);
+	if (r->fd >= 0 && ask(r, &request, &answer))
+		r->family = taskstats_family(answer);
+	if (r->family && ask_process(r, getpid(), &ourselves))
+		return;
+	closep(&r->fd);
+	r->fd = -1;
+}
+
+struct delay_reader *delay_reader_new(const struct host *host)
+{
+	struct delay_reader *r = xcalloc(1, sizeof *r);
+	struct scan s;
+	uint64_t on = 0;
+
+	r->fd = -1;
+	try_netlink(r, host);
+	ssize_t n = tree_read(host->proc, "sys/kernel/task_delayacct", host->scratch,
+		host->scratch_size);
+
+	s = SCAN(host->scratch, n > 0 ? n : 0);
+	r->counts_all = r->fd >= 0 && scan_u64(&s, &on) && on == 1;
+	return r;
+}
+
+void delay_reader_free(struct delay_reader *r)
+{
+	if (!r)
+		return;
+	closep(&r->fd);
+	free(r);
+}
+
+bool delay_reader_counts_all(const struct delay_reader *r)
+{
+	return r->counts_all;
+}
+
+/* ---- by file ---- */
+
+/* "NANOSECONDS_RUN NANOSECONDS_WAITED TIMES" (Documentation/scheduler/sched-stats.rst of the kernel). */
+static int add_schedstat(const struct host *host, const char *path, uint64_t *sum)
+{
+	ssize_t n = tree_read_records(host->proc, path, host->scratch, host->scratch_size);
+	uint64_t ran, waited;
+
+	if (n < 0)
+		return (int)n;
+	struct scan s = SCAN(host->scratch, n);
+
+	if (!scan_u64(&s, &ran) || !scan_u64(&s, &waited))
+		return -EBADMSG;
+	*sum += waited;
+	return 0;
+}
+
+struct threads {
+	const struct host *host;
+	pid_t pid;
+	uint64_t sum;
+};
+
+static int add_thread(void *context, const char *tid)
+{
+	struct threads *t = context;
+	char path[96];
+
+	snprintf(path, sizeof path, "%d/task/%.20s/schedstat", (int)t->pid, tid);
+	int code = add_schedstat(t->host, path, &t->sum);
+
+	/* A thread that ended meanwhile is no failure. */
+	return process_gone(code) ? 0 : code;
+}
+
+static int read_files(const struct host *host, pid_t pid, uint64_t threads, struct delays *ret)
+{
+	struct threads t = {.host = host, .pid = pid};
+	char path[64];
+	int code;
+
+	if (threads > DELAYS_THREADS_MAX)
+		return -E2BIG;
+	if (threads == 1) {
+		snprintf(path, sizeof path, "%d/schedstat", (int)pid);
+		code = add_schedstat(host, path, &t.sum);
+	} else {
+		snprintf(path, sizeof path, "%d/task", (int)pid);
+		code = tree_list(host->proc, path, add_thread, &t);
+	}
+	if (code == 0)
+		*ret = (struct delays){.cpu_ns = t.sum};
+	return code;
+}
+
+int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint64_t threads,
+	struct delays *ret)
+{
+	struct task_record record;
+
+	if (r->fd < 0)
+		return read_files(host, pid, threads, ret);
+	if (!ask_process(r, pid, &record))
+		return -ESRCH;
+	*ret = (struct delays){
+		.cpu_ns = record.cpu_wait_ns,
+		.io_ns = r->counts_all ? record.io_wait_ns : 0,
+		.memory_ns = r->counts_all ? record.memory_wait_ns : 0,
+	};
+	return 0;
+}

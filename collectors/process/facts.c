@@ -1,0 +1,301 @@
+/* Reading what tells processes apart. */
+#include "collectors/process/facts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process/process.h"
+#include "collectors/process/named_file.h"
+
+/* Only the beginning of a file that names a job is read. */
+#define FILE_MAX 65536
+/* The kernel gives arguments and environment 6 MiB, but who may use PR_SET_MM may say anything. */
+#define ENVIRONMENT_MAX      (8u << 20)
+#define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
+#define PATH_ROOM            (PATH_MAX + 64)
+#define FILE_PATH_MAX        (PATH_ROOM - 16)
+#define CONTAINER_DIGITS_MIN 32
+#define CONTAINER_DIGITS_MAX 64
+
+struct facts_reader {
+	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
+	bool (*wants)(const void *context, struct slice variable); /* NULL = no others */
+	const void *context;
+	char executable[PATH_ROOM], directory[PATH_ROOM], cgroup[PATH_ROOM];
+};
+
+struct facts_reader *facts_reader_new(void)
+{
+	struct facts_reader *r = xcalloc(1, sizeof *r);
+
+	r->command_line = xmalloc(HOST_SCRATCH_SIZE);
+	r->environment = xmalloc(HOST_SCRATCH_SIZE);
+	r->file = xmalloc(FILE_MAX);
+	return r;
+}
+
+void facts_reader_wants(struct facts_reader *r,
+	bool (*wants)(const void *context, struct slice variable), const void *context)
+{
+	r->wants = wants;
+	r->context = context;
+}
+
+void facts_reader_free(struct facts_reader *r)
+{
+	if (!r)
+		return;
+	free(r->command_line);
+	free(r->environment);
+	free(r->file);
+	free(r);
+}
+
+static ssize_t read_text(const struct host *h, pid_t pid, const char *file, char *out, size_t size,
+	struct slice *ret)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
+	ssize_t n = tree_read(h->proc, path, out, size);
+
+	*ret = (struct slice){out, n > 0 ? (size_t)n : 0};
+	return n;
+}
+
+/* Of a command line that is too long the beginning, in whole arguments where there are any. */
+static void read_beginning(const struct host *h, const char *path, char *out, struct slice *ret)
+{
+	ssize_t n = tree_head(h->proc, path, out, HOST_SCRATCH_SIZE);
+	size_t len = n > 0 ? (size_t)n : 0;
+
+	while (len && out[len - 1])
+		len--;
+	if (len == 0 && n > 0) {
+		len = (size_t)n;
+		out[len - 1] = '\0';
+	}
+	*ret = (struct slice){out, len};
+}
+
+bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid, struct process_facts *ret)
+{
+	char path[64];
+
+	*ret = (struct process_facts){.pid = pid};
+	snprintf(path, sizeof path, "%d/cmdline", (int)pid);
+	if (read_text(h, pid, "cmdline", r->command_line, HOST_SCRATCH_SIZE,
+		    &ret->text.command_line) == -EFBIG)
+		read_beginning(h, path, r->command_line, &ret->text.command_line);
+	return ret->text.command_line.len > 0;
+}
+
+/* ---- a large environment ---- */
+
+static bool is_wanted(const struct facts_reader *r, struct slice variable)
+{
+	const char *equals = memchr(variable.data, '=', variable.len);
+
+	if (!equals)
+		return false;
+	variable.len = (size_t)(equals - variable.data);
+	return is_recognised_variable(variable) || (r->wants && r->wants(r->context, variable));
+}
+
+/* What is kept stands in front, what was read behind it. */
+struct sieve {
+	size_t kept, end;
+	bool skips; /* the rest of a variable that had no room */
+};
+
+/* Takes whole variables out of what was read; the beginning of one stays. */
+static void sift(const struct facts_reader *r, struct sieve *s)
+{
+	char *text = r->environment, *nul;
+	size_t at = s->kept;
+
+	while ((nul = memchr(text + at, '\0', s->end - at))) {
+		size_t next = (size_t)(nul + 1 - text);
+
+		if (!s->skips && s->kept + next - at <= ENVIRONMENT_KEPT &&
+			is_wanted(r, (struct slice){text + at, next - 1 - at})) {
+			memmove(text + s->kept, text + at, next - at);
+			s->kept += next - at;
+		}
+		s->skips = false;
+		at = next;
+	}
+	memmove(text + s->kept, text + at, s->end - at);
+	s->end = s->kept + s->end - at;
+	if (s->end == HOST_SCRATCH_SIZE) {
+		s->end = s->kept;
+		s->skips = true;
+	}
+}
+
+static struct slice read_wanted(const struct facts_reader *r, const struct host *h, pid_t pid)
+{
+	struct sieve s = {0};
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/environ", (int)pid);
+	for (size_t from = 0; from < ENVIRONMENT_MAX; from += (size_t)n) {
+		n = tree_part(h->proc, path, from, r->environment + s.end,
+			HOST_SCRATCH_SIZE - s.end);
+		if (n <= 0)
+			break;
+		s.end += (size_t)n;
+		sift(r, &s);
+	}
+	return (struct slice){r->environment, s.kept};
+}
+
+/* ---- what else there is ---- */
+
+static struct slice read_link(const struct host *h, pid_t pid, const char *file, char *out,
+	size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
+	ssize_t n = tree_link(h->proc, path, out, size);
+
+	return (struct slice){out, n > 0 ? (size_t)n : 0};
+}
+
+/* Lines are NUMBER:CONTROLLERS:PATH; v2's is "0::PATH" (cgroups(7)). */
+static struct slice path_of_cgroup(struct slice text)
+{
+	struct scan s = scan_slice(text), line;
+	struct slice best = {text.data, 0};
+	int rank = 0;
+
+	while (scan_line(&s, &line)) {
+		struct slice number, controllers;
+
+		if (!scan_until(&line, ':', &number) || !scan_until(&line, ':', &controllers))
+			continue;
+		struct slice path = {line.at, (size_t)(line.end - line.at)};
+		bool is_root = slice_is(path, "/");
+		int this = is_root                         ? 1 :
+			   slice_is(number, "0")           ? 4 :
+			   slice_is(controllers, "memory") ? 3 :
+							     2;
+
+		if (this > rank) {
+			rank = this;
+			best = path;
+		}
+	}
+	return best;
+}
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+void container_of_cgroup(struct slice cgroup, char out[CONTAINER_ID_MAX])
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i <= cgroup.len; i++) {
+		if (i < cgroup.len && is_hex(cgroup.data[i])) {
+			n++;
+			continue;
+		}
+		/* The last one: what is outside (a pod's, another engine's) stands before it. */
+		if (n >= CONTAINER_DIGITS_MIN && n <= CONTAINER_DIGITS_MAX)
+			slice_copy((struct slice){cgroup.data + i - n, n}, out, CONTAINER_ID_MAX);
+		n = 0;
+	}
+}
+
+/* The real one: with the rights of a set-user-ID program nobody has files read that are not their own. */
+static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
+{
+	char path[64], text[1024];
+	struct scan line;
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	ssize_t n = tree_head(h->proc, path, text, sizeof text);
+	struct scan s = SCAN(text, n > 0 ? n : 0);
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "Uid:"))
+			return scan_u64(&line, ret);
+	return false;
+}
+
+/* Names as /etc/passwd has them; directories on the network are not asked. */
+static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
+{
+	struct slice name, password;
+	struct scan line;
+	uint64_t uid, number;
+
+	out[0] = '\0';
+	if (!read_uid(h, pid, &uid))
+		return;
+	snprintf(out, USER_NAME_MAX, "%llu", (unsigned long long)uid);
+	ssize_t n = tree_read(h->root, "etc/passwd", h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+
+	while (scan_line(&s, &line))
+		if (scan_until(&line, ':', &name) && scan_until(&line, ':', &password) &&
+			scan_u64(&line, &number) && number == uid) {
+			slice_copy(name, out, USER_NAME_MAX);
+			return;
+		}
+}
+
+/* The first of them that can be read. */
+static void read_file(struct facts_reader *r, const struct host *h, struct process_facts *facts)
+{
+	char path[FILE_PATH_MAX];
+	uint64_t uid;
+
+	for (size_t i = 0; recognise_file(&facts->text, i, path, sizeof path); i++) {
+		ssize_t n = read_uid(h, facts->pid, &uid) ?
+				    process_file_head(h, facts->pid, uid, path, r->file, FILE_MAX) :
+				    -ENOENT;
+
+		if (n > 0) {
+			facts->text.file = (struct slice){r->file, (size_t)n};
+			return;
+		}
+	}
+}
+
+void facts_complete(struct facts_reader *r, const struct host *h, unsigned which,
+	struct process_facts *facts)
+{
+	pid_t pid = facts->pid;
+	struct slice text;
+
+	ssize_t n = read_text(h, pid, "environ", r->environment, HOST_SCRATCH_SIZE,
+		&facts->text.environment);
+
+	if (n == -EFBIG)
+		facts->text.environment = read_wanted(r, h, pid);
+	facts->refused = process_refused((int)n);
+	read_file(r, h, facts);
+	if (which & FACT_EXECUTABLE)
+		facts->executable = read_link(h, pid, "exe", r->executable, sizeof r->executable);
+	if (which & FACT_WORKING_DIRECTORY)
+		facts->working_directory =
+			read_link(h, pid, "cwd", r->directory, sizeof r->directory);
+	if (which & FACT_CGROUP) {
+		read_text(h, pid, "cgroup", r->cgroup, sizeof r->cgroup, &text);
+		facts->cgroup = path_of_cgroup(text);
+		container_of_cgroup(facts->cgroup, facts->container);
+	}
+	if (which & FACT_USER)
+		read_user(h, pid, facts->user);
+}

@@ -1,0 +1,125 @@
+/* Which files of a process may be asked for. */
+#include "collectors/process/named_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/mounts.h"
+#include "collectors/process/process.h"
+
+#define PATH_ROOM (2 * PATH_MAX)
+
+struct asked {
+	const struct host *host;
+	pid_t pid;
+	char table[32]; /* the mounts, by the names that links of the process have for us */
+	struct mounts mounts;
+};
+
+/* A mount in a user namespace may be of layers that are in it: an overlay of a FUSE of the same user. */
+static bool is_harmless(const struct asked *a, const struct mount *m)
+{
+	enum mount_kind kind = mount_kind_of(m);
+
+	return kind == MOUNT_LAYERED ? process_shares(a->host, a->pid, "user") :
+				       kind != MOUNT_REMOTE;
+}
+
+/* The table is read anew: since it was last read the number may have become another mount's. */
+static bool allows(void *context, uint64_t mount)
+{
+	struct asked *a = context;
+
+	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < a->mounts.n; i++)
+		if (a->mounts.mount[i].id == mount)
+			return is_harmless(a, &a->mounts.mount[i]);
+	return false;
+}
+
+/*
+ * Links of /proc are shown as we see them. In our mount namespace our own table has the same names; that of another
+ * process has, when its root is that of its namespace.
+ */
+static bool find_table(struct asked *a)
+{
+	char path[32], root[4];
+
+	if (process_shares(a->host, a->pid, "mnt")) {
+		text_copy("self/mountinfo", a->table, sizeof a->table);
+		return true;
+	}
+	snprintf(path, sizeof path, "%d/root", (int)a->pid);
+	snprintf(a->table, sizeof a->table, "%d/mountinfo", (int)a->pid);
+	return tree_link(a->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
+}
+
+/*
+ * Is there anything on the way that may never answer? Of NFS even the opening of a link of /proc asks the server. By names
+ * alone another mount may hide it, so that each counts; and a process may hide it by other names: then the number tells.
+ */
+static bool may_block(struct asked *a, const char *path)
+{
+	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < a->mounts.n; i++)
+		if (mount_kind_of(&a->mounts.mount[i]) == MOUNT_REMOTE &&
+			mount_holds(&a->mounts.mount[i], path))
+			return true;
+	return false;
+}
+
+/* Adds what the walk takes for names, so that "a//b" and "a/./b" are found in the table as well. */
+static bool add_names(char *to, size_t size, const char *path)
+{
+	size_t n = strcmp(to, "/") == 0 ? 0 : strlen(to);
+
+	for (;;) {
+		path += strspn(path, "/");
+		size_t len = strcspn(path, "/");
+
+		if (!len)
+			return true;
+		if (len >= size - n - 1)
+			return false;
+		if (len != 1 || path[0] != '.') {
+			to[n++] = '/';
+			memcpy(to + n, path, len);
+			n += len;
+			to[n] = '\0';
+		}
+		path += len;
+	}
+}
+
+static ssize_t ask(struct asked *a, struct foreign *f, char *buf, size_t size)
+{
+	char whole[PATH_ROOM];
+	ssize_t n = tree_link(a->host->proc, f->folder, whole, PATH_MAX);
+
+	if (n < 0)
+		return n;
+	if (!add_names(whole, sizeof whole, f->path) || !find_table(a) || may_block(a, whole))
+		return -ENOENT;
+	return tree_foreign(a->host->proc, f, buf, size);
+}
+
+ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
+	char *buf, size_t size)
+{
+	struct asked a = {.host = h, .pid = pid};
+	size_t first = strcspn(path, "/");
+	char folder[32];
+	struct foreign f = {folder, path + first, uid, allows, &a};
+
+	snprintf(folder, sizeof folder, "%d/%.*s", (int)pid, (int)first, path);
+	f.path += strspn(f.path, "/");
+	ssize_t n = ask(&a, &f, buf, size);
+
+	mounts_done(&a.mounts);
+	return n;
+}

@@ -1,0 +1,273 @@
+/* Finding new processes without reading all of /proc each time. */
+#include "collectors/process/newcomers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/process/process.h"
+
+/* A full list is taken once in so many looks, for what the shortcuts may have missed. */
+#define LIST_LOOKS 60
+/* So many new numbers are tried one by one; beyond that the list is cheaper. */
+#define TRIES_MAX 16
+/* The soonest that a process is looked at again. */
+#define AGAIN_NS 100000000LL
+
+struct process_book {
+	size_t n, room;
+	struct booked *process; /* sorted by pid */
+	uint64_t looks;
+	uint64_t last_pid; /* the number that the kernel gave out last; 0 = not known */
+	/* Numbers that may be new, of the look at hand. */
+	size_t n_new, new_room;
+	pid_t *new_pid;
+	size_t n_due, due_room;
+	struct due {
+		uint64_t start_ticks;
+		pid_t pid;
+	} * due;
+};
+
+struct process_book *process_book_new(void)
+{
+	return xcalloc(1, sizeof(struct process_book));
+}
+
+void process_book_free(struct process_book *b)
+{
+	if (!b)
+		return;
+	free(b->process);
+	free(b->new_pid);
+	free(b->due);
+	free(b);
+}
+
+/* Index of the first entry whose pid is not smaller. */
+static size_t place_of(const struct process_book *b, pid_t pid)
+{
+	size_t low = 0, high = b->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->process[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct booked *process_book_find(const struct process_book *b, pid_t pid)
+{
+	size_t i = place_of(b, pid);
+
+	return i < b->n && b->process[i].pid == pid ? &b->process[i] : NULL;
+}
+
+void process_book_again(struct process_book *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->process[i].note)
+			continue;
+		b->process[i].look_at.ns = 0;
+		b->process[i].program = 0;
+	}
+}
+
+/* ---- which numbers are new ---- */
+
+/*
+ * The last number of /proc/loadavg is the process number that was given out last in our namespace. Numbers go up
+ * and start again at the bottom, so without a new one there is no new process. 0: cannot be told.
+ */
+static uint64_t last_pid(const struct host *h)
+{
+	ssize_t n = h->own_pid_namespace ?
+			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
+			    -1;
+	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
+	struct scan s = SCAN(blank ? blank : "", blank ? h->scratch + n - blank : 0);
+	uint64_t pid;
+
+	return blank && scan_u64(&s, &pid) ? pid : 0;
+}
+
+static void add_new(struct process_book *b, pid_t pid)
+{
+	GROW(b->new_pid, b->n_new, b->new_room);
+	b->new_pid[b->n_new++] = pid;
+}
+
+static void note_listed(void *context, pid_t pid)
+{
+	struct process_book *b = context;
+	struct booked *p = process_book_find(b, pid);
+
+	if (p)
+		p->listed = true;
+	else
+		add_new(b, pid);
+}
+
+static void remove_unlisted(struct process_book *b, void (*forget)(void *context, struct booked *p),
+	void *context)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (!b->process[i].listed)
+			forget(context, &b->process[i]);
+		else
+			b->process[n++] = b->process[i];
+	}
+	b->n = n;
+}
+
+/* Fills new_pid. When the row of numbers began anew, any number may have changed hands. */
+static void find_new(struct process_book *b, const struct host *h,
+	void (*forget)(void *context, struct booked *p), void *context)
+{
+	uint64_t last = last_pid(h), before = b->last_pid;
+
+	b->n_new = 0;
+	b->last_pid = last;
+	if (last && before && last < before)
+		for (size_t i = 0; i < b->n; i++)
+			b->process[i].look_at.ns = 0;
+	if (b->looks++ % LIST_LOOKS && last && before && last >= before) {
+		if (last - before <= TRIES_MAX) {
+			for (uint64_t pid = before + 1; pid <= last; pid++)
+				if (process_of(h, (pid_t)pid) == (pid_t)pid)
+					add_new(b, (pid_t)pid);
+			return;
+		}
+	}
+	for (size_t i = 0; i < b->n; i++)
+		b->process[i].listed = false;
+	if (process_list(h, note_listed, b) == 0)
+		remove_unlisted(b, forget, context);
+}
+
+/* ---- who is due ---- */
+
+static void add_due(struct process_book *b, const struct booked *p)
+{
+	GROW(b->due, b->n_due, b->due_room);
+	b->due[b->n_due++] = (struct due){p->start_ticks, p->pid};
+}
+
+static struct mono next_look(const struct host *h, uint64_t start_ticks)
+{
+	int64_t born =
+		(int64_t)(start_ticks * ((uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second));
+	int64_t age = h->now.mono.ns - born;
+
+	return (struct mono){h->now.mono.ns + (age > AGAIN_NS ? age : AGAIN_NS)};
+}
+
+/*
+ * An entry with its start time and parent as they are now. -ESRCH and others: the process is gone, but for one that does not
+ * answer.
+ */
+static int read_entry(const struct host *h, struct booked *p)
+{
+	struct process_stat s;
+	int code = process_read_stat(h, p->pid, &s);
+
+	if (code < 0)
+		return code;
+	if (p->start_ticks && p->start_ticks != s.start_ticks)
+		return -ESRCH;
+	p->start_ticks = s.start_ticks;
+	p->ppid = s.ppid;
+	p->shown_by = s.thread ? s.thread : s.pid;
+	p->look_at = next_look(h, s.start_ticks);
+	return 0;
+}
+
+static void enter_new(struct process_book *b, const struct host *h)
+{
+	size_t room = b->room;
+
+	for (size_t i = 0; i < b->n_new && b->n < PROCESS_BOOK_MAX; i++) {
+		struct booked p = {.pid = b->new_pid[i]};
+		size_t at = place_of(b, p.pid);
+
+		if (at < b->n && b->process[at].pid == p.pid)
+			continue;
+		int code = read_entry(h, &p);
+
+		/* It is tried again at the next look, for which all are listed. */
+		if (process_unanswered(code))
+			b->last_pid = 0;
+		if (code)
+			continue;
+		GROW(b->process, b->n, room);
+		memmove(&b->process[at + 1], &b->process[at], (b->n - at) * sizeof p);
+		b->process[at] = p;
+		b->n++;
+		add_due(b, &p);
+	}
+	b->room = room;
+}
+
+/* Who is due again; a number that has changed hands is entered anew. */
+static void look_again(struct process_book *b, const struct host *h,
+	void (*forget)(void *context, struct booked *p), void *context)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct booked *p = &b->process[i];
+		bool is_due = p->look_at.ns <= h->now.mono.ns;
+		int code = is_due ? read_entry(h, p) : 0;
+
+		if (process_unanswered(code)) {
+			b->process[n++] = *p;
+			continue;
+		}
+		if (code) {
+			forget(context, p);
+			*p = (struct booked){.pid = p->pid};
+			if (read_entry(h, p))
+				continue;
+		}
+		if (is_due)
+			add_due(b, p);
+		b->process[n++] = *p;
+	}
+	b->n = n;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+	const struct due *x = a, *y = b;
+
+	if (x->start_ticks != y->start_ticks)
+		return x->start_ticks < y->start_ticks ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+size_t process_book_look(struct process_book *b, const struct host *h,
+	void (*look)(void *context, struct booked *p),
+	void (*forget)(void *context, struct booked *p), void *context)
+{
+	b->n_due = 0;
+	find_new(b, h, forget, context);
+	look_again(b, h, forget, context);
+	enter_new(b, h);
+	if (b->n_due)
+		qsort(b->due, b->n_due, sizeof *b->due, compare_due);
+	for (size_t i = 0; i < b->n_due; i++) {
+		struct booked *p = process_book_find(b, b->due[i].pid);
+
+		if (p)
+			look(context, p);
+	}
+	return b->n;
+}

@@ -1,0 +1,494 @@
+/* Reading one process. Every field may be missing, huge or hostile, and the process may vanish at any step. */
+#include "collectors/process/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "collectors/base/mem.h"
+
+#define PATH_SIZE 64
+
+bool process_gone(int code)
+{
+	return code == -ENOENT || code == -ESRCH;
+}
+
+bool process_refused(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+bool process_unanswered(int code)
+{
+	return code == -ETIMEDOUT;
+}
+
+#define LAST_FIELD 33
+
+bool process_stat_parse(struct scan s, struct process_stat *ret)
+{
+	struct process_stat p = {0};
+	uint64_t pid, fields[LAST_FIELD - 9 + 1];
+	int64_t ppid, ignored;
+	const char *close = s.end;
+
+	if (!scan_u64(&s, &pid) || pid > INT32_MAX)
+		return false;
+	while (close > s.at && close[-1] != ')')
+		close--;
+	if (close == s.at)
+		return false;
+	s.at = close;
+	scan_blanks(&s);
+	if (scan_end(&s))
+		return false;
+	p.state = *s.at++;
+	if (!scan_i64(&s, &ppid) || ppid < 0 || ppid > INT32_MAX)
+		return false;
+	/* pgrp, session, tty_nr, tpgid may be negative. */
+	for (int i = 0; i < 4; i++)
+		if (!scan_i64(&s, &ignored))
+			return false;
+	/* From field 9 (flags) to 33 (sigignore); priority, nice and rss may be negative. */
+	for (int field = 9; field <= LAST_FIELD; field++) {
+		if (scan_u64(&s, &fields[field - 9]))
+			continue;
+		if (!scan_i64(&s, &ignored) && field <= 24)
+			return false;
+		fields[field - 9] =
+			0; /* negative, or after rss, where nothing that we need must be */
+	}
+	p.pid = (pid_t)pid;
+	p.ppid = (pid_t)ppid;
+	p.minor_faults = fields[10 - 9];
+	p.waited_minor_faults = fields[11 - 9];
+	p.major_faults = fields[12 - 9];
+	p.waited_major_faults = fields[13 - 9];
+	p.user_ticks = fields[14 - 9];
+	p.system_ticks = fields[15 - 9];
+	p.waited_user_ticks = fields[16 - 9];
+	p.waited_system_ticks = fields[17 - 9];
+	p.threads = fields[20 - 9];
+	p.start_ticks = fields[22 - 9];
+	p.rss_pages = fields[24 - 9];
+	p.stack_start = fields[28 - 9];
+	p.ignores_children = fields[33 - 9] >> (SIGCHLD - 1) & 1;
+	*ret = p;
+	return true;
+}
+
+/* "  123 kB" as bytes; 0 when it is not that. */
+static uint64_t kib(struct scan line)
+{
+	uint64_t v;
+
+	return scan_u64(&line, &v) && v <= UINT64_MAX / 1024 ? v * 1024 : 0;
+}
+
+static const struct {
+	const char *key;
+	size_t at;
+} status_rows[] = {
+	{"VmHWM", offsetof(struct process_status, peak_bytes)},
+	{"VmSwap", offsetof(struct process_status, swap_bytes)},
+	{"RssAnon", offsetof(struct process_status, kind_bytes[MEMORY_ANONYMOUS])},
+	{"RssFile", offsetof(struct process_status, kind_bytes[MEMORY_FILE])},
+	{"RssShmem", offsetof(struct process_status, kind_bytes[MEMORY_SHMEM])},
+	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
+};
+
+/* One without memory, such as one that is ending, has no line of it, and so has 0 of each kind. */
+static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
+{
+	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
+		if (slice_is(key, status_rows[i].key))
+			*(uint64_t *)(void *)((char *)p + status_rows[i].at) = kib(line);
+	if (slice_is(key, "VmHWM"))
+		p->kinds_known = false;
+	else if (slice_is(key, "RssAnon"))
+		p->kinds_known = true;
+}
+
+bool process_status_parse(struct scan s, struct process_status *ret)
+{
+	struct process_status p = {.kinds_known = true};
+	struct scan line;
+	bool any = false;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+
+		if (!scan_until(&line, ':', &key))
+			continue;
+		any = any || slice_is(key, "Pid");
+		take_status_bytes(&p, key, line);
+		if (slice_is(key, "voluntary_ctxt_switches"))
+			scan_u64(&line, &p.voluntary_switches);
+		else if (slice_is(key, "nonvoluntary_ctxt_switches"))
+			scan_u64(&line, &p.involuntary_switches);
+	}
+	if (any)
+		*ret = p;
+	return any;
+}
+
+bool process_io_parse(struct scan s, struct process_io *ret)
+{
+	struct process_io p = {0};
+	struct scan line;
+	unsigned found = 0;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+
+		if (!scan_until(&line, ':', &key))
+			continue;
+		found += (slice_is(key, "rchar") && scan_u64(&line, &p.read_chars)) ||
+			 (slice_is(key, "wchar") && scan_u64(&line, &p.written_chars)) ||
+			 (slice_is(key, "read_bytes") && scan_u64(&line, &p.read_bytes)) ||
+			 (slice_is(key, "write_bytes") && scan_u64(&line, &p.written_bytes));
+	}
+	if (found < 4)
+		return false;
+	*ret = p;
+	return true;
+}
+
+bool process_pss_parse(struct scan s, struct process_pss *ret)
+{
+	struct process_pss p = {0};
+	struct scan line;
+	bool any = false;
+
+	while (scan_line(&s, &line)) {
+		struct slice key;
+
+		if (!scan_until(&line, ':', &key))
+			continue;
+		if (slice_is(key, "Rss"))
+			p.rss_bytes = kib(line);
+		else if (slice_is(key, "Pss"))
+			p.pss_bytes = kib(line);
+		else if (slice_is(key, "AnonHugePages") || slice_is(key, "ShmemPmdMapped") ||
+			 slice_is(key, "FilePmdMapped"))
+			p.huge_bytes += kib(line);
+		else if (slice_is(key, "Pss_Shmem")) {
+			p.shmem_bytes = kib(line);
+			p.shmem_known = true;
+		}
+		any = any || slice_is(key, "Pss");
+	}
+	if (!any || p.rss_bytes < p.pss_bytes)
+		return false;
+	if (p.huge_bytes > p.rss_bytes)
+		p.huge_bytes = p.rss_bytes;
+	if (p.shmem_bytes > p.pss_bytes)
+		p.shmem_bytes = p.pss_bytes;
+	*ret = p;
+	return true;
+}
+
+static void process_path(char out[PATH_SIZE], pid_t pid, const char *file)
+{
+	snprintf(out, PATH_SIZE, "%d/%s", (int)pid, file);
+}
+
+static bool is_kept(const struct kept *k)
+{
+	return k && k->fd >= 0;
+}
+
+/* The text of a file of a process in host->scratch. */
+static int read_file(const struct host *h, pid_t pid, const char *file, struct kept *k,
+	struct scan *ret)
+{
+	char path[PATH_SIZE];
+	ssize_t n;
+
+	process_path(path, pid, file);
+	if (is_kept(k)) {
+		n = tree_answers(h->proc, path) ?
+			    kept_read(k, h->proc, file, h->scratch, h->scratch_size) :
+			    -ETIMEDOUT;
+	} else {
+		n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
+	}
+	if (n < 0)
+		return (int)n;
+	*ret = SCAN(h->scratch, n);
+	return 0;
+}
+
+/* ---- whose first thread has ended ---- */
+
+/* So many threads are tried: one that is ending has no memory any more. */
+#define THREADS_TRIED 16
+
+struct threads {
+	const struct host *host;
+	struct process_stat *stat;
+	unsigned tried;
+};
+
+static int look_at_thread(void *context, const char *name)
+{
+	struct threads *t = context;
+	struct process_stat *p = t->stat, s;
+	pid_t thread = process_of_name(name);
+	struct scan text;
+
+	if (thread == 0 || thread == p->pid)
+		return 0;
+	if (read_file(t->host, thread, "stat", NULL, &text) == 0 && process_stat_parse(text, &s) &&
+		s.rss_pages > 0) {
+		p->thread = thread;
+		p->state = s.state;
+		p->rss_pages = s.rss_pages;
+		p->stack_start = s.stack_start;
+	}
+	return p->thread || ++t->tried == THREADS_TRIED;
+}
+
+int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
+	struct process_stat *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "stat", k, &text);
+	struct threads threads = {.host = h, .stat = ret};
+	char path[PATH_SIZE];
+
+	if (code)
+		return code;
+	if (!process_stat_parse(text, ret))
+		return -EBADMSG;
+	/* A process that ends loses its memory before its threads: then none is found. */
+	if (ret->state == 'Z' && ret->threads > 1) {
+		process_path(path, pid, "task");
+		tree_list(h->proc, path, look_at_thread, &threads);
+	}
+	return 0;
+}
+
+int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
+{
+	return process_read_stat_kept(h, pid, NULL, ret);
+}
+
+int process_read_status(const struct host *h, pid_t pid, struct process_status *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "status", NULL, &text);
+
+	if (code)
+		return code;
+	return process_status_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct process_io *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "io", k, &text);
+
+	if (code)
+		return code;
+	return process_io_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret)
+{
+	struct scan text;
+	int code = read_file(h, pid, "smaps_rollup", NULL, &text);
+
+	if (code)
+		return code;
+	return process_pss_parse(text, ret) ? 0 : -EBADMSG;
+}
+
+static int count_name(void *context, const char *name)
+{
+	(void)name;
+	++*(uint64_t *)context;
+	return 0;
+}
+
+int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
+{
+	char path[PATH_SIZE];
+	uint64_t n = 0;
+
+	process_path(path, pid, "fd");
+	/* Linux 6.2 and later give the number as the directory's size; before that it is 0. */
+	int64_t size = tree_size(h->proc, path);
+
+	if (size < 0)
+		return (int)size;
+	if (size > 0) {
+		*ret = (uint64_t)size;
+		return 0;
+	}
+	int code = tree_list(h->proc, path, count_name, &n);
+
+	if (code == 0)
+		*ret = n;
+	return code;
+}
+
+pid_t process_of(const struct host *h, pid_t pid)
+{
+	char path[PATH_SIZE];
+	struct scan line;
+	uint64_t number;
+
+	process_path(path, pid, "status");
+	ssize_t n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
+	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "Tgid:"))
+			return scan_u64(&line, &number) && number <= INT32_MAX ? (pid_t)number : 0;
+	return 0;
+}
+
+uint64_t process_cpu_clock(const struct host *h, pid_t pid)
+{
+	struct timespec t;
+
+	if (!h->own_pid_namespace)
+		return 0;
+	/* What clock_getcpuclockid(3) computes, without its check that costs a second system call. */
+	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
+
+	if (clock_gettime(id, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t process_thread_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+struct children_context {
+	const struct host *host;
+	pid_t pid;
+	void (*each)(void *context, pid_t child);
+	void *context;
+};
+
+static int tell_children(const struct children_context *c, ssize_t n)
+{
+	struct scan s = SCAN(c->host->scratch, n > 0 ? n : 0);
+	uint64_t child;
+
+	while (scan_u64(&s, &child))
+		if (child > 0 && child <= INT32_MAX)
+			c->each(c->context, (pid_t)child);
+	return n < 0 ? (int)n : 0;
+}
+
+static void children_path(char out[PATH_SIZE], pid_t pid, const char *thread)
+{
+	snprintf(out, PATH_SIZE, "%d/task/%.20s/children", (int)pid, thread);
+}
+
+static int children_of(void *context, const char *thread)
+{
+	const struct children_context *c = context;
+	const struct host *h = c->host;
+	char path[PATH_SIZE];
+
+	children_path(path, c->pid, thread);
+	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
+}
+
+/* As an entry of task/: a thread that ended meanwhile is no failure. */
+static int children_of_listed(void *context, const char *thread)
+{
+	int code = children_of(context, thread);
+
+	return process_gone(code) ? 0 : code;
+}
+
+int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
+	void (*each)(void *context, pid_t child), void *context)
+{
+	struct children_context c = {h, pid, each, context};
+	char path[PATH_SIZE];
+
+	if (threads == 1 && is_kept(k))
+		return tell_children(&c, kept_read(k, h->proc, "", h->scratch, h->scratch_size));
+	if (threads == 1) {
+		snprintf(path, sizeof path, "%d", (int)pid);
+		return children_of(&c, path);
+	}
+	process_path(path, pid, "task");
+	return tree_list(h->proc, path, children_of_listed, &c);
+}
+
+struct kept process_keep(const struct host *h, pid_t pid, const char *file)
+{
+	char path[PATH_SIZE];
+
+	process_path(path, pid, file);
+	return tree_keep(h->proc, path);
+}
+
+struct kept process_keep_children(const struct host *h, pid_t pid)
+{
+	char path[PATH_SIZE], thread[16];
+
+	snprintf(thread, sizeof thread, "%d", (int)pid);
+	children_path(path, pid, thread);
+	return tree_keep(h->proc, path);
+}
+
+struct list_context {
+	void (*each)(void *context, pid_t pid);
+	void *context;
+};
+
+pid_t process_of_name(const char *name)
+{
+	struct scan s = SCAN(name, strlen(name));
+	uint64_t pid;
+
+	return name[0] >= '1' && name[0] <= '9' && scan_u64(&s, &pid) && scan_end(&s) &&
+			       pid <= INT32_MAX ?
+		       (pid_t)pid :
+		       0;
+}
+
+static int list_name(void *context, const char *name)
+{
+	const struct list_context *c = context;
+	pid_t pid = process_of_name(name);
+
+	if (pid)
+		c->each(c->context, pid);
+	return 0;
+}
+
+int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context)
+{
+	struct list_context c = {each, context};
+
+	return tree_list(h->proc, "", list_name, &c);
+}
+
+bool process_shares(const struct host *h, pid_t pid, const char *namespace)
+{
+	char path[64], theirs[64], ours[64];
+
+	snprintf(path, sizeof path, "%d/ns/%s", (int)pid, namespace);
+	if (tree_link(h->proc, path, theirs, sizeof theirs) < 0)
+		return false;
+	snprintf(path, sizeof path, "self/ns/%s", namespace);
+	return tree_link(h->proc, path, ours, sizeof ours) >= 0 && strcmp(theirs, ours) == 0;
+}

@@ -1,0 +1,361 @@
+/* Conservation of what the dead used. */
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/process/tree.h"
+
+/* A counter of user time and one of system time lack a tick each at most. */
+#define TICKS_UNKNOWN 2
+
+/* ---- who may have waited for whom ---- */
+
+/* Faults and time of those that vanished (left), and of those that were waited for since the last settling (got). */
+struct balance {
+	uint64_t left_faults, left_ns, got_faults, got_ns;
+};
+
+/* Each array has an entry for every member. */
+struct burial {
+	size_t *heir;            /* of one that vanished */
+	size_t *pool;            /* the next member of whose pool it is part; itself at the end */
+	struct balance *balance; /* of each pool */
+	bool *joined;            /* is in one pool with all ancestors that are there */
+	bool *reads;             /* of a pool: is to be read again */
+	bool *read;              /* was, in this pass */
+	bool *ended;             /* was found to be a zombie then */
+	bool *doubted; /* may be in what was read, though it was there when it was read itself */
+	bool *asked;   /* vanished, and who may have got its time was read since */
+};
+
+#define BURIAL_FLAGS 6
+
+#define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
+
+static size_t parent_of(const struct process_tree *t, size_t i)
+{
+	return process_tree_find(t, t->member[i].ppid);
+}
+
+/*
+ * The nearest member that is there among the ancestors of i, by the parents last seen; none when the chain leaves the
+ * tree, or is a circle. All on the way have the same, so that a long chain is climbed once.
+ */
+static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
+{
+	size_t heir = i;
+
+	for (size_t steps = 0; heir != PROCESS_TREE_NONE && t->member[heir].vanished; steps++) {
+		if (b->heir[heir] != HEIR_UNKNOWN)
+			heir = b->heir[heir];
+		else
+			heir = steps <= t->n ? parent_of(t, heir) : PROCESS_TREE_NONE;
+	}
+	for (; i != PROCESS_TREE_NONE && t->member[i].vanished && b->heir[i] == HEIR_UNKNOWN;
+		i = parent_of(t, i))
+		b->heir[i] = heir;
+}
+
+/* Each that is passed points further than before, or pools of long chains would be walked by each of the chain. */
+static size_t pool_of(const struct burial *b, size_t i)
+{
+	while (b->pool[i] != i)
+		i = b->pool[i] = b->pool[b->pool[i]];
+	return i;
+}
+
+static void pool_with(struct burial *b, size_t i, size_t j)
+{
+	b->pool[pool_of(b, i)] = pool_of(b, j);
+}
+
+/*
+ * When the parent of a vanished process has ended too, it may have become an orphan before it ended: then it went to
+ * whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or it would be counted in
+ * one of them and kept here as well.
+ */
+static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
+{
+	size_t heir = b->heir[i];
+
+	if (heir == PROCESS_TREE_NONE || (heir == parent_of(t, i) && !t->member[heir].zombie))
+		return;
+	for (size_t j = heir; j != PROCESS_TREE_NONE;) {
+		pool_with(b, heir, j);
+		if (b->joined[j])
+			break;
+		b->joined[j] = true;
+		j = parent_of(t, j);
+		if (j != PROCESS_TREE_NONE && t->member[j].vanished)
+			j = b->heir[j];
+	}
+	if (t->member[0].reaper && !t->member[0].vanished)
+		pool_with(b, heir, 0);
+}
+
+static void find_heirs(const struct process_tree *t, struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		b->pool[i] = i;
+		b->heir[i] = HEIR_UNKNOWN;
+		b->joined[i] = false;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			find_heir(t, b, i);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			join_ancestors(t, b, i);
+}
+
+/* ---- until all is sure ---- */
+
+static void vanishes(struct process_tree *t, struct member *m)
+{
+	m->vanished = t->any_vanished = true;
+	t->vanished++;
+}
+
+/*
+ * Whoever may have got the time of one that vanished was read before that was missed: reads them again, once for each
+ * that did, and the orphans, who have another parent now.
+ */
+static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	memset(b->reads, 0, t->n * sizeof *b->reads);
+	memset(b->read, 0, t->n * sizeof *b->read);
+	memset(b->ended, 0, t->n * sizeof *b->ended);
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->member[i].vanished || b->asked[i])
+			continue;
+		b->asked[i] = true;
+		if (b->heir[i] != PROCESS_TREE_NONE)
+			b->reads[pool_of(b, b->heir[i])] = true;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		size_t parent = parent_of(t, i);
+		bool orphan = parent != PROCESS_TREE_NONE && t->member[parent].vanished;
+
+		if (m->vanished || !(b->reads[pool_of(b, i)] || orphan))
+			continue;
+		b->read[i] = true;
+		b->ended[i] = !m->zombie;
+		if (!member_read(m, h, false))
+			vanishes(t, m);
+		b->ended[i] = b->ended[i] && m->zombie;
+	}
+	/* Its children may have gone to others before that, who are asked in the next pass. */
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished && b->heir[i] < t->n && b->ended[b->heir[i]])
+			b->asked[i] = false;
+}
+
+/*
+ * Those below one that was read may have been waited for just before. Parents mostly come first; where one does not, the
+ * child is asked in vain.
+ */
+static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		size_t parent = parent_of(t, i);
+
+		b->doubted[i] = parent != PROCESS_TREE_NONE &&
+				(parent > i || b->read[parent] || b->doubted[parent]);
+		if (b->doubted[i] && !m->vanished && !member_exists(m, h))
+			vanishes(t, m);
+	}
+}
+
+static bool all_asked(const struct process_tree *t, const struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished && !b->asked[i])
+			return false;
+	return true;
+}
+
+/* Nor is it sure what became of one whose heir was among those. */
+static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		size_t parent = parent_of(t, i);
+
+		if (t->member[i].vanished && parent != PROCESS_TREE_NONE &&
+			t->member[parent].vanished && (parent > i || !b->asked[parent]))
+			b->asked[i] = false;
+	}
+}
+
+/* Since they were read. */
+static void find_vanished(struct process_tree *t, const struct host *h)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!member_exists(&t->member[i], h))
+			vanishes(t, &t->member[i]);
+}
+
+/* ---- what is kept ---- */
+
+/*
+ * Does a waiting parent get this counter of its child? The kernel keeps context switches and waits to itself; of a
+ * reaper's I/O its own part is not known, so none of it is counted.
+ */
+static bool passes_to(const struct member *heir, size_t counter)
+{
+	switch ((enum tree_counter)counter) {
+	case TREE_CPU_NS:
+	case TREE_SYSTEM_NS:
+	case TREE_MINOR_FAULTS:
+	case TREE_MAJOR_FAULTS:
+		return true;
+	case TREE_READ_CHARS:
+	case TREE_WRITTEN_CHARS:
+	case TREE_READ_BYTES:
+	case TREE_WRITTEN_BYTES:
+		return !heir || !heir->reaper;
+	case TREE_VOLUNTARY_SWITCHES:
+	case TREE_INVOLUNTARY_SWITCHES:
+	case TREE_CPU_WAIT_NS:
+	case TREE_IO_WAIT_NS:
+	case TREE_MEMORY_WAIT_NS:
+	case TREE_COUNTERS:
+		return false;
+	}
+	return false;
+}
+
+/* The part of a counter of those that vanished from a pool that nobody got. */
+static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
+{
+	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
+	uint64_t got_at_most = x->got_ns + TICKS_UNKNOWN * tick_ns;
+
+	if (x->got_faults == 0 && x->got_ns == 0)
+		return 1;
+	if (x->got_faults >= x->left_faults)
+		return 0;
+	if (!time)
+		return 1 - (double)x->got_faults / (double)x->left_faults;
+	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
+}
+
+static void sum_balances(const struct process_tree *t, struct burial *b)
+{
+	memset(b->balance, 0, t->n * sizeof *b->balance);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+		size_t of = m->vanished ? b->heir[i] : i;
+
+		if (of == PROCESS_TREE_NONE)
+			continue;
+		struct balance *x = &b->balance[pool_of(b, of)];
+
+		/* What one that vanished since had got is in what it left, too. */
+		x->got_faults += m->waited_faults - m->credited_faults;
+		x->got_ns += m->waited_ns - m->credited_ns;
+		if (m->vanished && b->asked[i]) {
+			x->left_faults += m->counter[TREE_MINOR_FAULTS];
+			x->left_ns += m->counter[TREE_CPU_NS];
+		}
+	}
+}
+
+/* The part of a counter of one that vanished that stays with the tree. */
+static double part_of(const struct process_tree *t, const struct burial *b, size_t i,
+	size_t counter, uint64_t tick_ns)
+{
+	size_t heir = b->heir[i];
+
+	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
+		return 1;
+	return b->asked[i] ? kept_part(&b->balance[pool_of(b, heir)], counter, tick_ns) : 0;
+}
+
+/* Keeps what nobody got. */
+static void bury(struct process_tree *t, const struct host *h, struct burial *b)
+{
+	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
+
+	sum_balances(t, b);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+
+		for (size_t c = 0; m->vanished && c < TREE_COUNTERS; c++)
+			t->retained[c] +=
+				(uint64_t)((double)m->counter[c] * part_of(t, b, i, c, tick_ns));
+	}
+}
+
+/* Of one that was not asked for, only whose child it was matters until the next look: its children may still name it. */
+static void become_nothing(struct member *m)
+{
+	member_done(m);
+	*m = (struct member){
+		.pid = m->pid,
+		.ppid = m->ppid,
+		.start_ticks = m->start_ticks,
+		.reaper = m->reaper,
+		.zombie = true,
+		.vanished = true,
+	};
+}
+
+static void remove_vanished(struct process_tree *t, const struct burial *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			process_tree_expect_orphans(t, i);
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->member[i].vanished && b->asked[i]) {
+			process_tree_drop(t, i);
+			continue;
+		}
+		if (t->member[i].vanished)
+			become_nothing(&t->member[i]);
+		t->member[n++] = t->member[i];
+	}
+	t->n = n;
+	t->generation++;
+	process_tree_reindex(t);
+}
+
+static void settle_dead(struct process_tree *t, const struct host *h)
+{
+	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
+	AUTO(freep) struct balance *balance = xcalloc(t->n, sizeof *balance);
+	AUTO(freep) bool *flags = xcalloc(t->n * BURIAL_FLAGS, sizeof *flags);
+	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n, flags + 2 * t->n,
+		flags + 3 * t->n, flags + 4 * t->n, flags + 5 * t->n};
+
+	for (unsigned passes = 0; passes < t->passes_max && !all_asked(t, &b); passes++) {
+		find_heirs(t, &b);
+		read_heirs(t, h, &b);
+		find_vanished_below(t, h, &b);
+	}
+	if (!all_asked(t, &b))
+		doubt_below_unasked(t, &b);
+	find_heirs(t, &b);
+	bury(t, h, &b);
+	remove_vanished(t, &b);
+}
+
+static bool any_to_settle(const struct process_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->member[i].vanished)
+			return true;
+	return false;
+}
+
+void process_tree_settle(struct process_tree *t, const struct host *h)
+{
+	if (!any_to_settle(t))
+		find_vanished(t, h);
+	if (any_to_settle(t))
+		settle_dead(t, h);
+	for (size_t i = 0; i < t->n; i++)
+		member_credit(&t->member[i]);
+}

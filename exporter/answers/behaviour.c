@@ -1,0 +1,227 @@
+/* Working out how a job behaves. */
+#include "exporter/answers/behaviour.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "exporter/core/memory_budget.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/answers/result_cache.h"
+#include "exporter/answers/server_parameters.h"
+
+#define RUNNING_MAX 20
+
+/* What a run is given when nobody says otherwise: the newest run's request, else its limit. */
+static double requested_bytes(const struct runs *runs)
+{
+	const struct run *newest = &runs->run[0];
+
+	return newest->requested_memory_bytes > 0 ? newest->requested_memory_bytes :
+						    newest->memory_limit_bytes;
+}
+
+/* ---- phases, and whether they should be steps ---- */
+
+/* Of the newest successful runs whose samples are still there; how many. */
+static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
+	struct phases ret[PAST_PHASES], size_t *ret_n, struct err *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < runs->n && n < PAST_PHASES; i++) {
+		AUTO(arena_done) struct arena samples = {0};
+		struct series s = {0};
+		int code;
+
+		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
+			continue;
+		if (allowance_over())
+			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
+		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
+		if (code == -ENOENT || (code == 0 && !s.n))
+			break; /* gone: of older runs, too */
+		if (code)
+			return code;
+		/* What they are found by has a value for each sample, and is not kept. */
+		phases_of(&s, &samples, &ret[n]);
+		ret[n].phase = memcpy(arena_alloc(arena, (ret[n].n + 1) * sizeof *ret[n].phase),
+			ret[n].phase, ret[n].n * sizeof *ret[n].phase);
+		n++;
+	}
+	*ret_n = n;
+	return 0;
+}
+
+/* The server on which one such step costs least. */
+static struct step cheapest(const struct catalogue *c, const struct phase *p,
+	enum architecture architecture, struct arena *arena)
+{
+	struct demand d = p->demand;
+	struct profile profile = profile_of_duration(p->seconds);
+	struct pick_options options = usual_options(&(struct server_job){&profile, architecture});
+	struct picks picks = {0};
+
+	d.duration_seconds = p->seconds;
+	options.objective = objective_find("cost");
+	options.limit = 1;
+	pick_servers(c, &d, &options, arena, &picks);
+	if (!picks.n)
+		return (struct step){.pick.forecast_cost = NAN};
+	return (struct step){picks.pick[0], picks.currency};
+}
+
+/* The needs of all parts at once. */
+static struct phase together(const struct phases *p)
+{
+	struct phase all = p->phase[0];
+
+	for (size_t i = 1; i < p->n; i++) {
+		const struct phase *next = &p->phase[i];
+
+		all.seconds += next->seconds;
+		all.demand.cpu_cores = fmax(all.demand.cpu_cores, next->demand.cpu_cores);
+		all.demand.memory_bytes = fmax(all.demand.memory_bytes, next->demand.memory_bytes);
+		all.demand.gpus = fmax(all.demand.gpus, next->demand.gpus);
+		all.demand.vram_bytes = fmax(all.demand.vram_bytes, next->demand.vram_bytes);
+	}
+	return all;
+}
+
+/* Keeps the split unless its steps, as servers are billed, would cost more than one. */
+static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
+	enum architecture architecture, struct arena *arena, struct behaviour *b)
+{
+	const struct catalogue *c = app_catalogue(app, use, NULL) == 0 ? use->catalogue : NULL;
+	struct step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
+	struct phase whole = together(&split->parts);
+	double apart = 0;
+
+	for (size_t i = 0; i <= split->parts.n; i++) {
+		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
+
+		steps[i] = c ? cheapest(c, p, architecture, arena) :
+			       (struct step){.pick.forecast_cost = NAN};
+		if (i < split->parts.n)
+			apart += steps[i].pick.forecast_cost;
+	}
+	if (apart >= steps[split->parts.n].pick.forecast_cost)
+		return;
+	b->split = split;
+	b->steps = steps;
+	b->whole = &steps[split->parts.n];
+}
+
+static void add_phases(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	const struct past *past, struct arena *arena, struct behaviour *b)
+{
+	struct split *split = arena_alloc(arena, sizeof *split);
+
+	if (past->n_phases)
+		b->phases = past->phases[0];
+	if (phases_split(past->phases, past->n_phases, arena, split))
+		price_split(app, use, split, runs_architecture(runs), arena, b);
+}
+
+static int look_back(struct app *app, struct history *h, const struct runs *runs,
+	struct arena *arena, struct past *ret, struct err *e)
+{
+	if (past_find(app->pasts, runs, arena, ret))
+		return 0;
+	*ret = (struct past){0};
+	prospect_of(runs, NAN, &ret->prospect);
+	int code = read_phases(h, runs, arena, ret->phases, &ret->n_phases, e);
+
+	if (code == 0)
+		past_keep(app->pasts, runs, ret);
+	return code;
+}
+
+/* ---- runs that are running ---- */
+
+/* The mark when half of the run's time so far had passed; NaN = unknown. */
+static double mark_at_half(const struct series *s)
+{
+	double seconds = 0, half = 0, mark = NAN;
+
+	for (size_t i = 0; i < s->n; i++)
+		seconds += s->duration[i];
+	for (size_t i = 0; i < s->n && half <= seconds / 2; i++) {
+		half += s->duration[i];
+		mark = fmax(mark, s->values[0][i]);
+	}
+	return mark;
+}
+
+static struct progress progress_of(struct history *h, const struct run *r)
+{
+	static const char *const columns[] = {"memory_peak_bytes", NULL};
+	AUTO(arena_done) struct arena arena = {0};
+	struct series s = {0};
+
+	return (struct progress){
+		.started_at = r->started_at,
+		.seconds = run_duration(r),
+		.peak_bytes = run_peak(r, "memory_peak_bytes"),
+		.peak_at_half_bytes = history_series(h, r->run_id, columns, &arena, &s, NULL) == 0 ?
+					      mark_at_half(&s) :
+					      (double)NAN,
+		.cores = run_mean(r, "cpu_cores"),
+		.requested_cpu_cores = r->requested_cpu_cores,
+		.requested_memory_bytes = r->requested_memory_bytes,
+		.memory_limit_bytes = r->memory_limit_bytes,
+	};
+}
+
+static int add_running(struct history *h, const struct runs *runs, struct arena *arena,
+	struct behaviour *b, struct err *e)
+{
+	struct run_query query = {.job_name = runs->run[0].job_name,
+		.open_only = true,
+		.open_stats = true,
+		.limit = RUNNING_MAX};
+	struct runs open = {0};
+	int code = history_runs(h, &query, arena, &open, e);
+	struct running_run *running = arena_alloc(arena, (open.n + 1) * sizeof *running);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < open.n; i++) {
+		struct progress now = progress_of(h, &open.run[i]);
+		struct prospect own;
+		bool announced = open.run[i].input_bytes > 0;
+
+		if (announced)
+			prospect_of(runs, open.run[i].input_bytes, &own);
+		running[i].run_id = open.run[i].run_id;
+		running_outlook(announced ? &own : &b->prospect, &now, &running[i].outlook);
+	}
+	b->running = running;
+	b->n_running = open.n;
+	return 0;
+}
+
+int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	struct arena *arena, struct behaviour *ret, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	struct behaviour b = {0};
+	struct past past;
+	struct change *changes;
+	int code = app_history(app, &h, e);
+
+	if (code)
+		return code;
+	b.n_changes = changes_of_runs(runs, requested_bytes(runs), arena, &changes);
+	b.changes = changes;
+	code = look_back(app, h, runs, arena, &past, e);
+	b.prospect = past.prospect;
+	if (code == 0)
+		add_phases(app, use, runs, &past, arena, &b);
+	if (code == 0)
+		code = add_running(h, runs, arena, &b, e);
+	if (code)
+		return code;
+	*ret = b;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * Reads and works out how a job behaves, for /stats: at 50 runs about 30 ms, at 200 about 0.6 s, and the samples of the
+ * newest five runs (0.1 s for a day at one a second). On the desk's thread, or a command's.
+ */
+#ifndef EXPORTER_BEHAVIOUR_H
+#define EXPORTER_BEHAVIOUR_H
+
+#include "exporter/catalogue/in_use.h"
+#include "exporter/answers/behaviour_json.h"
+
+/*
+ * runs: of the job, newest first, at least one. What ret points to lives in arena, and in the catalogue of use, which
+ * is taken when a price is needed: the caller gives it zeroed, and lets it go after ret.
+ */
+int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
+	struct arena *arena, struct behaviour *ret, struct err *e);
+
+#endif

@@ -1,0 +1,224 @@
+/* What it costs today. */
+#include "exporter/answers/current_cost.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct server *machine_server(const struct catalogue *c, const struct machine *m)
+{
+	return *m->vendor_id && *m->instance_type ?
+		       catalogue_find(c, m->vendor_id, m->instance_type) :
+		       NULL;
+}
+
+/* The options under which the current server is priced: its own region, and how it was bought. */
+static struct pick_options own_options(const struct today_question *q, const bool *regions)
+{
+	struct pick_options o = *q->options;
+
+	o.regions = regions;
+	o.allocations =
+		ALLOCATION_BIT(q->machine->allocation == MACHINE_SPOT ? ALLOCATION_SPOT :
+									ALLOCATION_ONDEMAND);
+	o.objective = objectives;
+	o.deadline_seconds = o.max_cost = 0;
+	return o;
+}
+
+static const bool *own_region(const struct today_question *q, struct arena *arena)
+{
+	char name[sizeof q->machine->vendor_id + sizeof q->machine->region + 1];
+	const char *const words[] = {name};
+	const bool *ret = NULL;
+
+	if (!*q->machine->region)
+		return NULL;
+	snprintf(name, sizeof name, "%s~%s", q->machine->vendor_id, q->machine->region);
+	if (places_find(q->catalogue, &(struct places){.regions = {1, words}}, arena, &ret, NULL))
+		return NULL;
+	return ret;
+}
+
+static void price(const struct today_question *q, struct arena *arena, struct today *t)
+{
+	const bool *regions = own_region(q, arena);
+	struct pick_options o = own_options(q, regions);
+
+	t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
+	if (t->why == EXCLUDED_REGION || !regions) {
+		o.regions = NULL;
+		t->elsewhere = true;
+		t->why = pick_one(q->catalogue, t->server, q->demand, &o, &t->current);
+	}
+	t->priced = t->why == EXCLUSION_COUNT;
+}
+
+static void copy(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static bool is_here(const char *host, const struct machine *here)
+{
+	return host && *host && strcmp(host, here->host) == 0;
+}
+
+static struct machine machine_at(const char *host, const struct run_server *s,
+	const struct machine *here)
+{
+	struct machine m = {0};
+
+	copy(m.host, sizeof m.host, host);
+	if (!s->vendor_id || !s->instance_type)
+		return is_here(host, here) ? *here : m;
+	copy(m.vendor_id, sizeof m.vendor_id, s->vendor_id);
+	copy(m.instance_type, sizeof m.instance_type, s->instance_type);
+	copy(m.region, sizeof m.region, s->region);
+	copy(m.zone, sizeof m.zone, s->zone);
+	copy(m.source, sizeof m.source, "history");
+	if (s->allocation && strcmp(s->allocation, "spot") == 0)
+		m.allocation = MACHINE_SPOT;
+	else if (s->allocation)
+		m.allocation = MACHINE_ONDEMAND;
+	return m;
+}
+
+static struct run_server server_of(const struct run *r)
+{
+	return (struct run_server){
+		r->vendor_id, r->instance_type, r->region, r->zone, r->allocation};
+}
+
+struct machine machine_of_job(const struct runs *runs, const struct machine *here)
+{
+	struct machine newest = *here;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		struct run_server s = server_of(&runs->run[i]);
+		struct machine m = machine_at(runs->run[i].host, &s, here);
+
+		if (*m.vendor_id && *m.instance_type)
+			return m;
+		if (i == 0)
+			newest = m;
+	}
+	return newest;
+}
+
+bool same_offer(const struct machine *a, const struct machine *b)
+{
+	return strcmp(a->vendor_id, b->vendor_id) == 0 &&
+	       strcmp(a->instance_type, b->instance_type) == 0 &&
+	       strcmp(a->region, b->region) == 0 && a->allocation == b->allocation;
+}
+
+static double cost_at(const struct today_question *q, const struct today *at,
+	const struct past_run *r)
+{
+	struct forecast took = {r->seconds, r->seconds, r->seconds, FORECAST_SAME};
+	struct demand held = {NAN, NAN, NAN, NAN, r->disk_bytes, r->seconds};
+	const char *code = q->options->currency ? q->options->currency : "USD";
+	const struct currency *currency = catalogue_currency(q->catalogue, code);
+	struct profile profile = profile_of_duration(r->seconds);
+	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
+
+	if (!at->priced || !currency)
+		return NAN;
+	profile.sent_bytes = r->sent_bytes;
+	return cost_of_run(q->catalogue, at->server, at->current.priced, &took, &held, &profile,
+		&terms)
+		.amount;
+}
+
+double past_cost(const struct today_question *q, const struct past_run *r, struct arena *arena,
+	struct today *at)
+{
+	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+	struct machine m = machine_at(r->host, &r->server, q->here);
+	struct today_question own = *q;
+
+	own.machine = &m;
+	own.demand = &nothing;
+	if (!same_offer(&m, &at->machine)) {
+		*at = (struct today){.machine = m, .server = machine_server(q->catalogue, &m)};
+		if (at->server)
+			price(&own, arena, at);
+	}
+	return cost_at(q, at, r);
+}
+
+static struct run_cost cost_of_past(const struct today_question *q, const struct run *r,
+	struct arena *arena, struct today *at)
+{
+	struct past_run past = {r->host, server_of(r), r->duration_seconds,
+		run_total(r, "network_sent_bytes"), run_peak(r, "disk_grown_bytes")};
+	double amount = past_cost(q, &past, arena, at);
+
+	return (struct run_cost){r, at->priced ? at->current.price : (double)NAN, amount};
+}
+
+static void past_runs(const struct today_question *q, struct arena *arena, struct today *t)
+{
+	struct today at = {0};
+
+	t->run = arena_alloc(arena, (q->runs->n + 1) * sizeof *t->run);
+	for (size_t i = 0; i < q->runs->n; i++)
+		if (q->runs->run[i].outcome != OUTCOME_RUNNING)
+			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
+}
+
+/* What the newest run was given, where that is known; else the server is the job's own. */
+static void given(const struct today_question *q, struct today *t)
+{
+	for (size_t i = 0; i < q->runs->n; i++) {
+		const struct run *r = &q->runs->run[i];
+
+		if (isnan(r->requested_cpu_cores) && isnan(r->requested_memory_bytes))
+			continue;
+		t->given_cores = r->requested_cpu_cores;
+		t->given_memory_bytes = r->requested_memory_bytes;
+		return;
+	}
+	if (!t->server)
+		return;
+	t->given_all = true;
+	t->given_cores = t->server->vcpus;
+	t->given_memory_bytes = t->server->memory_amount * 1048576;
+}
+
+static double above(double have, double need)
+{
+	return isnan(have) || isnan(need) ? (double)NAN : fmax(have - need, 0);
+}
+
+static void needless(const struct today_question *q, struct today *t)
+{
+	given(q, t);
+	t->needless_cores = above(t->given_cores, q->demand->cpu_cores);
+	t->needless_memory_bytes = above(t->given_memory_bytes, q->demand->memory_bytes);
+	if (!t->server)
+		return;
+	t->needless_share = share_of_server(t->server, t->needless_cores, t->needless_memory_bytes);
+	if (t->priced)
+		t->needless_cost = t->current.cost.amount * t->needless_share;
+}
+
+void today_of(const struct today_question *q, struct arena *arena, struct today *ret)
+{
+	*ret = (struct today){.machine = *q->machine,
+		.here = strcmp(q->machine->host, q->here->host) == 0,
+		.server = machine_server(q->catalogue, q->machine),
+		.given_cores = NAN,
+		.given_memory_bytes = NAN,
+		.needless_cores = NAN,
+		.needless_memory_bytes = NAN,
+		.needless_share = NAN,
+		.needless_cost = NAN};
+	if (ret->server)
+		price(q, arena, ret);
+	if (q->runs) {
+		past_runs(q, arena, ret);
+		needless(q, ret);
+	}
+}

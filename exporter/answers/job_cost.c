@@ -1,0 +1,59 @@
+/* The questions that /servers would be asked about a job, with nothing else said. */
+#include "exporter/answers/job_cost.h"
+
+#include <math.h>
+
+#include "exporter/answers/server_parameters.h"
+#include "exporter/answers/current_cost.h"
+#include "recommender/servers/job_profile.h"
+
+const char *const offer_name[OFFERS] = {[OFFER_CURRENT] = "current", [OFFER_BEST] = "best"};
+
+static struct offer offer_of(const struct pick *p)
+{
+	return (struct offer){.known = true,
+		.vendor_id = p->server->vendor_id,
+		.instance_type = p->server->api_reference,
+		.region_id = p->region_id,
+		.allocation = allocation_name[p->priced->allocation],
+		.price = p->price,
+		.seconds = p->forecast.seconds,
+		.amount = p->cost.amount};
+}
+
+static void past_runs(const struct today *t, struct arena *arena, struct job_cost *ret)
+{
+	ret->run = arena_alloc(arena, (t->n_runs + 1) * sizeof *ret->run);
+	ret->n_runs = t->n_runs;
+	for (size_t i = 0; i < t->n_runs; i++)
+		ret->run[i] = (struct run_usd){t->run[i].run, t->run[i].amount};
+}
+
+void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
+	const struct demand *demand, struct arena *arena, struct job_cost *ret)
+{
+	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
+	struct profile profile = profile_of_job(runs);
+	struct pick_options o =
+		usual_options(&(struct server_job){&profile, runs_architecture(runs)});
+	struct today today;
+	struct picks picks;
+
+	*ret = (struct job_cost){0};
+	struct machine m = machine_of_job(runs, here);
+
+	profile.reference = machine_server(c, &m);
+	o.objective = objective_find("cost");
+	o.currency = "USD";
+	o.limit = 1;
+	today_of(&(struct today_question){c, here, &m, demand ? demand : &nothing, &o, runs}, arena,
+		&today);
+	past_runs(&today, arena, ret);
+	if (!demand)
+		return;
+	if (today.priced)
+		ret->offer[OFFER_CURRENT] = offer_of(&today.current);
+	pick_servers(c, demand, &o, arena, &picks);
+	if (picks.n)
+		ret->offer[OFFER_BEST] = offer_of(&picks.pick[0]);
+}

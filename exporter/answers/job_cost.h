@@ -1,0 +1,34 @@
+/*
+ * What the next run of a job is forecast to cost, on the server where it runs today and on the best one. In US dollars.
+ */
+#ifndef EXPORTER_JOB_COST_H
+#define EXPORTER_JOB_COST_H
+
+#include "exporter/this_server/this_server.h"
+#include "recommender/servers/pick.h"
+#include "recommender/run.h"
+
+struct offer {
+	bool known; /* else all the rest is empty */
+	const char *vendor_id, *instance_type, *region_id, *allocation;
+	double price;           /* per hour */
+	double seconds, amount; /* of a run; NaN = unknown */
+};
+
+enum { OFFER_CURRENT, OFFER_BEST, OFFERS };
+extern const char *const offer_name[OFFERS];
+
+struct job_cost {
+	struct offer offer[OFFERS];
+	size_t n_runs; /* those that ended, newest first, in arena */
+	struct run_usd {
+		const struct run *run;
+		double usd; /* NaN = unknown */
+	} * run;
+};
+
+/* here: this machine. runs: of the job, newest first. demand: of its next run; NULL = nothing can be said of it. Texts as those of c. */
+void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
+	const struct demand *demand, struct arena *arena, struct job_cost *ret);
+
+#endif

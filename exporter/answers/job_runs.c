@@ -1,0 +1,135 @@
+/* The runs of a job, or why there are none. */
+#include "exporter/answers/job_runs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/text/suggest.h"
+#include "exporter/core/json.h"
+
+void history_done(struct history **h)
+{
+	if (*h)
+		history_close(*h);
+}
+
+int app_history(struct app *app, struct history **ret, struct err *e)
+{
+	int code = history_open(ret, app->history_path, HISTORY_READ, &app->columns, NULL, e);
+
+	if (code == 0)
+		history_give_up_when(*ret, allowance_over);
+	return code;
+}
+
+int reply_no_history(struct app *app, struct reply *reply)
+{
+	char message[PATH_MAX + 64];
+
+	snprintf(message, sizeof message, "there is no history yet at %s", app->history_path);
+	return reply_error(reply, 404, "no_history", message, NULL, NULL);
+}
+
+static int reply_unknown_job(struct reply *reply, struct history *h, const char *job_name,
+	struct arena *arena, struct err *e)
+{
+	const char *near[CLOSEST_MAX + 1];
+	char message[JOB_NAME_MAX + 128];
+	struct job_row *jobs;
+	size_t n;
+	int code = history_jobs(h, arena, &jobs, &n, e);
+
+	if (code)
+		return code;
+	const char **names = arena_alloc(arena, (n + 1) * sizeof *names);
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = jobs[i].job_name;
+	closest(job_name, names, n, near);
+	if (near[0])
+		snprintf(message, sizeof message, "no job \"%s\" is known", job_name);
+	else if (n)
+		snprintf(message, sizeof message,
+			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
+			"lists all %zu",
+			job_name, n);
+	else
+		snprintf(message, sizeof message, "no job \"%s\" is known, nor any other yet",
+			job_name);
+	return reply_error(reply, 404, "unknown_job", message, "did_you_mean", near);
+}
+
+int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
+{
+	struct run_query query = {.job_name = job_name, .limit = limit, .open_stats = open_stats};
+	int code = history_runs(h, &query, arena, ret, e);
+
+	if (code)
+		return code;
+	return ret->n ? 1 : reply_unknown_job(reply, h, job_name, arena, e);
+}
+
+int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
+	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	int code = app_history(app, &h, e);
+
+	if (code == -ENOENT)
+		return reply_no_history(app, reply);
+	if (code)
+		return code;
+	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
+}
+
+static void add_window(struct buf *out, double days)
+{
+	buf_adds(out, "within the last ");
+	if (days != 1)
+		buf_add_double(out, days);
+	buf_adds(out, days == 1 ? "day" : " days");
+}
+
+int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+	double window_days)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(1024);
+	size_t count[OUTCOME_COUNT] = {0};
+	bool first = true;
+
+	for (size_t i = 0; i < runs->n; i++)
+		count[runs->run[i].outcome]++;
+	buf_addf(&message, "job \"%s\" has no successful run ", job_name);
+	if (isnan(window_days))
+		buf_adds(&message, "yet");
+	else
+		add_window(&message, window_days);
+	buf_adds(&message, ", only");
+	for (unsigned o = 0; o < OUTCOME_COUNT; o++) {
+		if (!count[o])
+			continue;
+		buf_addf(&message, "%s %zu %s", first ? "" : ",", count[o],
+			outcome_name((enum outcome)o));
+		first = false;
+	}
+	return reply_error(reply, 404, "no_successful_run", buf_text(&message), NULL, NULL);
+}
+
+int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+	double window_days)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(1024);
+	json_t *at = json_time(all->run[0].started_at);
+
+	buf_addf(&message, "no run of job \"%s\" started ", job_name);
+	add_window(&message, window_days);
+	if (json_is_string(at))
+		buf_addf(&message, "; the newest did at %s", json_string_value(at));
+	json_decref(at);
+	return reply_error(reply, 404, "no_recent_run", buf_text(&message), NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* What may be asked about servers, by name. */
+#include "exporter/answers/server_parameters.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "exporter/text/suggest.h"
+
+#define GB_IN_MIB    1024.0
+#define ACCEPTED_MAX 64 /* names that an error lists; of more, those most like the one given */
+
+#if defined(__x86_64__)
+#define NATIVE ARCHITECTURE_X86_64
+#elif defined(__aarch64__)
+#define NATIVE ARCHITECTURE_ARM64
+#else
+#define NATIVE ARCHITECTURE_UNKNOWN
+#endif
+
+/* ---- choices: a word, and the bits of struct pick_options that it stands for; 0 = any ---- */
+
+struct choice {
+	const char *word;
+	unsigned bits;
+};
+
+/* Where it is not known what a job's programs were built for, it is what this program was built for, too. */
+static const struct choice architectures[] = {
+	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
+	{"any", 0},
+	{"x86_64", 1u << ARCHITECTURE_X86_64},
+	{"arm64", 1u << ARCHITECTURE_ARM64},
+	{"i386", 1u << ARCHITECTURE_I386},
+	{"x86_64_mac", 1u << ARCHITECTURE_X86_64_MAC},
+	{"arm64_mac", 1u << ARCHITECTURE_ARM64_MAC},
+	{0},
+};
+
+static const struct choice cpu_allocations[] = {
+	{"any", 0},
+	{"Dedicated", 1u << CPU_DEDICATED},
+	{"Burstable", 1u << CPU_BURSTABLE},
+	{"Shared", 1u << CPU_SHARED},
+	{0},
+};
+
+static const struct choice allocations[] = {
+	{"ondemand", ALLOCATION_BIT(ALLOCATION_ONDEMAND)},
+	{"spot", ALLOCATION_BIT(ALLOCATION_SPOT)},
+	{"any", ALLOCATION_BIT(ALLOCATION_ONDEMAND) | ALLOCATION_BIT(ALLOCATION_SPOT)},
+	{0},
+};
+
+const char *architecture_choice(size_t i)
+{
+	return architectures[i].word;
+}
+
+const char *cpu_allocation_choice(size_t i)
+{
+	return cpu_allocations[i].word;
+}
+
+const char *allocation_choice(size_t i)
+{
+	return allocations[i].word;
+}
+
+const char *objective_choice(size_t i)
+{
+	return objectives[i].name;
+}
+
+const char *reserve_choice(size_t i)
+{
+	return reserves[i].name;
+}
+
+/* All words of a parameter together; "any" among them is any. unset: when there are none. */
+static unsigned bits_of(const struct arguments *a, const char *name, const struct choice *choices,
+	unsigned unset)
+{
+	const char *const *word;
+	size_t n = argument_texts(a, name, &word);
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct choice *c = choices;
+
+		while (strcmp(c->word, word[i]) != 0)
+			c++;
+		if (!c->bits)
+			return 0;
+		bits |= c->bits;
+	}
+	return n ? bits : unset;
+}
+
+/* ---- numbers ---- */
+
+static const struct {
+	const char *name;
+	size_t offset; /* of a double in struct pick_options */
+	double factor;
+} numbers[] = {
+	{"deadline", offsetof(struct pick_options, deadline_seconds), 1},
+	{"max_cost", offsetof(struct pick_options, max_cost), 1},
+	{"vcpus_min", offsetof(struct pick_options, vcpus_min), 1},
+	{"vcpus_max", offsetof(struct pick_options, vcpus_max), 1},
+	{"memory_min", offsetof(struct pick_options, memory_min), GB_IN_MIB},
+	{"memory_max", offsetof(struct pick_options, memory_max), GB_IN_MIB},
+	{"gpu_min", offsetof(struct pick_options, gpus_min), 1},
+	{"gpu_memory_min", offsetof(struct pick_options, gpu_memory_min), GB_IN_MIB},
+	{"gpu_memory_total", offsetof(struct pick_options, gpu_memory_total), GB_IN_MIB},
+	{"storage_size", offsetof(struct pick_options, storage_size), 1},
+	{"spot_interruptions", offsetof(struct pick_options, spot_interruptions_per_hour), 1},
+};
+
+static bool read_numbers(const struct arguments *a, struct pick_options *ret, struct reply *r)
+{
+	static const char *const ranges[][2] = {
+		{"vcpus_min", "vcpus_max"}, {"memory_min", "memory_max"}};
+	char message[256];
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		double v = argument_number(a, numbers[i].name);
+
+		/* An upper bound of 0 is a bound, but there it means none. */
+		if (!isnan(v))
+			*(double *)(void *)((char *)ret + numbers[i].offset) =
+				v * numbers[i].factor;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		double least = argument_number(a, ranges[i][0]),
+		       most = argument_number(a, ranges[i][1]);
+
+		if (!(least > most))
+			continue;
+		snprintf(message, sizeof message, "%s: %g is more than %s, %g: no server is both",
+			ranges[i][0], least, ranges[i][1], most);
+		reply_error(r, 400, "bad_parameter", message, NULL, NULL);
+		return false;
+	}
+	return true;
+}
+
+/* ---- words, each of which the catalogue must know ---- */
+
+/* The i-th name that a parameter may have, "" = none in this place; NULL past the last. */
+static const char *vendor_name(const struct catalogue *c, size_t i)
+{
+	return i < c->n_vendors ? c->vendor[i].vendor_id : NULL;
+}
+
+#define SERVER_NAME(field)                                                                         \
+	static const char *server_##field(const struct catalogue *c, size_t i)                     \
+	{                                                                                          \
+		return i < c->n ? c->server[i].field : NULL;                                       \
+	}
+SERVER_NAME(gpu_manufacturer)
+SERVER_NAME(gpu_family)
+SERVER_NAME(gpu_model)
+SERVER_NAME(storage_type)
+SERVER_NAME(display_name)
+
+static const char *currency_name(const struct catalogue *c, size_t i)
+{
+	return i < c->n_currencies ? c->currency[i].code : NULL;
+}
+
+static const char *benchmark_name(const struct catalogue *c, size_t i)
+{
+	return i < c->n_benchmarks ? c->benchmark[i].benchmark_id : NULL;
+}
+
+static bool is_listed(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(list[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Says that word is none of the names. A few are listed; of many, the most like it. message: what is wrong,
+ * without the word.
+ */
+static void refuse(struct reply *r, const char *parameter, const char *word,
+	const struct catalogue *c, const char *(*name)(const struct catalogue *c, size_t i))
+{
+	AUTO(freep) const char **all = NULL;
+	const char *near[CLOSEST_MAX + 1], *text;
+	char message[512];
+	size_t n = 0, room = 0;
+
+	for (size_t i = 0; (text = name(c, i)); i++)
+		if (*text && (n > ACCEPTED_MAX || !is_listed(all, n, text))) {
+			GROW(all, n, room);
+			all[n++] = text;
+		}
+	snprintf(message, sizeof message, "%s: \"%.100s\" is not in the catalogue %.200s%s",
+		parameter, word, c->source, n ? "" : ", which has none at all");
+	if (n <= ACCEPTED_MAX) {
+		GROW(all, n, room);
+		all[n] = NULL;
+		reply_error(r, 400, "bad_parameter", message, "accepted", all);
+		return;
+	}
+	closest(word, all, n, near);
+	if (!near[0])
+		snprintf(message + strlen(message), sizeof message - strlen(message),
+			", nor is any of its %zu like it", n);
+	reply_error(r, 400, "bad_parameter", message, "did_you_mean", near);
+}
+
+static bool is_name(const struct catalogue *c, const char *word,
+	const char *(*name)(const struct catalogue *c, size_t i))
+{
+	const char *text;
+
+	for (size_t i = 0; (text = name(c, i)); i++)
+		if (*text && strcasecmp(text, word) == 0)
+			return true;
+	return false;
+}
+
+static const struct {
+	const char *name;
+	size_t offset; /* of a struct words in struct pick_options */
+	const char *(*known)(const struct catalogue *c, size_t i);
+} lists[] = {
+	{"vendor", offsetof(struct pick_options, vendors), vendor_name},
+	{"gpu_manufacturer", offsetof(struct pick_options, gpu_manufacturers),
+		server_gpu_manufacturer},
+	{"gpu_family", offsetof(struct pick_options, gpu_families), server_gpu_family},
+	{"gpu_model", offsetof(struct pick_options, gpu_models), server_gpu_model},
+	{"storage_type", offsetof(struct pick_options, storage_types), server_storage_type},
+};
+
+static struct words words_of(const struct arguments *a, const char *name)
+{
+	struct words w;
+
+	w.n = argument_texts(a, name, &w.text);
+	return w;
+}
+
+static bool read_lists(const struct arguments *a, const struct catalogue *c,
+	struct pick_options *ret, struct reply *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		struct words w = words_of(a, lists[i].name);
+
+		for (size_t k = 0; k < w.n; k++)
+			if (!is_name(c, w.text[k], lists[i].known)) {
+				refuse(r, lists[i].name, w.text[k], c, lists[i].known);
+				return false;
+			}
+		*(struct words *)(void *)((char *)ret + lists[i].offset) = w;
+	}
+	return true;
+}
+
+/* Frameworks that some vendor complies with, each once. */
+static bool read_compliance(const struct arguments *a, const struct catalogue *c,
+	struct pick_options *ret, struct reply *r)
+{
+	const char *known[ACCEPTED_MAX + 1] = {0};
+	AUTO(arena_done) struct arena arena = {0};
+	char message[256];
+	size_t n = 0;
+
+	ret->compliance = words_of(a, "compliance_framework");
+	for (size_t i = 0; i < c->n_vendors && ret->compliance.n; i++)
+		for (const char *at = c->vendor[i].compliance; *at; at += strspn(at, " ")) {
+			size_t len = strcspn(at, " ");
+			const char *word = arena_text(&arena, at, len);
+
+			if (len && n < ACCEPTED_MAX && !is_listed(known, n, word))
+				known[n++] = word;
+			at += len;
+		}
+	for (size_t i = 0; i < ret->compliance.n; i++)
+		if (!is_listed(known, n, ret->compliance.text[i])) {
+			snprintf(message, sizeof message,
+				"compliance_framework: no vendor of the catalogue complies with "
+				"\"%.64s\"",
+				ret->compliance.text[i]);
+			reply_error(r, 400, "bad_parameter", message, "accepted", known);
+			return false;
+		}
+	return true;
+}
+
+static bool read_servers(const struct arguments *a, const struct catalogue *c,
+	struct pick_options *ret, struct reply *r)
+{
+	const struct {
+		const char *name;
+		struct words *words;
+	} both[] = {{"include", &ret->include}, {"exclude", &ret->exclude}};
+
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		*both[i].words = words_of(a, both[i].name);
+		for (size_t k = 0; k < both[i].words->n; k++)
+			if (!pick_names(c, both[i].words->text[k])) {
+				refuse(r, both[i].name, both[i].words->text[k], c,
+					server_display_name);
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool read_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
+	struct pick_options *ret, struct reply *r)
+{
+	struct places places = {
+		words_of(a, "regions"), words_of(a, "countries"), words_of(a, "continents")};
+	struct err e = {0};
+
+	if (places_find(c, &places, arena, &ret->regions, &e) == 0)
+		return true;
+	reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
+	return false;
+}
+
+static bool read_currency(const struct arguments *a, const struct catalogue *c,
+	struct pick_options *ret, struct reply *r)
+{
+	const char *code = argument_text(a, "currency");
+
+	for (size_t i = 0; code && i < c->n_currencies; i++)
+		if (strcasecmp(c->currency[i].code, code) == 0)
+			ret->currency = c->currency[i].code;
+	if (!code || ret->currency)
+		return true;
+	refuse(r, "currency", code, c, currency_name);
+	return false;
+}
+
+/* ---- what is best ---- */
+
+static bool read_objective(const struct arguments *a, const struct catalogue *c,
+	struct pick_options *ret, struct reply *r)
+{
+	const char *benchmark = argument_text(a, "benchmark"),
+		   *name = argument_text(a, "objective");
+
+	for (size_t i = 0; benchmark && i < c->n_benchmarks; i++)
+		if (strcasecmp(c->benchmark[i].benchmark_id, benchmark) == 0)
+			ret->benchmark = &c->benchmark[i];
+	if (benchmark && !ret->benchmark) {
+		refuse(r, "benchmark", benchmark, c, benchmark_name);
+		return false;
+	}
+	if (!name)
+		name = ret->deadline_seconds > 0 ? "deadline" :
+		       benchmark                 ? "benchmark" :
+						   objectives[0].name;
+	ret->objective = objective_find(name);
+	if (ret->objective->by_benchmark && !benchmark) {
+		reply_error(r, 400, "bad_parameter",
+			"objective: this one needs benchmark, the id of one; /benchmarks lists "
+			"them",
+			NULL, NULL);
+		return false;
+	}
+	if (strcmp(name, "deadline") == 0 && !(ret->deadline_seconds > 0)) {
+		reply_error(r, 400, "bad_parameter",
+			"objective: deadline needs deadline, the seconds in which a run must end",
+			NULL, NULL);
+		return false;
+	}
+	return true;
+}
+
+struct pick_options usual_options(const struct server_job *job)
+{
+	unsigned known = job->architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << job->architecture;
+
+	return (struct pick_options){.architectures = known ? known : architectures[0].bits,
+		.cpu_allocations = usual_cpu_allocations(job->profile),
+		.reserve = reserves,
+		.profile = job->profile};
+}
+
+bool server_options(const struct arguments *a, const struct catalogue *c,
+	const struct server_job *job, struct arena *arena, struct pick_options *ret,
+	struct reply *r)
+{
+	*ret = job ? usual_options(job) : (struct pick_options){0};
+	ret->limit = argument_count(a, "limit");
+	ret->page = argument_count(a, "page");
+	ret->architectures = bits_of(a, "architecture", architectures, ret->architectures);
+	ret->cpu_allocations = bits_of(a, "cpu_allocation", cpu_allocations, ret->cpu_allocations);
+	ret->allocations = bits_of(a, "allocation", allocations, 0);
+	ret->with_inactive = !argument_flag(a, "only_active");
+	ret->ipv4 = argument_flag(a, "ipv4");
+	ret->reserve = reserve_find(argument_text(a, "reserve"));
+	return read_numbers(a, ret, r) && read_lists(a, c, ret, r) &&
+	       read_compliance(a, c, ret, r) && read_servers(a, c, ret, r) &&
+	       read_places(a, c, arena, ret, r) && read_currency(a, c, ret, r) &&
+	       read_objective(a, c, ret, r);
+}

@@ -1,0 +1,118 @@
+/*
+ * What may be asked about servers: the rows that /recommend and /servers share, and what they mean. Names and
+ * units are those of Keeper's /servers where it has such a parameter.
+ */
+#ifndef EXPORTER_SERVER_PARAMETERS_H
+#define EXPORTER_SERVER_PARAMETERS_H
+
+#include <stdbool.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/api/route.h"
+#include "recommender/servers/pick.h"
+
+const char *objective_choice(size_t i);
+const char *architecture_choice(size_t i);
+const char *cpu_allocation_choice(size_t i);
+const char *allocation_choice(size_t i);
+const char *reserve_choice(size_t i);
+
+/* clang-format off */
+#define SERVER_PARAMETERS \
+	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1, .most = 1000, \
+		.help = "Most servers to give, best first"}, \
+	{.name = "page", .kind = PARAMETER_COUNT, .fallback = "1", .least = 1, .most = 1000000, \
+		.help = "Which page of so many servers"}, \
+	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = objective_choice, \
+		.help = "What is best; by default deadline or benchmark where that is given, else " \
+			"cheapest"}, \
+	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
+		.help = "Seconds in which even a long run must end"}, \
+	{.name = "max_cost", .kind = PARAMETER_NUMBER, .least = 1e-9, .most = 1e9, \
+		.help = "Most that a run may cost, in currency"}, \
+	{.name = "benchmark", .also = {"benchmark_id"}, .kind = PARAMETER_TEXT, .least = 1, .most = 128, \
+		.help = "Ranks by a benchmark or workload profile; /benchmarks lists them, and says " \
+			"which are like a job"}, \
+	{.name = "vendor", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only servers of this vendor, for example aws"}, \
+	{.name = "regions", .also = {"region", "vendor_regions"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \
+		.help = "Only prices in this region: its id, its name at the vendor or another one that " \
+			"it goes by, or vendor~region"}, \
+	{.name = "countries", .also = {"country"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 2, .most = 2, \
+		.help = "Only prices in this country, two letters of ISO 3166"}, \
+	{.name = "continents", .also = {"continent"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only prices on this continent, for example Europe"}, \
+	{.name = "compliance_framework", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only vendors that comply with it, for example hipaa or soc2t2; with each of " \
+			"several"}, \
+	{.name = "architecture", .kind = PARAMETER_CHOICE, .repeats = true, .choice = architecture_choice, \
+		.help = "CPU architecture; by default that of the job's programs, and any without a job; native is " \
+			"what this program was built for"}, \
+	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = cpu_allocation_choice, \
+		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \
+			"a tenth of its time, else all but Shared and Burstable"}, \
+	{.name = "vcpus_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "vCPUs", \
+		.help = "Least vCPUs of the server, whatever the job needs"}, \
+	{.name = "vcpus_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "vCPUs", \
+		.help = "Most vCPUs of the server"}, \
+	{.name = "memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+		.help = "Least memory of the server as sold in GB of 1,024 MiB, as Keeper counts, " \
+			"whatever the job needs"}, \
+	{.name = "memory_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "GB", \
+		.help = "Most memory of the server as sold in GB of 1,024 MiB"}, \
+	{.name = "gpu_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e4, .unit = "GPUs", \
+		.help = "Least GPUs of the server; fractions are sold, too"}, \
+	{.name = "gpu_memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+		.help = "Least memory of each GPU in GB of 1,024 MiB"}, \
+	{.name = "gpu_memory_total", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+		.help = "Least memory of all GPUs together in GB of 1,024 MiB"}, \
+	{.name = "gpu_manufacturer", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only GPUs of this manufacturer"}, \
+	{.name = "gpu_family", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only GPUs of this family, for example Ampere"}, \
+	{.name = "gpu_model", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only this GPU, for example A10G"}, \
+	{.name = "storage_size", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e7, .unit = "GB", \
+		.help = "Least local storage of the server in GB"}, \
+	{.name = "storage_type", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
+		.help = "Only this kind of local storage, for example ssd"}, \
+	{.name = "allocation", .kind = PARAMETER_CHOICE, .fallback = "ondemand", .choice = allocation_choice, \
+		.help = "Which prices count"}, \
+	{.name = "spot_interruptions", .kind = PARAMETER_NUMBER, .fallback = "0.05", .least = 0, .most = 60, \
+		.help = "How often an hour of a spot server is assumed to end a run, which then starts " \
+			"again; part of the cost"}, \
+	{.name = "currency", .kind = PARAMETER_TEXT, .least = 3, .most = 3, \
+		.help = "Currency of prices and costs; by default USD, or the only one that the servers " \
+			"have"}, \
+	{.name = "ipv4", .kind = PARAMETER_FLAG, .fallback = "false", \
+		.help = "A public IPv4 address is part of the cost"}, \
+	{.name = "reserve", .kind = PARAMETER_CHOICE, .fallback = "system", .choice = reserve_choice, \
+		.help = "What of a server is not left for the job"}, \
+	{.name = "include", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \
+		.help = "Only this server or family: its id, its name, or vendor~name"}, \
+	{.name = "exclude", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \
+		.help = "Not this server or family"}, \
+	{.name = "only_active", .kind = PARAMETER_FLAG, .fallback = "true", \
+		.help = "Only servers that can be had now"}
+/* clang-format on */
+
+/* The job that servers are for: it decides what is not given. */
+struct server_job {
+	const struct profile *profile;
+	enum architecture
+		architecture; /* that its programs were built for; UNKNOWN = as this one */
+};
+
+/* What is asked for a job when nobody says anything. */
+struct pick_options usual_options(const struct server_job *job);
+
+/*
+ * What the arguments ask for. Their texts live as long as the arguments, the rest in arena or in the catalogue.
+ * job: NULL = none is asked about. False: r says which value is not
+ * known, and what is.
+ */
+bool server_options(const struct arguments *a, const struct catalogue *c,
+	const struct server_job *job, struct arena *arena, struct pick_options *ret,
+	struct reply *r);
+
+#endif

@@ -1,0 +1,313 @@
+/* Servers as JSON, in the field names of the Spare Cores Keeper. */
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/answers/server_answer.h"
+
+/* An empty text of a server is unknown. */
+static json_t *known_text(const char *s)
+{
+	return json_text(s && *s ? s : NULL);
+}
+
+static void put_known(json_t *o, const char *key, double v)
+{
+	if (!isnan(v))
+		json_put(o, key, json_num(v));
+}
+
+/* What one of the server's currency is in that of the answer; NaN = nobody knows. */
+static double rate_of(const struct server_answer *a, const struct server *s)
+{
+	const struct currency *from = catalogue_currency(a->use.catalogue, s->currency);
+	const struct currency *to = catalogue_currency(a->use.catalogue, a->picks.currency);
+
+	return from && to ? currency_rate(from, to) : (double)NAN;
+}
+
+static void put_specification(json_t *o, const struct server_answer *a, const struct server *s)
+{
+	double rate = rate_of(a, s);
+
+	json_put(o, "vendor_id", known_text(s->vendor_id));
+	json_put(o, "server_id", known_text(s->server_id));
+	json_put(o, "api_reference", known_text(s->api_reference));
+	json_put(o, "display_name", known_text(s->display_name));
+	json_put(o, "family", known_text(s->family));
+	json_put(o, "vcpus", json_num(s->vcpus));
+	json_put(o, "memory_amount", json_num(s->memory_amount));
+	json_put(o, "memory_for_jobs", json_num(floor(a->options.reserve->memory(s))));
+	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
+	json_put(o, "cpu_allocation", known_text(cpu_allocation_name[s->cpu_allocation]));
+	json_put(o, "gpu_count", json_num(s->gpu_count));
+	json_put(o, "gpu_manufacturer", known_text(s->gpu_manufacturer));
+	json_put(o, "gpu_model", known_text(s->gpu_model));
+	json_put(o, "gpu_memory_total", json_num(s->gpu_memory_total));
+	json_put(o, "storage_size", json_num(s->storage_size));
+	json_put(o, "score", json_num(s->score));
+	json_put(o, "min_price_ondemand", json_num(s->min_price_ondemand * rate));
+	json_put(o, "min_price_spot", json_num(s->min_price_spot * rate));
+}
+
+static json_t *cost_json(const struct cost *c)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} gaps[] = {{COST_LACKS_BILLING, "billing"}, {COST_LACKS_STORAGE, "storage"},
+		{COST_LACKS_OUTBOUND, "outbound"}, {COST_LACKS_IPV4, "ipv4"}};
+	json_t *o = json_object(), *lacks = json_array();
+
+	json_put(o, "compute", json_num(c->compute));
+	json_put(o, "storage", json_num(c->storage));
+	json_put(o, "outbound", json_num(c->outbound));
+	json_put(o, "ipv4", json_num(c->ipv4));
+	json_put(o, "billed_seconds", json_num(c->billed_seconds));
+	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
+		if (c->lacks & gaps[i].bit)
+			json_push(lacks, json_text(gaps[i].name));
+	json_put(o, "lacks", lacks);
+	return o;
+}
+
+/* Where, at which price, how long, how much. */
+static void put_offer(json_t *o, const struct pick *p, const char *currency)
+{
+	json_put(o, "region_id", known_text(p->region_id));
+	json_put(o, "allocation", json_text(allocation_name[p->priced->allocation]));
+	json_put(o, "price", json_num(p->price));
+	json_put(o, "currency", json_text(currency));
+	json_put(o, "forecast_basis", json_text(forecast_basis_name[p->forecast.basis]));
+	json_put(o, "forecast_duration_seconds", json_num(p->forecast.seconds));
+	put_known(o, "forecast_duration_low", p->forecast.low);
+	put_known(o, "forecast_duration_high", p->forecast.high);
+	json_put(o, "forecast_cost", json_num(p->cost.amount));
+	put_known(o, "forecast_cost_low", p->cost.low);
+	put_known(o, "forecast_cost_high", p->cost.high);
+	if (!isnan(p->cost.amount))
+		json_put(o, "cost", cost_json(&p->cost));
+}
+
+/* Against what a run costs today; negative: it would cost more. */
+static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
+{
+	double now = s->today.current.cost.amount, saving = now - p->cost.amount;
+
+	if (!s->of_job || !s->today.priced || isnan(saving))
+		return;
+	json_put(o, "saving", json_num(saving));
+	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
+}
+
+/* Scores are kept as floats, of which seven digits mean something. */
+static double score_of(const struct server_answer *s, const struct server *server)
+{
+	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
+	double unit = v > 0 ? pow(10, floor(log10(v)) - 6) : 1;
+
+	return unit < 1 ? round(v / unit) / round(1 / unit) : v;
+}
+
+static json_t *servers_json(const struct server_answer *s)
+{
+	struct buf why AUTO(buf_done) = BUF_MAX(4096);
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < s->picks.n; i++) {
+		json_t *o = json_object();
+
+		put_specification(o, s, s->picks.pick[i].server);
+		put_offer(o, &s->picks.pick[i], s->picks.currency);
+		put_saving(o, s, &s->picks.pick[i]);
+		if (s->options.benchmark)
+			json_put(o, "benchmark_score",
+				json_num(score_of(s, s->picks.pick[i].server)));
+		buf_reset(&why);
+		pick_why(&why, &s->picks, i);
+		json_put(o, "why", json_text(buf_text(&why)));
+		json_push(a, o);
+	}
+	return a;
+}
+
+json_t *catalogue_json(const struct catalogue_use *use)
+{
+	const struct catalogue *c = use->catalogue;
+	json_t *o = json_object();
+
+	json_put(o, "source", known_text(c->source));
+	json_put(o, "data_from", known_text(c->note));
+	json_put(o, "as_of", known_text(c->as_of));
+	if (!isnan(use->state.fetched_at))
+		json_put(o, "fetched_at", json_time(use->state.fetched_at));
+	json_put(o, "age_seconds", json_num(floor(use->state.age_seconds)));
+	json_put(o, "stale", json_boolean(use->state.stale));
+	if (use->state.problem[0])
+		json_put(o, "problem", json_text(use->state.problem));
+	json_put(o, "servers", json_num((double)c->n));
+	return o;
+}
+
+/* Why the other servers were left out: an empty answer explains itself. */
+static json_t *filtered_json(const struct picks *p)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < EXCLUSION_COUNT; i++)
+		if (p->excluded[i])
+			json_put(o, exclusion_name[i], json_num((double)p->excluded[i]));
+	return o;
+}
+
+json_t *related_json(const struct related *related, size_t n)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *o = json_object();
+
+		json_put(o, "benchmark_id", json_text(related[i].benchmark->benchmark_id));
+		json_put(o, "name", known_text(related[i].benchmark->name));
+		json_put(o, "why", json_text(related[i].why));
+		json_push(a, o);
+	}
+	return a;
+}
+
+/* ---- what it costs today ---- */
+
+static json_t *server_now_json(const struct today *t, const char *currency)
+{
+	static const char *const allocations[] = {
+		[MACHINE_ALLOCATION_UNKNOWN] = NULL,
+		[MACHINE_ONDEMAND] = "ondemand",
+		[MACHINE_SPOT] = "spot",
+	};
+	json_t *o = json_object();
+
+	json_put(o, "host", known_text(t->machine.host));
+	json_put(o, "vendor_id", known_text(t->machine.vendor_id));
+	json_put(o, "api_reference", known_text(t->machine.instance_type));
+	json_put(o, "region", known_text(t->machine.region));
+	json_put(o, "allocation", json_text(allocations[t->machine.allocation]));
+	json_put(o, "known_from", known_text(t->machine.source));
+	if (t->priced) {
+		json_put(o, "price", json_num(t->current.price));
+		json_put(o, "currency", json_text(currency));
+		json_put(o, "priced_in", known_text(t->current.region_id));
+		json_put(o, "priced_as", json_text(allocation_name[t->current.priced->allocation]));
+	}
+	return o;
+}
+
+static json_t *past_json(const struct today *t)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < t->n_runs; i++) {
+		const struct run *r = t->run[i].run;
+		json_t *o = json_object();
+
+		json_put(o, "run_id", json_text(r->run_id));
+		json_put(o, "started_at", json_time(r->started_at));
+		json_put(o, "duration_seconds", json_num(r->duration_seconds));
+		json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+		json_put(o, "price", json_num(t->run[i].price));
+		json_put(o, "cost", json_num(t->run[i].amount));
+		json_push(a, o);
+	}
+	return a;
+}
+
+static const char *what_was_given(const struct today *t)
+{
+	if (t->given_all)
+		return "the whole server";
+	return isnan(t->given_cores) && isnan(t->given_memory_bytes) ? NULL : "the request";
+}
+
+static json_t *needless_json(const struct today *t)
+{
+	json_t *o = json_object();
+
+	json_put(o, "given", json_text(what_was_given(t)));
+	json_put(o, "cpu_cores", json_num(t->needless_cores));
+	json_put(o, "memory_bytes", json_num(t->needless_memory_bytes));
+	json_put(o, "percent_of_server", json_num(100 * t->needless_share));
+	json_put(o, "cost_per_run", json_num(t->needless_cost));
+	return o;
+}
+
+static const char *not_known(const struct today *t)
+{
+	if (t->here)
+		return "the current server is not known: --server.vendor and --server.type say it";
+	return *t->machine.host ? "the job ran on another machine, and which server that is is not "
+				  "known: there, --server.vendor and --server.type say it" :
+				  "it is not known on which machine the job ran";
+}
+
+static const char *not_in_its_region(const struct today *t)
+{
+	return *t->machine.region ?
+		       "its own region has no price in the catalogue: the lowest of all regions is "
+		       "taken" :
+		       "its region is not known: the lowest price of all regions is taken; "
+		       "--server.region says it";
+}
+
+/* It has prices, but none for how it is rented. */
+static const char *not_so_rented(const struct today *t)
+{
+	if (t->machine.allocation == MACHINE_SPOT)
+		return t->elsewhere ? "it has no spot price in the catalogue" :
+				      "it has no spot price in its region";
+	return t->elsewhere ? "it has no on-demand price in the catalogue" :
+			      "it has no on-demand price in its region";
+}
+
+/* Why there is no price, or another one; NULL = there is its own. */
+static const char *not_priced(const struct today *t)
+{
+	if (t->priced)
+		return t->elsewhere ? not_in_its_region(t) : NULL;
+	if (!*t->machine.instance_type)
+		return not_known(t);
+	if (!t->server)
+		return "the current server is not in the catalogue";
+	if (t->why == EXCLUDED_ALLOCATION)
+		return not_so_rented(t);
+	return t->why == EXCLUDED_CURRENCY ? "its price is in a currency without an exchange rate" :
+					     "it has no price in the catalogue";
+}
+
+static json_t *today_json(const struct server_answer *s)
+{
+	const struct today *t = &s->today;
+	json_t *o = json_object();
+
+	json_put(o, "server",
+		*t->machine.vendor_id ? server_now_json(t, s->picks.currency) : json_null());
+	if (not_priced(t))
+		json_put(o, "note", json_text(not_priced(t)));
+	json_put(o, "cost_per_run", json_num(t->priced ? t->current.cost.amount : (double)NAN));
+	json_put(o, "currency", json_text(s->picks.currency));
+	json_put(o, "overallocated", needless_json(t));
+	json_put(o, "runs", past_json(t));
+	return o;
+}
+
+void server_answer_put(json_t *o, const struct server_answer *s)
+{
+	json_put(o, "objective", json_text(s->picks.objective->name));
+	json_put(o, "servers", servers_json(s));
+	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
+	json_put(o, "filtered", filtered_json(&s->picks));
+	json_put(o, "notes", notes_json(s));
+	if (s->of_job) {
+		json_put(o, "today", today_json(s));
+		json_put(o, "benchmarks", related_json(s->related, s->n_related));
+	}
+	json_put(o, "catalogue", catalogue_json(&s->use));
+}

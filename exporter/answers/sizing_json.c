@@ -1,0 +1,141 @@
+/* A sizing as JSON: what to ask for, how good it is thought to be, and why. */
+#include "exporter/answers/sizing_json.h"
+
+#include <math.h>
+
+#include "collectors/base/mem.h"
+
+static json_t *based_on_json(const struct sizing *s)
+{
+	json_t *o = json_object();
+
+	json_put(o, "runs", json_num((double)s->runs));
+	json_put(o, "excluded", json_num((double)s->excluded));
+	json_put(o, "first", json_time(s->first));
+	json_put(o, "last", json_time(s->last));
+	json_put(o, "samples", json_num((double)s->samples));
+	json_put(o, "confidence", json_text(confidence_name(s->confidence)));
+	json_put(o, "memory_source", json_text(s->memory_source));
+	return o;
+}
+
+/* Zero CPUs or memory cannot be asked for: it means unknown. */
+static json_t *resources_json(const struct resources *r)
+{
+	json_t *o = json_object();
+
+	json_put(o, "cpu", json_num(r->cpu ? (double)r->cpu : NAN));
+	json_put(o, "memory", json_num(r->memory ? (double)r->memory : NAN));
+	json_put(o, "gpu", json_num((double)r->gpu));
+	json_put(o, "vram", json_num((double)r->vram));
+	return o;
+}
+
+json_t *demand_json(const struct demand *d)
+{
+	json_t *o = json_object();
+
+	json_put(o, "cpu_cores", json_num(d->cpu_cores));
+	json_put(o, "memory_bytes", json_num(d->memory_bytes));
+	json_put(o, "gpus", json_num(d->gpus));
+	json_put(o, "vram_bytes", json_num(d->vram_bytes));
+	json_put(o, "disk_bytes", json_num(d->disk_bytes));
+	json_put(o, "duration_seconds", json_num(d->duration_seconds));
+	return o;
+}
+
+/* Where a target has two numbers, the demand is the request and this the limit. */
+static json_t *limits_json(const struct sizing *s)
+{
+	json_t *o = json_object();
+
+	json_put(o, "cpu_cores", json_num(s->cpu_cores_limit));
+	json_put(o, "memory_bytes", json_num(s->memory_bytes_limit));
+	return o;
+}
+
+static json_t *cpu_json(const struct sizing *s)
+{
+	json_t *o = json_object(), *at = json_array();
+
+	for (size_t i = 0; i < FORECAST_CORES; i++) {
+		json_t *one = json_object();
+
+		json_put(one, "cores", json_num(s->at_cores[i].cores));
+		json_put(one, "duration_seconds", json_num(s->at_cores[i].seconds));
+		json_push(at, one);
+	}
+	json_put(o, "cores", json_num(s->demand.cpu_cores));
+	json_put(o, "cores_for_speed", json_num(s->cpu_cores_for_speed));
+	json_put(o, "slowdown", json_num(s->cpu_slowdown > 0 ? s->cpu_slowdown : (double)NAN));
+	json_put(o, "at_cores", at);
+	return o;
+}
+
+static json_t *memory_json(const struct sizing *s)
+{
+	json_t *o = json_object(), *risks = json_object();
+
+	for (unsigned i = 0; i < RISK_COUNT; i++)
+		json_put(risks, risk_name((enum risk)i), json_num(s->memory_at_risk[i]));
+	json_put(o, "too_small_probability", json_num(s->memory_too_small));
+	json_put(o, "expected_waste_ratio", json_num(s->memory_expected_waste));
+	json_put(o, "expected_low_bytes", json_num(s->memory_low));
+	json_put(o, "expected_high_bytes", json_num(s->memory_high));
+	json_put(o, "at_risk_bytes", risks);
+	return o;
+}
+
+static json_t *duration_json(const struct sizing *s)
+{
+	json_t *o = json_object();
+
+	json_put(o, "expected_seconds", json_num(s->demand.duration_seconds));
+	json_put(o, "expected_low_seconds", json_num(s->duration_low));
+	json_put(o, "expected_high_seconds", json_num(s->duration_high));
+	return o;
+}
+
+static json_t *hindsight_json(const struct hindsight *h)
+{
+	json_t *o = json_object();
+
+	json_put(o, "runs", json_num((double)h->runs));
+	json_put(o, "too_small", json_num((double)h->failures));
+	json_put(o, "waste_ratio", json_num(h->waste));
+	return o;
+}
+
+/* What this rule and the seeds' would have done on the job's own past. */
+static json_t *both_hindsights_json(const struct sizing *s)
+{
+	json_t *o = json_object();
+
+	json_put(o, "this", hindsight_json(&s->hindsight));
+	json_put(o, "baseline", hindsight_json(&s->hindsight_baseline));
+	return o;
+}
+
+static json_t *explain_json(const struct sizing *s)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < s->n_explain; i++)
+		json_push(a, json_text(s->explain[i]));
+	return a;
+}
+
+void put_sizing(json_t *o, const struct sizing *s)
+{
+	json_put(o, "summary", json_text(s->summary));
+	json_put(o, "based_on", based_on_json(s));
+	json_put(o, "resources", resources_json(&s->resources));
+	json_put(o, "demand", demand_json(&s->demand));
+	json_put(o, "limits", limits_json(s));
+	json_put(o, "memory", memory_json(s));
+	json_put(o, "cpu", cpu_json(s));
+	json_put(o, "duration", duration_json(s));
+	json_put(o, "hindsight", both_hindsights_json(s));
+	json_put(o, "split_job", s->split_label ? json_true() : json_false());
+	json_put(o, "explain", explain_json(s));
+}

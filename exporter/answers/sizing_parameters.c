@@ -1,0 +1,94 @@
+/* What may be asked about the size of a job's next run. */
+#include "exporter/answers/sizing_parameters.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "collectors/base/mem.h"
+
+#define SECONDS_PER_DAY 86400
+
+const char *strategy_choice(size_t i)
+{
+	return strategies[i].name;
+}
+
+const char *risk_choice(size_t i)
+{
+	return i < RISK_COUNT ? risk_name((enum risk)i) : NULL;
+}
+
+const struct strategy *sizing_strategy(const struct arguments *a)
+{
+	return strategy_find(argument_text(a, "strategy"));
+}
+
+/* Parameters that only some strategies read. */
+static const struct {
+	const char *name;
+	enum sizing_use use;
+} special[] = {
+	{"risk", USES_RISK},
+	{"percentile", USES_PERCENTILE},
+	{"margin", USES_MARGIN},
+};
+
+/* What would be ignored is refused: whoever gave it expects it to change the answer. */
+static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
+	struct reply *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
+		const char *users[STRATEGIES_MAX + 1] = {0};
+		char message[160];
+		size_t n = 0;
+
+		if (!argument_text(a, special[i].name) || strategy->uses & special[i].use)
+			continue;
+		for (const struct strategy *s = strategies; s->name && n < STRATEGIES_MAX; s++)
+			if (s->uses & special[i].use)
+				users[n++] = s->name;
+		snprintf(message, sizeof message, "%s: strategy %s does not use it",
+			special[i].name, strategy->name);
+		reply_error(r, 400, "bad_parameter", message, "strategies", users);
+		return false;
+	}
+	return true;
+}
+
+bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r)
+{
+	const char *risk = argument_text(a, "risk");
+	double percentile = argument_number(a, "percentile"), margin = argument_number(a, "margin");
+	double input = argument_number(a, "input_bytes");
+	struct sizing_options o = {
+		.runs = argument_count(a, "runs"),
+		.percentile = isnan(percentile) ? 0 : percentile,
+		.margin = isnan(margin) ? 0 : margin,
+		.margin_given = !isnan(margin),
+		.input_bytes = isnan(input) ? 0 : input,
+		.attempt = argument_count(a, "attempt"),
+	};
+
+	if (!all_are_used(a, sizing_strategy(a), r))
+		return false;
+	if (risk)
+		risk_parse(risk, &o.risk);
+	*ret = o;
+	return true;
+}
+
+double sizing_since(const struct arguments *a, double now)
+{
+	double days = argument_number(a, "window_days");
+
+	return isnan(days) ? -INFINITY : now - days * SECONDS_PER_DAY;
+}
+
+struct runs runs_since(const struct runs *runs, double since)
+{
+	struct runs ret = *runs;
+
+	while (ret.n && ret.run[ret.n - 1].started_at < since)
+		ret.n--;
+	return ret;
+}

@@ -1,0 +1,80 @@
+/*
+ * What may be asked about the size of a job's next run: the rows of /recommend, and what they mean.
+ */
+#ifndef EXPORTER_SIZING_PARAMETERS_H
+#define EXPORTER_SIZING_PARAMETERS_H
+
+#include <stdbool.h>
+
+#include "exporter/api/route.h"
+#include "recommender/sizing/sizing.h"
+
+const char *strategy_choice(size_t i);
+const char *risk_choice(size_t i);
+
+/* clang-format off */
+#define SIZING_PARAMETERS \
+	{.name = "strategy", \
+		.kind = PARAMETER_CHOICE, \
+		.fallback = "auto", \
+		.choice = strategy_choice, \
+		.help = "How the next run's demand follows from earlier ones"}, \
+	{.name = "risk", \
+		.kind = PARAMETER_CHOICE, \
+		.choice = risk_choice, \
+		.help = "How dear a first attempt is that fails for lack of memory (strategy auto; " \
+			"balanced when not given)"}, \
+	{.name = "runs", \
+		.kind = PARAMETER_COUNT, \
+		.fallback = "0", \
+		.least = 0, \
+		.most = 200, \
+		.help = "How many of the newest successful runs to look at; 0 is the strategy's own " \
+			"number: 5 for baseline, 200 for the others"}, \
+	{.name = "window_days", \
+		.kind = PARAMETER_NUMBER, \
+		.least = 0.001, \
+		.most = 36525, \
+		.unit = "days", \
+		.help = "Only runs that started within so many days"}, \
+	{.name = "percentile", \
+		.kind = PARAMETER_NUMBER, \
+		.least = 0.01, \
+		.most = 1, \
+		.help = "The share of runs (and of their time) that should fit (strategies " \
+			"percentile and vpa)"}, \
+	{.name = "margin", \
+		.kind = PARAMETER_NUMBER, \
+		.least = 0, \
+		.most = 10, \
+		.help = "Memory added for safety, as a share: 0.2 is 20 % (strategies max, " \
+			"percentile, krr and vpa)"}, \
+	{.name = "input_bytes", \
+		.kind = PARAMETER_NUMBER, \
+		.least = 1, \
+		.most = 1e18, \
+		.unit = "bytes", \
+		.help = "Size of the next run's input, as it would be announced with it " \
+			"(RIGHTSIZE_INPUT_BYTES)"}, \
+	{.name = "attempt", \
+		.kind = PARAMETER_COUNT, \
+		.fallback = "1", \
+		.least = 1, \
+		.most = 10, \
+		.help = "Which attempt of the run this is for: 2 when the first one ran out of memory"}
+/* clang-format on */
+
+/* The strategy that was asked for. */
+const struct strategy *sizing_strategy(const struct arguments *a);
+
+/*
+ * What the arguments ask of it. False: r says which of them that strategy does not know.
+ */
+bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r);
+
+/* The arguments let in what started then or later; -INFINITY = all. */
+double sizing_since(const struct arguments *a, double now);
+/* Those of runs, newest first. */
+struct runs runs_since(const struct runs *runs, double since);
+
+#endif

@@ -1,0 +1,282 @@
+/* Statistics over the last runs, as JSON. */
+#include "exporter/answers/stats_json.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "exporter/answers/run_json.h"
+#include "recommender/waits.h"
+
+#define MIB 1048576.0
+#define GB  1e9
+
+/* What has a value at every moment of a run; the unit is in the name. */
+static const char *const levels[] = {
+	"cpu_cores",
+	"memory_bytes",
+	"memory_rss_bytes",
+	"memory_pss_bytes",
+	"memory_pss_age_seconds",
+	"memory_anonymous_bytes",
+	"memory_file_bytes",
+	"memory_shmem_bytes",
+	"memory_tmpfs_bytes",
+	"memory_huge_bytes",
+	"memory_hugetlb_bytes",
+	"memory_swap_bytes",
+	"disk_read_bytes_per_second",
+	"disk_written_bytes_per_second",
+	"processes",
+	"threads",
+	"open_fds",
+};
+
+static const struct statistic {
+	const char *key;
+	size_t offset; /* in struct distribution */
+	bool extreme;  /* over the runs the largest, not the average */
+} statistics[] = {
+	{"mean", offsetof(struct distribution, mean), false},
+	{"max", offsetof(struct distribution, max), true},
+	{"p50", offsetof(struct distribution, p50), false},
+	{"p95", offsetof(struct distribution, p95), false},
+	{"p99", offsetof(struct distribution, p99), false},
+};
+
+/* Mean, smallest and largest of the values that are known; all NaN when none is. */
+struct spread {
+	double mean, min, max;
+};
+
+struct window window_of(const struct runs *all, size_t most, struct arena *arena)
+{
+	struct window w = {.run = arena_alloc(arena, (all->n + 1) * sizeof *w.run)};
+	size_t others = 0;
+
+	for (size_t i = 0; i < all->n && w.n < most; i++) {
+		const struct run *r = &all->run[i];
+
+		if (r->outcome == OUTCOME_SUCCEEDED) {
+			w.run[w.n++] = r;
+			w.excluded = others;
+		} else if (r->outcome != OUTCOME_RUNNING) {
+			others++;
+		}
+	}
+	return w;
+}
+
+static double distribution_value(const struct distribution *d, const struct statistic *s)
+{
+	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
+}
+
+/*
+ * The headline numbers that the levels do not say already: those that are the one number of their
+ * column.
+ */
+static bool beside_levels(const struct headline *h)
+{
+	return strcmp(h->key, h->column) == 0;
+}
+
+static struct spread spread_of(const double *value, size_t n)
+{
+	struct spread s = {NAN, NAN, NAN};
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(value[i]))
+			continue;
+		sum += value[i];
+		known++;
+		s.min = fmin(s.min, value[i]);
+		s.max = fmax(s.max, value[i]);
+	}
+	if (known)
+		s.mean = sum / (double)known;
+	return s;
+}
+
+static json_t *spread_json(const double *value, size_t n)
+{
+	struct spread s = spread_of(value, n);
+
+	if (isnan(s.mean))
+		return json_null();
+	json_t *o = json_object();
+
+	json_put(o, "mean", json_num(s.mean));
+	json_put(o, "min", json_num(s.min));
+	json_put(o, "max", json_num(s.max));
+	return o;
+}
+
+static json_t *level_json(const struct distribution *d)
+{
+	if (!d)
+		return json_null();
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(statistics); i++)
+		json_put(o, statistics[i].key, json_num(distribution_value(d, &statistics[i])));
+	return o;
+}
+
+static bool any_run_has(const struct window *w, const char *column)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (run_level(w->run[i], column))
+			return true;
+	return false;
+}
+
+static json_t *level_over_runs(const struct window *w, const char *column, double *scratch)
+{
+	if (!any_run_has(w, column))
+		return json_null();
+	json_t *o = json_object();
+
+	for (size_t k = 0; k < ARRAY_LEN(statistics); k++) {
+		for (size_t i = 0; i < w->n; i++)
+			scratch[i] =
+				distribution_value(run_level(w->run[i], column), &statistics[k]);
+		struct spread s = spread_of(scratch, w->n);
+
+		json_put(o, statistics[k].key, json_num(statistics[k].extreme ? s.max : s.mean));
+	}
+	return o;
+}
+
+static json_t *run_stats(const struct run *r)
+{
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(r->run_id));
+	json_put(o, "started_at", json_time(r->started_at));
+	json_put(o, "duration_seconds", json_num(r->duration_seconds));
+	json_put(o, "samples", json_num((double)r->samples));
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+		json_put(o, levels[i], level_json(run_level(r, levels[i])));
+	for (const struct headline *h = headlines; h->key; h++)
+		if (beside_levels(h))
+			json_put(o, h->key, json_num(headline_value(h, r)));
+	return o;
+}
+
+static json_t *over_runs(const struct window *w)
+{
+	AUTO(freep) double *scratch = xcalloc(w->n, sizeof *scratch);
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < w->n; i++)
+		scratch[i] = w->run[i]->duration_seconds;
+	json_put(o, "duration_seconds", spread_json(scratch, w->n));
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+		json_put(o, levels[i], level_over_runs(w, levels[i], scratch));
+	for (const struct headline *h = headlines; h->key; h++) {
+		if (!beside_levels(h))
+			continue;
+		for (size_t i = 0; i < w->n; i++)
+			scratch[i] = headline_value(h, w->run[i]);
+		json_put(o, h->key, spread_json(scratch, w->n));
+	}
+	return o;
+}
+
+/* Too few cores, or nothing to do? Each number is in recommender/waits.h. */
+static json_t *waits_json(const struct window *w)
+{
+	struct waits all = waits_of(w->run, w->n);
+	json_t *o = json_object();
+
+	json_put(o, "for", json_text(wait_verdict_name(all.verdict)));
+	json_put(o, "cpu_share", json_num(all.cpu_share));
+	json_put(o, "memory_share", json_num(all.memory_share));
+	json_put(o, "storage_share", json_num(all.storage_share));
+	json_put(o, "idle_share", json_num(all.idle_share));
+	return o;
+}
+
+json_t *stats_json(const char *job_name, const struct window *w, double now)
+{
+	json_t *o = json_object(), *runs = json_array();
+
+	json_put(o, "job_name", json_text(job_name));
+	json_put(o, "generated_at", json_time(now));
+	json_put(o, "runs_analyzed", json_num((double)w->n));
+	json_put(o, "runs_excluded", json_num((double)w->excluded));
+	json_put(o, "first_started_at", json_time(w->run[w->n - 1]->started_at));
+	json_put(o, "last_started_at", json_time(w->run[0]->started_at));
+	json_put(o, "over_runs", over_runs(w));
+	json_put(o, "waits", waits_json(w));
+	for (size_t i = 0; i < w->n; i++)
+		json_push(runs, run_stats(w->run[i]));
+	json_put(o, "runs", runs);
+	return o;
+}
+
+/* resource-tracker's default statistics. */
+static const struct peer {
+	const char *key, *statistic, *column;
+	double (*get)(const struct run *, const char *column);
+	double scale;
+	int decimals;
+	bool largest; /* over the runs: else the average */
+} peers[] = {
+	{"process_cpu_usage", "mean", "cpu_cores", run_mean, 1, 2, false},
+	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},
+	{"process_memory_mib", "mean", "memory_bytes", run_mean, MIB, 2, false},
+	{"process_memory_mib", "max", "memory_bytes", run_peak, MIB, 2, true},
+	{"process_gpu_usage", "mean", "gpu_usage", run_mean, 1, 2, false},
+	{"process_gpu_usage", "max", "gpu_usage", run_peak, 1, 2, true},
+	{"process_gpu_vram_mib", "mean", "vram_bytes", run_mean, MIB, 2, false},
+	{"process_gpu_vram_mib", "max", "vram_bytes", run_peak, MIB, 2, true},
+	{"process_gpu_utilized", "mean", "gpus_used", run_mean, 1, 2, false},
+	{"process_gpu_utilized", "max", "gpus_used", run_peak, 1, 2, true},
+	{"system_disk_space_used_gb", "max", "system_disk_space_used_bytes", run_peak, GB, 2, true},
+	{"system_net_recv_bytes", "sum", "system_network_received_bytes", run_total, 1, 0, true},
+	{"system_net_sent_bytes", "sum", "system_network_sent_bytes", run_total, 1, 0, true},
+};
+
+static double rounded(double v, int decimals)
+{
+	double scale = pow(10, decimals);
+
+	return nearbyint(v * scale) / scale;
+}
+
+static void put_peer(json_t *o, const struct peer *p, double v)
+{
+	json_t *inner = json_object_get(o, p->key);
+
+	if (!inner) {
+		inner = json_object();
+		json_put(o, p->key, inner);
+	}
+	json_put(inner, p->statistic, json_num(rounded(v, p->decimals)));
+}
+
+json_t *stats_json_resource_tracker(const struct window *w)
+{
+	static const struct peer duration = {
+		.key = "timestamp", .statistic = "duration", .decimals = 2};
+	AUTO(freep) double *scratch = xcalloc(w->n, sizeof *scratch);
+	json_t *o = json_object();
+
+	for (size_t k = 0; k < ARRAY_LEN(peers); k++) {
+		const struct peer *p = &peers[k];
+
+		for (size_t i = 0; i < w->n; i++)
+			scratch[i] = p->get(w->run[i], p->column) / p->scale;
+		struct spread s = spread_of(scratch, w->n);
+
+		put_peer(o, p, p->largest ? s.max : s.mean);
+	}
+	for (size_t i = 0; i < w->n; i++)
+		scratch[i] = w->run[i]->duration_seconds;
+	put_peer(o, &duration, spread_of(scratch, w->n).mean);
+	return o;
+}

@@ -1,0 +1,278 @@
+/*
+ * Checking the parameters of a request against a route's table, for HTTP and the command line
+ * alike.
+ */
+#include "exporter/api/route.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
+#include "exporter/text/suggest.h"
+
+/* Bytes of a wrong value that are shown. */
+#define SHOWN 64
+
+/* Bytes of names of parameters that are listed. */
+#define KNOWN_SHOWN 160
+
+/* Is name key, with - for _ as flags have it, and an optional [] when the parameter repeats? */
+static bool is_key(const struct parameter *p, const char *key, const char *name)
+{
+	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
+		key++;
+	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
+}
+
+static bool is_name(const struct parameter *p, const char *name)
+{
+	if (is_key(p, p->name, name))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(p->also); i++)
+		if (p->also[i] && is_key(p, p->also[i], name))
+			return true;
+	return false;
+}
+
+const struct parameter *parameter_find(const struct parameter *parameters, const char *name)
+{
+	for (const struct parameter *p = parameters; p->name; p++)
+		if (is_name(p, name))
+			return p;
+	return NULL;
+}
+
+void parameter_accepts(const struct parameter *p, struct buf *out)
+{
+	const char *word;
+
+	switch (p->kind) {
+	case PARAMETER_TEXT:
+		buf_adds(out, "text of ");
+		if (p->least < p->most)
+			buf_addf(out, "%.0f to ", p->least);
+		buf_addf(out, "%.0f bytes, UTF-8 without control characters", p->most);
+		break;
+	case PARAMETER_COUNT:
+		buf_addf(out, "a whole number from %.0f to %.0f", p->least, p->most);
+		break;
+	case PARAMETER_NUMBER:
+		buf_addf(out, "a number%s%s from %.15g to %.15g", p->unit ? " of " : "",
+			p->unit ? p->unit : "", p->least, p->most);
+		break;
+	case PARAMETER_CHOICE:
+		for (size_t i = 0; (word = p->choice(i)); i++)
+			buf_addf(out, "%s%s", i == 0 ? "" : p->choice(i + 1) ? ", " : " or ", word);
+		break;
+	case PARAMETER_FLAG:
+		buf_adds(out, "true, false, 1 or 0");
+		break;
+	}
+}
+
+/* The parameter's name as whoever asks writes it. */
+static const char *called(const struct arguments *a, const struct parameter *p, char out[SHOWN])
+{
+	size_t n = (size_t)snprintf(out, SHOWN, "%s%s", a->flags ? "--" : "", p->name);
+
+	for (size_t i = 0; a->flags && i < n && i < SHOWN; i++)
+		if (out[i] == '_')
+			out[i] = '-';
+	return out;
+}
+
+static int bad_value(const struct arguments *a, const struct parameter *p, const char *value,
+	struct err *e)
+{
+	struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
+	char name[SHOWN], shown[SHOWN];
+
+	parameter_accepts(p, &accepts);
+	utf8_clean(value, strlen(value), shown, sizeof shown);
+	return err_set(e, -EINVAL, "%s: \"%s\" is not accepted: give %s", called(a, p, name), shown,
+		buf_text(&accepts));
+}
+
+static bool text_ok(const struct parameter *p, const char *value)
+{
+	size_t len = strlen(value);
+
+	if ((double)len < p->least || (double)len > p->most || len > PARAMETER_TEXT_MAX ||
+		!utf8_valid(value, len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)value[i] < 0x20 || value[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static bool number_ok(const struct parameter *p, const char *value, double *ret)
+{
+	struct scan s = SCAN(value, strlen(value));
+	uint64_t count;
+
+	if (*value == ' ' || *value == '\t')
+		return false;
+	if (p->kind == PARAMETER_COUNT && scan_u64(&s, &count))
+		*ret = (double)count;
+	else if (p->kind != PARAMETER_NUMBER || !scan_double(&s, ret))
+		return false;
+	return scan_end(&s) && *ret >= p->least && *ret <= p->most;
+}
+
+/* The word as the choice spells it, or NULL. */
+static const char *choice_of(const struct parameter *p, const char *value)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = p->choice(i)); i++)
+		if (strcasecmp(word, value) == 0)
+			return word;
+	return NULL;
+}
+
+static bool flag_ok(const char *value, bool *ret)
+{
+	*ret = strcmp(value, "") == 0 || strcmp(value, "1") == 0 || strcmp(value, "true") == 0;
+	return *ret || strcmp(value, "0") == 0 || strcmp(value, "false") == 0;
+}
+
+static int store(struct arguments *a, const struct parameter *p, const char *given, struct err *e)
+{
+	size_t i = (size_t)(p - a->parameters);
+	const char *value = given;
+	bool ok = false;
+
+	switch (p->kind) {
+	case PARAMETER_TEXT:
+		ok = text_ok(p, value);
+		break;
+	case PARAMETER_COUNT:
+	case PARAMETER_NUMBER:
+		ok = number_ok(p, value, &a->value[i].number);
+		break;
+	case PARAMETER_CHOICE:
+		value = choice_of(p, given);
+		ok = value;
+		break;
+	case PARAMETER_FLAG:
+		ok = flag_ok(value, &a->value[i].flag);
+		break;
+	}
+	if (!ok)
+		return bad_value(a, p, given, e);
+	a->value[i].text[a->value[i].n++] = value;
+	return 0;
+}
+
+void arguments_begin(struct arguments *a, const struct parameter *parameters)
+{
+	*a = (struct arguments){.parameters = parameters};
+}
+
+static int unknown_name(const struct arguments *a, const char *name, struct err *e)
+{
+	struct buf known AUTO(buf_done) = BUF_MAX(KNOWN_SHOWN);
+	const char *names[PARAMETERS_MAX], *slip;
+	char shown[SHOWN], meant[SHOWN];
+	size_t n = 0;
+
+	for (const struct parameter *p = a->parameters; p->name && n < PARAMETERS_MAX; p++) {
+		names[n++] = p->name;
+		buf_addf(&known, "%s%s", p == a->parameters ? "" : ", ", called(a, p, shown));
+	}
+	slip = closest_slip(name, names, n);
+	utf8_clean(name, strlen(name), shown, sizeof shown);
+	if (slip)
+		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
+			shown, called(a, parameter_find(a->parameters, slip), meant));
+	/* A list that ends in the middle would hide what it lacks. */
+	if (known.full)
+		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
+			a->flags ? "--help lists the known ones" :
+				   "the table of routes in the README lists the known ones");
+	return err_set(e, -EINVAL, "\"%s\" is not a parameter here; known: %s", shown,
+		known.len ? buf_text(&known) : "none");
+}
+
+int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e)
+{
+	const struct parameter *p = parameter_find(a->parameters, name);
+
+	if (!p)
+		return unknown_name(a, name, e);
+	size_t n = a->value[p - a->parameters].n;
+	char shown[SHOWN];
+
+	if (n && !p->repeats)
+		return err_set(e, -EINVAL, "%s was given more than once", called(a, p, shown));
+	if (n == PARAMETER_VALUES_MAX)
+		return err_set(e, -EINVAL, "%s was given more than %d times", called(a, p, shown),
+			PARAMETER_VALUES_MAX);
+	return store(a, p, value, e);
+}
+
+int arguments_finish(struct arguments *a, struct err *e)
+{
+	for (const struct parameter *p = a->parameters; p->name; p++) {
+		if (a->value[p - a->parameters].n)
+			continue;
+		if (p->required) {
+			struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
+			char name[SHOWN];
+
+			parameter_accepts(p, &accepts);
+			return err_set(e, -EINVAL, "%s is missing: give %s", called(a, p, name),
+				buf_text(&accepts));
+		}
+		if (p->fallback && store(a, p, p->fallback, e) != 0)
+			return e ? e->code : -EINVAL;
+	}
+	return 0;
+}
+
+static size_t position(const struct arguments *a, const char *name)
+{
+	const struct parameter *p = a->parameters;
+
+	while (p->name && strcmp(p->name, name) != 0)
+		p++;
+	assert(p->name);
+	return (size_t)(p - a->parameters);
+}
+
+const char *argument_text(const struct arguments *a, const char *name)
+{
+	return a->value[position(a, name)].text[0];
+}
+
+size_t argument_texts(const struct arguments *a, const char *name, const char *const **ret)
+{
+	size_t i = position(a, name);
+
+	*ret = a->value[i].text;
+	return a->value[i].n;
+}
+
+double argument_number(const struct arguments *a, const char *name)
+{
+	size_t i = position(a, name);
+
+	return a->value[i].n ? a->value[i].number : NAN;
+}
+
+size_t argument_count(const struct arguments *a, const char *name)
+{
+	return (size_t)a->value[position(a, name)].number;
+}
+
+bool argument_flag(const struct arguments *a, const char *name)
+{
+	return a->value[position(a, name)].flag;
+}

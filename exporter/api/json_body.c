@@ -1,0 +1,131 @@
+/* From JSON to structs. */
+#include "exporter/api/json_body.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/utf8.h"
+
+#define MESSAGE_MAX 1024
+
+static bool refuse(struct reply *r, struct buf *message)
+{
+	reply_error(r, 400, "bad_body", buf_text(message), NULL, NULL);
+	buf_done(message);
+	return false;
+}
+
+json_t *body_parse(struct slice body, struct reply *r)
+{
+	struct buf message = BUF_MAX(MESSAGE_MAX);
+	json_error_t e = {0};
+	json_t *ret = body.len ? json_loadb(body.data, body.len, JSON_REJECT_DUPLICATES, &e) : NULL;
+
+	if (json_is_object(ret))
+		return ret;
+	if (body.len == 0)
+		buf_adds(&message, "the body must be a JSON object; it is empty");
+	else if (ret)
+		buf_adds(&message, "the body must be a JSON object");
+	else
+		buf_addf(&message, "the body must be a JSON object; line %d: %s",
+			e.line > 0 ? e.line : 1, e.text);
+	json_decref(ret);
+	refuse(r, &message);
+	return NULL;
+}
+
+static void add_accepted(struct buf *out, const struct body_key *k)
+{
+	switch (k->kind) {
+	case BODY_TEXT:
+		buf_addf(out, "a text of %.0f to %.0f bytes without control characters", k->least,
+			k->most);
+		break;
+	case BODY_NUMBER:
+		buf_addf(out, "a number from %g to %g", k->least, k->most);
+		break;
+	case BODY_WHOLE:
+		buf_addf(out, "a whole number from %.0f to %.0f", k->least, k->most);
+		break;
+	case BODY_OBJECT:
+		buf_adds(out, "an object");
+		break;
+	}
+}
+
+static bool take(const struct body_key *k, const json_t *value, void *field)
+{
+	double v = json_is_number(value) ? json_number_value(value) : (double)NAN;
+	const char *text = json_string_value(value);
+
+	switch (k->kind) {
+	case BODY_TEXT:
+		if (!text || strlen(text) != json_string_length(value) || !utf8_plain(text) ||
+			(double)strlen(text) < k->least || (double)strlen(text) > k->most)
+			return false;
+		*(const char **)field = text;
+		return true;
+	case BODY_NUMBER:
+	case BODY_WHOLE:
+		if (!(v >= k->least && v <= k->most) || (k->kind == BODY_WHOLE && v != floor(v)))
+			return false;
+		*(double *)field = v;
+		return true;
+	case BODY_OBJECT:
+		*(const json_t **)field = value;
+		return json_is_object(value);
+	}
+	return false;
+}
+
+static bool refuse_unknown(const char *what, const char *name, const struct body_key *keys,
+	struct reply *r)
+{
+	struct buf message = BUF_MAX(MESSAGE_MAX);
+	char shown[64];
+
+	utf8_clean(name, strlen(name), shown, sizeof shown);
+	buf_addf(&message, "%s has no key \"%s\"; there are:", what, shown);
+	for (const struct body_key *k = keys; k->name; k++)
+		buf_addf(&message, "%s %s", k == keys ? "" : ",", k->name);
+	return refuse(r, &message);
+}
+
+static const struct body_key *find(const struct body_key *keys, const char *name)
+{
+	for (; keys->name; keys++)
+		if (strcmp(keys->name, name) == 0)
+			return keys;
+	return NULL;
+}
+
+bool body_read(const json_t *object, const char *what, const struct body_key *keys, void *into,
+	struct reply *r)
+{
+	struct buf message = BUF_MAX(MESSAGE_MAX);
+	const char *name;
+	json_t *value, *all = (json_t *)(uintptr_t)object;
+
+	json_object_foreach(all, name, value)
+	{
+		if (!find(keys, name))
+			return refuse_unknown(what, name, keys, r);
+	}
+	for (const struct body_key *k = keys; k->name; k++) {
+		value = json_object_get(object, k->name);
+		if (json_is_null(value) || !value) {
+			if (!k->required)
+				continue;
+			buf_addf(&message, "%s needs %s: ", what, k->name);
+		} else if (take(k, value, (char *)into + k->offset)) {
+			continue;
+		} else {
+			buf_addf(&message, "%s of %s: accepted is ", k->name, what);
+		}
+		add_accepted(&message, k);
+		return refuse(r, &message);
+	}
+	return true;
+}

@@ -1,0 +1,95 @@
+/* Percent-decoding, strict: what cannot be decoded is refused, never guessed. */
+#include "exporter/api/request_target.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/utf8.h"
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Decodes s over itself. plus: "+" is a space, as forms write it in a query. */
+static int decode(char *s, bool plus, const char *what, struct err *e)
+{
+	char *out = s;
+
+	for (const char *in = s; *in; in++) {
+		if (*in == '+' && plus) {
+			*out++ = ' ';
+			continue;
+		}
+		if (*in != '%') {
+			*out++ = *in;
+			continue;
+		}
+		int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+
+		if (low < 0)
+			return err_set(e, -EINVAL,
+				"%.60s: a %% must be followed by two hexadecimal digits (%%25 for "
+				"itself)",
+				what);
+		if (high == 0 && low == 0)
+			return err_set(e, -EINVAL, "%.60s: %%00 is not accepted", what);
+		*out++ = (char)(high * 16 + low);
+		in += 2;
+	}
+	*out = '\0';
+	if (!utf8_valid(s, (size_t)(out - s)))
+		return err_set(e, -EINVAL, "%.60s is not valid UTF-8", what);
+	return 0;
+}
+
+/* "http://host/path" is what a client sends to a proxy; servers must take it too. */
+static char *without_authority(char *raw)
+{
+	if (strncasecmp(raw, "http://", 7) != 0)
+		return raw;
+	return raw + 7 + strcspn(raw + 7, "/?");
+}
+
+int target_split(char *raw, struct target *ret, struct err *e)
+{
+	char *path = without_authority(raw), *query = strchr(path, '?');
+
+	if (query)
+		*query++ = '\0';
+	int code = decode(path, false, "the path", e);
+
+	if (code)
+		return code;
+	*ret = (struct target){path, query ? query : path + strlen(path)};
+	return 0;
+}
+
+int target_next(struct target *t, char **name, char **value, struct err *e)
+{
+	while (*t->query == '&')
+		t->query++;
+	if (*t->query == '\0')
+		return 0;
+	char *pair = t->query, *end = pair + strcspn(pair, "&");
+
+	t->query = *end ? end + 1 : end;
+	*end = '\0';
+	char *equals = strchr(pair, '=');
+
+	*name = pair;
+	*value = equals ? equals + 1 : end;
+	if (equals)
+		*equals = '\0';
+	int code = decode(*name, true, "a parameter's name", e);
+
+	if (code == 0)
+		code = decode(*value, true, *name, e);
+	return code ? code : 1;
+}

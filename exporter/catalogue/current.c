@@ -1,0 +1,287 @@
+/* Load, keep, look whether it changed. */
+#include "exporter/catalogue/current.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "collectors/base/scan.h"
+#include "exporter/catalogue/cache.h"
+#include "exporter/catalogue/file.h"
+#include "exporter/catalogue/rates.h"
+
+#define DAY 86400.0
+/* Prices are changed every few weeks; what is fetched is stale when refreshing failed for a while. */
+#define STALE_SECONDS   (30 * DAY)
+#define STALE_REFRESHES 3.0
+
+/* By which a change of a file shows. */
+struct stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	int64_t modified_ns;
+};
+
+struct shelf {
+	struct shelf_config config;
+	pthread_mutex_t lock; /* guards the rest */
+	struct catalogue *catalogue;
+	struct stamp stamp;         /* of the file it was read from; all 0 = of none */
+	struct cache_origin origin; /* of a cached one; at 0 = of none */
+	struct mono used;
+	bool silent; /* the file is a pipe that brought nothing */
+	struct fetcher *fetcher;
+	struct err no_fetcher; /* why there is none */
+};
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) != 0)
+		return (struct stamp){0};
+	return (struct stamp){st.st_dev, st.st_ino, st.st_size,
+		st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec};
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->modified_ns == b->modified_ns;
+}
+
+struct shelf *shelf_new(const struct shelf_config *config)
+{
+	struct shelf *s = xcalloc(1, sizeof *s);
+
+	s->config = *config;
+	pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void shelf_free(struct shelf *s)
+{
+	if (!s)
+		return;
+	fetcher_stop(s->fetcher);
+	catalogue_free(s->catalogue);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* Puts a catalogue that nobody else has yet in the place of the one before. */
+static int put(struct shelf *s, struct catalogue *take, struct err *e)
+{
+	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
+
+	if (code) {
+		catalogue_free(take);
+		return code;
+	}
+	catalogue_free(s->catalogue);
+	s->catalogue = take;
+	return 0;
+}
+
+static int load_file(struct shelf *s, struct err *e)
+{
+	struct stamp now = stamp_of(s->config.path);
+	struct catalogue *c = NULL;
+	int code;
+
+	/* What came out of a pipe comes once, and all who ask would wait for one that brings nothing. */
+	bool pipe = is_kind(s->config.path, S_IFIFO);
+
+	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
+		return 0;
+	if (pipe && s->silent)
+		return err_set(e, -ENODATA, "%s is a pipe, and no catalogue came out of it",
+			s->config.path);
+	code = catalogue_from_file(&c, s->config.path, NULL, e);
+	s->silent = pipe && code;
+	if (code == 0)
+		code = put(s, c, e);
+	if (code == 0)
+		s->stamp = now;
+	return code;
+}
+
+/* A cache that cannot be read just now is no reason to answer from older prices than those that are there. */
+static int go_on_without_cache(const struct shelf *s, int code)
+{
+	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
+}
+
+/*
+ * The cache changes with every page that is fetched, the catalogue in it only at the end, and its age also when it was
+ * found to be unchanged. -ENOENT: there is none.
+ */
+static int load_cache(struct shelf *s)
+{
+	const char *path = s->config.fetcher.source.cache_path;
+	struct stamp now = stamp_of(path);
+	struct cache_origin origin;
+	struct catalogue *c = NULL;
+
+	if (!now.inode)
+		return -ENOENT;
+	if (s->catalogue && s->origin.at.ns && same_stamp(&now, &s->stamp))
+		return 0;
+	int code = catalogue_cache_origin(&origin, path, NULL);
+
+	if (code)
+		return go_on_without_cache(s, code);
+	bool known = s->catalogue && s->origin.at.ns &&
+		     strcmp(origin.source, s->origin.source) == 0 &&
+		     (origin.at.ns == s->origin.at.ns ||
+			     (*origin.hash && strcmp(origin.hash, s->origin.hash) == 0 &&
+				     strcmp(origin.asked, s->origin.asked) == 0));
+
+	if (!known)
+		code = catalogue_cache_load(&c, &origin, path, NULL);
+	if (code == 0 && c)
+		code = put(s, c, NULL);
+	if (code)
+		return go_on_without_cache(s, code);
+	s->origin = origin;
+	s->stamp = now;
+	return 0;
+}
+
+static int load_built_in(struct shelf *s, struct err *e)
+{
+	struct catalogue *c = NULL;
+
+	if (s->catalogue && !s->origin.at.ns)
+		return 0;
+	int code = catalogue_built_in(&c, e);
+
+	if (code == 0)
+		code = put(s, c, e);
+	if (code == 0)
+		s->origin = (struct cache_origin){0};
+	return code;
+}
+
+/* What was fetched but could not be written to the cache is only in memory. */
+static bool take_fetched(struct shelf *s)
+{
+	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;
+	struct fetcher_state state;
+
+	if (!c)
+		return false;
+	if (c == s->catalogue) {
+		catalogue_free(c);
+		return true;
+	}
+	fetcher_state(s->fetcher, &state);
+	catalogue_free(s->catalogue);
+	s->catalogue = c;
+	s->origin = (struct cache_origin){.at = state.fetched_at};
+	return true;
+}
+
+static int load(struct shelf *s, struct err *e)
+{
+	if (s->config.path)
+		return load_file(s, e);
+	if (take_fetched(s) || load_cache(s) == 0)
+		return 0;
+	return load_built_in(s, e);
+}
+
+/* The first moment of "2026", "2026-08" or "2026-08-22", seconds since 1970 UTC; NaN = it is none. */
+static double date_seconds(const char *date)
+{
+	struct scan s = SCAN(date, strlen(date));
+	uint64_t year, month = 1, day = 1;
+
+	if (!scan_u64(&s, &year) || year < 1970 || year > 9999)
+		return NAN;
+	if (scan_char(&s, '-') && scan_u64(&s, &month) && scan_char(&s, '-') && !scan_u64(&s, &day))
+		day = 1;
+	if (month < 1 || month > 12 || day < 1 || day > 31)
+		return NAN;
+	/* Days of the civil calendar, counted from March so that leap days come last. */
+	int64_t y = (int64_t)year - (month <= 2), m = (int64_t)(month + 9) % 12;
+	int64_t days = 365 * y + y / 4 - y / 100 + y / 400 + (m * 306 + 5) / 10 + (int64_t)day - 1;
+
+	return (double)(days - 719468) * DAY;
+}
+
+static void tell(struct shelf *s, struct shelf_state *ret)
+{
+	double now = wall_seconds(now_read().wall);
+	struct fetcher_state fetcher = {0};
+	bool fetched = !s->config.path && s->origin.at.ns && catalogue_is_url(s->origin.source);
+
+	*ret = (struct shelf_state){
+		.fetched_at = fetched ? wall_seconds(s->origin.at) : (double)NAN};
+	ret->age_seconds = now - (fetched ? ret->fetched_at : date_seconds(s->catalogue->as_of));
+	ret->stale =
+		ret->age_seconds >
+		(fetched ? STALE_REFRESHES * s->config.fetcher.refresh_seconds : STALE_SECONDS);
+	if (s->fetcher)
+		fetcher_state(s->fetcher, &fetcher);
+	snprintf(ret->problem, sizeof ret->problem, "%s",
+		s->fetcher ? fetcher.error : s->no_fetcher.text);
+}
+
+static void forget(struct shelf *s)
+{
+	catalogue_free(s->catalogue);
+	s->catalogue = NULL;
+	s->origin = (struct cache_origin){0};
+}
+
+static void start_fetcher(struct shelf *s)
+{
+	if (!s->config.path && s->config.refresh && s->config.fetcher.source.cache_path &&
+		!s->fetcher)
+		fetcher_start(&s->fetcher, &s->config.fetcher, &s->no_fetcher);
+}
+
+int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,
+	struct err *e)
+{
+	pthread_mutex_lock(&s->lock);
+	bool had = s->catalogue;
+	int code;
+
+	if (keep)
+		start_fetcher(s);
+	code = load(s, e);
+	if (code == 0) {
+		catalogue_hold(s->catalogue);
+		*ret = s->catalogue;
+		tell(s, state);
+		if (keep)
+			s->used = now_read().mono;
+		else if (!had)
+			forget(s);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+void shelf_tidy(struct shelf *s, double seconds)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (s->catalogue && mono_seconds_between(s->used, now_read().mono) > seconds)
+		forget(s);
+	pthread_mutex_unlock(&s->lock);
+}

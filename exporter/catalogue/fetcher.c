@@ -1,0 +1,175 @@
+/* Fetch, wait. */
+#include "exporter/catalogue/fetcher.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter/catalogue/rates.h"
+
+#define FIRST_DELAY   300.0 /* seconds after a failure; doubles with each one after it */
+#define LONGEST_DELAY 21600.0
+
+struct fetcher {
+	const struct fetcher_options *options;
+	struct latest uncached; /* struct catalogue */
+	pthread_mutex_t lock;   /* guards state */
+	struct fetcher_state state;
+	struct pause pause;
+	pthread_t thread;
+};
+
+struct catalogue *fetcher_catalogue(struct fetcher *f)
+{
+	return (struct catalogue *)(void *)latest_get(&f->uncached);
+}
+
+void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
+{
+	pthread_mutex_lock(&f->lock);
+	*ret = f->state;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* An update worked. It is kept in memory only when it is not in the cache. */
+static void publish(struct fetcher *f, struct catalogue *take, bool cached)
+{
+	pthread_mutex_lock(&f->lock);
+	f->state.fetched_at = now_read().wall;
+	pthread_mutex_unlock(&f->lock);
+	if (!take)
+		return;
+	/* From here on others may hold it. Wrong rates are refused where the next catalogue is loaded. */
+	catalogue_set_rates(take, &f->options->rates, NULL);
+	latest_set(&f->uncached, cached ? NULL : &take->shared);
+	if (cached)
+		catalogue_free(take);
+	/* Building it took several times its size, which is not needed for a day. */
+	malloc_trim(0);
+}
+
+/* Notes how an attempt ended, and says it when that changed. */
+static void note(struct fetcher *f, const char *error)
+{
+	pthread_mutex_lock(&f->lock);
+	bool failed = f->state.error[0] != '\0', changed = failed != (*error != '\0');
+
+	f->state.tried_at = now_read().wall;
+	f->state.fetches++;
+	f->state.failures += *error != '\0';
+	snprintf(f->state.error, sizeof f->state.error, "%s", error);
+	pthread_mutex_unlock(&f->lock);
+	if (changed && f->options->say)
+		f->options->say(f->options->say_context, !*error,
+			*error ? error : "the catalogue is up to date");
+}
+
+static int update(struct fetcher *f)
+{
+	struct catalogue *c = NULL;
+	struct keeper_report report;
+	struct err e = {0}, notice = {0};
+	int code = catalogue_update(&f->options->source, &f->pause, &c, &report, &notice, &e);
+
+	if (code && notice.code == -EUCLEAN && f->options->say)
+		f->options->say(f->options->say_context, false, notice.text);
+	if (code == -ECANCELED)
+		return code;
+	if (code == 0)
+		publish(f, c, notice.code == 0 || notice.code == -EUCLEAN);
+	note(f, code ? e.text : notice.text);
+	return code;
+}
+
+/* Seconds until it is time to fetch: another process may have done so, into the same cache. */
+static double left(struct fetcher *f)
+{
+	const struct catalogue_source *source = &f->options->source;
+	double refresh = f->options->refresh_seconds;
+	struct cache_origin origin = {0};
+	struct fetcher_state state;
+
+	if (catalogue_cache_origin(&origin, source->cache_path, NULL) == 0 &&
+		!catalogue_is_url(origin.source))
+		return refresh; /* imported by hand */
+	pthread_mutex_lock(&f->lock);
+	if (catalogue_is_asked(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
+		f->state.fetched_at = origin.at;
+	state = f->state;
+	pthread_mutex_unlock(&f->lock);
+	double age = wall_seconds(now_read().wall) - wall_seconds(state.fetched_at);
+
+	/* At a time to come: by a clock that was ahead, so nobody knows when. */
+	return state.fetched_at.ns && age >= 0 ? refresh - age : 0;
+}
+
+/* False when it was told to stop. */
+static bool wait_for(struct fetcher *f, double seconds)
+{
+	pthread_mutex_lock(&f->lock);
+	f->state.next_at.ns = now_read().wall.ns + (int64_t)(seconds * 1e9);
+	pthread_mutex_unlock(&f->lock);
+	bool go_on = pause_wait(&f->pause, seconds);
+
+	pthread_mutex_lock(&f->lock);
+	f->state.next_at.ns = 0;
+	pthread_mutex_unlock(&f->lock);
+	return go_on;
+}
+
+static void *run(void *context)
+{
+	struct fetcher *f = context;
+	double refresh = f->options->refresh_seconds, delay = FIRST_DELAY, wait = left(f);
+
+	while (!(wait > 0) || wait_for(f, wait)) {
+		wait = left(f);
+		if (wait > 0)
+			continue;
+		int code = update(f);
+
+		if (code == -ECANCELED)
+			break;
+		/* A quarter more or less, so that many who began together do not stay together. */
+		wait = (code ? delay : refresh) * (0.75 + 0.5 * catalogue_update_random());
+		delay = code ? fmin(delay * 2, LONGEST_DELAY) : FIRST_DELAY;
+	}
+	return NULL;
+}
+
+int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, struct err *e)
+{
+	struct fetcher *f = xcalloc(1, sizeof *f);
+
+	f->options = options;
+	f->uncached = LATEST_INIT;
+	pthread_mutex_init(&f->lock, NULL);
+	pause_init(&f->pause);
+	int code = pthread_create(&f->thread, NULL, run, f);
+
+	if (code == 0) {
+		*ret = f;
+		return 0;
+	}
+	latest_done(&f->uncached);
+	pause_done(&f->pause);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+	return err_system(e, -code, "start the thread that fetches the catalogue");
+}
+
+void fetcher_stop(struct fetcher *f)
+{
+	if (!f)
+		return;
+	pause_stop(&f->pause);
+	pthread_join(f->thread, NULL);
+	latest_done(&f->uncached);
+	pause_done(&f->pause);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}

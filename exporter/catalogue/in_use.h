@@ -1,0 +1,26 @@
+/*
+ * The catalogue that a running program answers from.
+ */
+#ifndef EXPORTER_APP_CATALOGUE_H
+#define EXPORTER_APP_CATALOGUE_H
+
+#include "exporter/core/app.h"
+#include "exporter/catalogue/current.h"
+
+/*
+ * The catalogue in use (exporter/catalogue/current.h), held until app_catalogue_done. A negative errno with a sentence when
+ * it cannot be read; the next call tries again. Any thread.
+ */
+struct catalogue_use {
+	struct catalogue *catalogue;
+	struct shelf_state state;
+};
+int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e);
+/* The same for one look: nothing is kept for the next one, and nothing fetched because of it. */
+int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e);
+void app_catalogue_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
+
+/* Lets go of a catalogue, and of sizings, that nobody asked for in the last minutes. Any thread. */
+void app_tidy(struct app *app);
+
+#endif

@@ -1,0 +1,336 @@
+/* The whole catalogue of the Keeper: what to ask for, in which order, and what to make of it. */
+#include "exporter/catalogue/keeper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "collectors/base/utf8.h"
+#include "exporter/catalogue/keeper_call.h"
+#include "recommender/catalogue/build.h"
+
+#define SERVERS_CREDITS 3.0
+#define OTHER_CREDITS   1.0
+
+/* The single-core score is no field of a server, but a benchmark that can be selected. */
+#define SINGLE_CORE "stress_ng:best1"
+
+struct fetching {
+	struct keeper k;
+	struct catalogue_builder *b;
+	struct catalogue *places; /* vendors and regions, to find their names in */
+	struct buf path;
+};
+
+/* A body read as an array into a builder of its own, or into f->b. */
+struct reading {
+	struct catalogue_builder *b; /* NULL = only look whether it can be read */
+	const struct json_reading *how;
+	size_t objects;
+};
+
+static int read_array(void *context, const struct buf *body, struct err *e)
+{
+	struct reading *r = context;
+	struct catalogue_builder *b = r->b ? r->b : catalogue_builder_new();
+	int code = catalogue_read_json(b, buf_text(body), body->len, r->how, &r->objects, e);
+
+	if (!r->b)
+		catalogue_builder_free(b);
+	return code;
+}
+
+/*
+ * Fetches a page that is an array, and adds it. It is looked through before it is added, so that
+ * half of a page that was cut off, or is something else, never gets in.
+ */
+static int fetch_array(struct fetching *f, const char *path, double credits,
+	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
+{
+	struct reading look = {NULL, how, 0}, add = {b, how, 0};
+	int code = keeper_page(&f->k, path, credits, read_array, &look, e);
+
+	if (code == 0)
+		code = read_array(&add, &f->k.body, e);
+	if (code == 0 && objects)
+		*objects = add.objects;
+	return code;
+}
+
+/* ---- what there is ---- */
+
+#define YEAR_2255 9e9
+
+/* The day of a Unix time; none of what no clock shows. */
+static void set_as_of(struct catalogue_builder *b, double seconds)
+{
+	char text[WALL_TEXT_MAX];
+
+	if (!(seconds > 0 && seconds < YEAR_2255))
+		return;
+	wall_text(text, wall_from_seconds(seconds));
+	text[10] = '\0';
+	catalogue_set_as_of(b, text);
+}
+
+/* context: the json_type that is expected. */
+static int is_json(void *context, const struct buf *body, struct err *e)
+{
+	const json_type *type = context;
+	json_t *v = json_loadb(buf_text(body), body->len, 0, NULL);
+	int code = 0;
+
+	if (!v || json_typeof(v) != *type)
+		code = err_set(e, -EINVAL, "not a JSON %s",
+			*type == JSON_OBJECT ? "object" : "array");
+	json_decref(v);
+	return code;
+}
+
+/* Which database the Keeper has. An answer of the cache would tell of an old one: it is always
+ * asked. */
+static int fetch_health(struct fetching *f, struct err *e)
+{
+	struct catalogue_cache *cache = f->k.cache;
+	json_type object = JSON_OBJECT;
+
+	f->k.progress.doing = "the state of the Keeper";
+	f->k.cache = NULL;
+	int code = keeper_page(&f->k, "/healthcheck", OTHER_CREDITS, is_json, &object, e);
+
+	f->k.cache = cache;
+	if (code)
+		return f->k.answer.status == 404 ? 0 : code; /* older Keepers do not tell */
+	json_t *health = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
+	const char *hash = json_string_value(json_object_get(health, "database_hash"));
+
+	if (hash)
+		utf8_clean(hash, strlen(hash), f->k.report->hash, sizeof f->k.report->hash);
+	set_as_of(f->b, json_number_value(json_object_get(health, "database_last_updated")));
+	json_decref(health);
+	return 0;
+}
+
+static const struct {
+	const char *path, *doing;
+	struct json_reading how;
+} tables[] = {
+	{"/table/country", "countries", {.what = READ_COUNTRIES, .lenient = true}},
+	{"/table/vendor", "vendors", {.what = READ_VENDORS, .lenient = true}},
+	{"/table/region", "regions", {.what = READ_REGIONS, .lenient = true}},
+};
+
+/* Vendors and regions: into the catalogue, and as one of their own, to know their names at once. */
+static int fetch_tables(struct fetching *f, struct err *e)
+{
+	struct catalogue_builder *places = catalogue_builder_new();
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < ARRAY_LEN(tables); i++) {
+		struct reading again = {places, &tables[i].how, 0};
+
+		f->k.progress.doing = tables[i].doing;
+		code = fetch_array(f, tables[i].path, OTHER_CREDITS, &tables[i].how, f->b, NULL, e);
+		if (code == 0)
+			code = read_array(&again, &f->k.body, e);
+	}
+	catalogue_finish(places, "places", &f->places);
+	catalogue_builder_free(places);
+	if (code == 0 && f->places->n_vendors == 0)
+		code = err_set(e, -EPROTO, "%s/table/vendor: has no vendor", f->k.options->url);
+	return code;
+}
+
+/* The benchmarks that will be asked for, from the table of all. */
+static int fetch_benchmarks(struct fetching *f, struct err *e)
+{
+	const struct words *wanted = &f->k.options->benchmarks;
+	json_type array = JSON_ARRAY;
+	int code;
+
+	f->k.progress.doing = "benchmarks";
+	code = keeper_page(&f->k, "/table/benchmark", OTHER_CREDITS, is_json, &array, e);
+	if (code)
+		return code;
+	json_t *list = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL), *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+	{
+		const char *id = json_string_value(json_object_get(v, "benchmark_id"));
+		const char *name = json_string_value(json_object_get(v, "name"));
+		const char *category = json_string_value(json_object_get(v, "category"));
+		const char *unit = json_string_value(json_object_get(v, "unit"));
+		struct benchmark b = {id, name ? name : "", category ? category : "",
+			unit ? unit : "", !json_is_false(json_object_get(v, "higher_is_better")),
+			NULL};
+
+		if (id && (strcmp(id, SINGLE_CORE) == 0 || words_have(wanted, id)))
+			catalogue_add_benchmark(f->b, &b, NULL);
+	}
+	json_decref(list);
+	return 0;
+}
+
+/* ---- servers ---- */
+
+/* Appends a query value with everything but letters, digits and -._~ as %XX. */
+static void add_encoded(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strchr("-._~", c))
+			buf_addc(out, *text);
+		else
+			buf_addf(out, "%%%02X", c);
+	}
+}
+
+/* All pages of one question. which: "vendor" or "vendor_regions"; value: of it. */
+static int fetch_servers(struct fetching *f, const char *which, const char *value,
+	const struct json_reading *how, bool count, struct err *e)
+{
+	size_t n = KEEPER_PAGE_SIZE;
+	int code = 0;
+
+	for (unsigned page = 1; code == 0 && n >= KEEPER_PAGE_SIZE; page++) {
+		if (page > KEEPER_PAGES_MAX)
+			return err_set(e, -EPROTO, "%s/servers: more than %d pages of %s",
+				f->k.options->url, KEEPER_PAGES_MAX, value);
+		buf_reset(&f->path);
+		buf_addf(&f->path, "/servers?%s=", which);
+		add_encoded(&f->path, value);
+		buf_addf(&f->path,
+			"&vcpus_min=1&only_active=true&currency=USD&limit=%d&page=%u&order_by="
+			"server_id&order_dir=asc",
+			KEEPER_PAGE_SIZE, page);
+		if (count && page == 1)
+			buf_adds(&f->path, "&add_total_count_header=true");
+		if (how->benchmark_id) {
+			buf_adds(&f->path, "&benchmark_id=");
+			add_encoded(&f->path, how->benchmark_id);
+		}
+		code = fetch_array(f, buf_text(&f->path), SERVERS_CREDITS, how, f->b, &n, e);
+		f->k.progress.servers = catalogue_builder_servers(f->b);
+		if (code == 0 && count && page == 1)
+			f->k.report->expected_servers += f->k.answer.total_count;
+	}
+	return code;
+}
+
+static int fetch_vendors(struct fetching *f, const char *benchmark_id, bool count, struct err *e)
+{
+	struct json_reading how = {.lenient = true, .benchmark_id = benchmark_id};
+	char doing[320];
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < f->places->n_vendors; i++) {
+		const char *vendor = f->places->vendor[i].vendor_id;
+
+		snprintf(doing, sizeof doing, "servers of %s", vendor);
+		f->k.progress.doing = doing;
+		code = fetch_servers(f, "vendor", vendor, &how, count, e);
+	}
+	f->k.progress.doing = "";
+	return code;
+}
+
+/*
+ * The prices in the regions of one name: of each that has it, for 1000 may be a region of several vendors. known: it is
+ * an error when there is none.
+ */
+static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
+{
+	char which[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
+	size_t found = 0;
+	int code = 0;
+
+	for (size_t i = 1; code == 0 && i < f->places->n_regions; i++) {
+		const struct region *r = &f->places->region[i];
+		struct json_reading how = {.lenient = true, .region_id = r->region_id};
+
+		if (!region_is(r, name))
+			continue;
+		found++;
+		snprintf(which, sizeof which, "%s~%s", r->vendor_id, r->region_id);
+		snprintf(doing, sizeof doing, "prices in %s", which);
+		f->k.progress.doing = doing;
+		code = fetch_servers(f, "vendor_regions", which, &how, false, e);
+	}
+	f->k.progress.doing = "";
+	if (code == 0 && !found && known)
+		code = err_set(e, -ENOENT, "%s knows no region \"%.60s\"", f->k.options->url, name);
+	return code;
+}
+
+/* The list may change between two pages, but not by a tenth. */
+static int check_count(struct fetching *f, struct err *e)
+{
+	size_t n = catalogue_builder_servers(f->b);
+	double expected = f->k.report->expected_servers;
+
+	if (n == 0)
+		return err_set(e, -EPROTO, "%s/servers: has no server", f->k.options->url);
+	if ((double)n < 0.9 * expected)
+		return err_set(e, -EPROTO, "%s/servers: only %zu of %.0f servers came",
+			f->k.options->url, n, expected);
+	return 0;
+}
+
+static int fetch_all(struct fetching *f, struct err *e)
+{
+	const struct keeper_options *o = f->k.options;
+	int code = fetch_health(f, e);
+
+	if (code)
+		return code;
+	if (o->known_hash && *o->known_hash && strcmp(o->known_hash, f->k.report->hash) == 0) {
+		f->k.report->unchanged = true;
+		return 0;
+	}
+	code = fetch_tables(f, e);
+	if (code == 0)
+		code = fetch_benchmarks(f, e);
+	if (code == 0) {
+		f->k.report->expected_servers =
+			0; /* NaN as soon as one part does not tell: it was cached */
+		code = fetch_vendors(f, SINGLE_CORE, true, e);
+	}
+	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)
+		code = fetch_vendors(f, o->benchmarks.text[i], false, e);
+	for (size_t i = 0; code == 0 && i < o->regions.n; i++)
+		code = fetch_region(f, o->regions.text[i], true, e);
+	if (code == 0 && o->home)
+		code = fetch_region(f, o->home, false, e);
+	return code ? code : check_count(f, e);
+}
+
+int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t,
+	struct catalogue_cache *cache, struct catalogue **ret, struct keeper_report *r,
+	struct err *e)
+{
+	struct fetching f = {.b = catalogue_builder_new(), .path = BUF_MAX(2048)};
+	struct wall start = t->now(t->context);
+
+	keeper_begin(&f.k, o, t, cache, r);
+	catalogue_set_note(f.b, "Spare Cores, CC BY-SA 4.0");
+	int code = fetch_all(&f, e);
+
+	if (code == 0 && r->unchanged)
+		*ret = NULL;
+	else if (code == 0)
+		catalogue_finish(f.b, o->url, ret);
+	if (code == 0 && !r->unchanged && cache)
+		catalogue_cache_forget_pages(cache, (struct wall){start.ns - 7 * 86400 * NS_PER_S},
+			NULL);
+	catalogue_free(f.places);
+	catalogue_builder_free(f.b);
+	keeper_end(&f.k);
+	buf_done(&f.path);
+	return code;
+}

@@ -1,0 +1,194 @@
+/* Splits a dump into statements, and runs those that are needed. */
+#include "exporter/catalogue/sql_dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <sqlite3.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "exporter/catalogue/sql_end.h"
+
+struct catalogue_dump {
+	sqlite3 *db;
+	struct buf statement;
+	struct sql_end end;
+	unsigned long line; /* of its end */
+	uint64_t steps;     /* that it may still take */
+};
+
+/*
+ * Filling a table took SQLite 0.3 to 2.2 steps of its machine for each byte of the statement: rows of two small numbers
+ * with a key and checks the most. A join that never ends needs few bytes. A CREATE TABLE took 80.
+ */
+#define STEPS_PER_BYTE 10
+#define STEPS_OF_ANY   100000
+#define STEPS_BETWEEN  1000 /* looks at how many there were */
+
+/* Those that exporter/catalogue/scdata.c reads. Descriptions alone are half of a dump. */
+static const char *const needed[] = {"country", "vendor", "vendor_compliance_link", "region",
+	"server", "server_price", "storage_price", "traffic_price", "ipv4_price", "benchmark",
+	"benchmark_score", "currency", "_metadata"};
+
+static bool is_needed(const char *table, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+		if (strlen(needed[i]) == len && memcmp(needed[i], table, len) == 0)
+			return true;
+	return false;
+}
+
+/* Only what makes and fills tables: no other file, no function with effects, no virtual table. */
+static int authorise(void *context, int action, const char *a, const char *b, const char *database,
+	const char *inner)
+{
+	(void)context;
+	(void)b;
+	(void)inner;
+	switch (action) {
+	case SQLITE_CREATE_TABLE:
+	case SQLITE_CREATE_INDEX: /* of a primary key */
+	case SQLITE_REINDEX:
+	case SQLITE_TRANSACTION:
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_UPDATE: /* of sqlite_master, as part of CREATE */
+		return database && strcmp(database, "main") != 0 ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_INSERT:
+		return (is_needed(a, strlen(a)) || strncmp(a, "sqlite_", 7) == 0) ? SQLITE_OK :
+										    SQLITE_IGNORE;
+	case SQLITE_FUNCTION: /* replace(), char(): how some dumps write newlines */
+		return strcasecmp(b ? b : "", "replace") == 0 ||
+				       strcasecmp(b ? b : "", "char") == 0 ?
+			       SQLITE_OK :
+			       SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+static int takes_too_long(void *context)
+{
+	struct catalogue_dump *d = context;
+	bool over = d->steps < STEPS_BETWEEN;
+
+	d->steps -= over ? d->steps : STEPS_BETWEEN;
+	return over;
+}
+
+int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct err *e)
+{
+	struct catalogue_dump *d = xcalloc(1, sizeof *d);
+
+	d->statement = BUF_MAX(CATALOGUE_STATEMENT_MAX);
+	d->line = 1;
+	if (sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+			SQLITE_OK ||
+		sqlite3_exec(d->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN",
+			NULL, NULL, NULL) != SQLITE_OK) {
+		int code = err_set(e, -EIO, "%s: %s", path, sqlite3_errmsg(d->db));
+
+		catalogue_dump_close(d, NULL);
+		return code;
+	}
+	sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, CATALOGUE_STATEMENT_MAX);
+	sqlite3_set_authorizer(d->db, authorise, NULL);
+	sqlite3_progress_handler(d->db, STEPS_BETWEEN, takes_too_long, d);
+	*ret = d;
+	return 0;
+}
+
+/* The table that "INSERT INTO x" or "CREATE TABLE x" is about, behind the words; NULL when it is
+ * none of these. */
+static const char *table_of(const char *statement)
+{
+	static const char *const words[] = {
+		"INSERT INTO ", "CREATE TABLE IF NOT EXISTS ", "CREATE TABLE "};
+
+	statement += strspn(statement, " \t\r\n");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strncasecmp(statement, words[i], strlen(words[i])) == 0)
+			return statement + strlen(words[i]);
+	return NULL;
+}
+
+/* Transactions, settings, indexes, views and the rows of other tables are left out. */
+static bool left_out(const char *statement)
+{
+	const char *table = table_of(statement);
+
+	if (!table)
+		return true;
+	table += strspn(table, " \"`[");
+	return !is_needed(table, strcspn(table, "\"`] (\t\r\n"));
+}
+
+static int run(struct catalogue_dump *d, struct err *e)
+{
+	char *message = NULL;
+	int code = 0;
+
+	if (!left_out(buf_text(&d->statement))) {
+		d->steps = STEPS_OF_ANY + (uint64_t)d->statement.len * STEPS_PER_BYTE;
+		code = sqlite3_exec(d->db, buf_text(&d->statement), NULL, NULL, &message);
+	}
+	if (code == SQLITE_INTERRUPT)
+		code = err_set(e, -EINVAL,
+			"SQL dump, line %lu: a statement that does more than fill a table",
+			d->line);
+	else if (code != SQLITE_OK)
+		code = err_set(e, -EINVAL, "SQL dump, line %lu: %s", d->line,
+			message ? message : "refused");
+	sqlite3_free(message);
+	buf_reset(&d->statement);
+	return code;
+}
+
+/* A statement ends with a line. Lines of blanks and comments count as one, which is left out. */
+int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e)
+{
+	for (size_t i = 0; i < len;) {
+		const char *newline = memchr(text + i, '\n', len - i);
+		size_t n = newline ? (size_t)(newline - text) + 1 - i : len - i;
+
+		buf_add(&d->statement, text + i, n);
+		sql_end_read(&d->end, text + i, n);
+		if (d->statement.full)
+			return err_set(e, -EFBIG,
+				"SQL dump, line %lu: a statement of more than %u MiB", d->line,
+				CATALOGUE_STATEMENT_MAX >> 20);
+		i += n;
+		if (!newline)
+			break;
+		int code = sql_end_is_here(&d->end) ? run(d, e) : 0;
+
+		if (code)
+			return code;
+		d->line++;
+	}
+	return 0;
+}
+
+int catalogue_dump_close(struct catalogue_dump *d, struct err *e)
+{
+	int code = 0;
+
+	if (!d)
+		return 0;
+	if (e)
+		code = sql_end_is_here(&d->end) ?
+			       run(d, e) :
+			       err_set(e, -EINVAL, "SQL dump: ends within a statement");
+	sqlite3_set_authorizer(d->db, NULL, NULL);
+	sqlite3_progress_handler(d->db, 0, NULL, NULL);
+	if (code == 0 && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		code = err_set(e, -EIO, "SQL dump: %s", sqlite3_errmsg(d->db));
+	sqlite3_close(d->db);
+	buf_done(&d->statement);
+	free(d);
+	return code;
+}

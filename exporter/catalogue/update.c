@@ -1,0 +1,180 @@
+/* The Keeper's protocol, over the real network, clock and cache. */
+#include "exporter/catalogue/update.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "collectors/base/utf8.h"
+#include "exporter/core/memory_budget.h"
+
+#define CONNECT_SECONDS 5.0
+#define TOTAL_SECONDS   60.0
+#define ASKED_MAX       (4u << 20) /* more than a command line can hold */
+
+struct network {
+	struct download *download;
+	struct pause *pause;
+};
+
+static int network_get(void *context, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
+{
+	struct network *n = context;
+
+	if (allowance_short(0))
+		return err_set(e, -ENOMEM, "the catalogue does not fit into the memory limit");
+	return download_get(n->download, url, etag, ret, e);
+}
+
+static bool network_wait(void *context, double seconds)
+{
+	struct network *n = context;
+
+	return pause_wait(n->pause, seconds);
+}
+
+static struct wall network_now(void *context)
+{
+	(void)context;
+	return now_read().wall;
+}
+
+bool catalogue_is_url(const char *source)
+{
+	return strncasecmp(source, "http://", 7) == 0 || strncasecmp(source, "https://", 8) == 0;
+}
+
+static size_t length_without_slashes(const char *url)
+{
+	size_t n = strlen(url);
+
+	while (n && url[n - 1] == '/')
+		n--;
+	return n;
+}
+
+static bool is_of(const char *source, const char *url)
+{
+	size_t n = length_without_slashes(url);
+
+	return length_without_slashes(source) == n && strncmp(source, url, n) == 0;
+}
+
+void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_MAX])
+{
+	struct buf b = BUF_MAX(ASKED_MAX);
+
+	for (size_t i = 0; i < s->regions.n; i++)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->regions.text[i]);
+	if (s->home)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->home);
+	for (size_t i = 0; i < s->benchmarks.n; i++)
+		buf_addf(&b, "%s%s", b.len ? " " : "", s->benchmarks.text[i]);
+	utf8_clean(buf_text(&b), b.len, ret, CATALOGUE_ASKED_MAX);
+	buf_done(&b);
+}
+
+bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o)
+{
+	struct cache_origin own;
+
+	catalogue_asked(s, own.asked);
+	return is_of(o->source, s->url) && strcmp(own.asked, o->asked) == 0;
+}
+
+const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX])
+{
+	snprintf(out, CATALOGUE_HOME_MAX, "%s~%s", vendor_id, region);
+	return *vendor_id && *region ? out : NULL;
+}
+
+double catalogue_update_random(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+		bits = (uint32_t)now_read().mono.ns;
+	return bits / 4294967296.0;
+}
+
+static double network_random(void *context)
+{
+	(void)context;
+	return catalogue_update_random();
+}
+
+/* What the catalogue that is cached was made of; none is no error. */
+static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
+{
+	*ret = (struct cache_origin){0};
+	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_asked(s, ret))
+		*ret = (struct cache_origin){0}; /* of another Keeper, imported, or of less */
+}
+
+static int save(const struct catalogue_source *s, struct catalogue_cache *cache,
+	const struct catalogue *c, const char *url, const struct keeper_report *report,
+	struct err *e)
+{
+	struct cache_origin origin = {.at = now_read().wall};
+
+	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
+	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
+	catalogue_asked(s, origin.asked);
+	return c ? catalogue_cache_save(cache, c, &origin, e) :
+		   catalogue_cache_confirm(cache, origin.at, e);
+}
+
+static int fetch(const struct catalogue_source *s, const char *url, struct network *n,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e)
+{
+	struct keeper_transport transport = {
+		n, network_get, network_wait, network_now, network_random};
+	struct catalogue_cache *cache = NULL;
+	struct cache_origin known;
+
+	known_origin(s, &known);
+	int no_cache = catalogue_cache_open(&cache, s->cache_path, notice);
+	struct keeper_options o = {.url = url,
+		.regions = s->regions,
+		.home = s->home,
+		.benchmarks = s->benchmarks,
+		.known_hash = s->force ? NULL : known.hash,
+		.progress = s->progress,
+		.progress_context = s->progress_context};
+	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
+
+	if (code == 0 && !no_cache)
+		no_cache = save(s, cache, *ret, url, report, notice);
+	/* Also where nothing was fetched: who comes next finds one that was begun anew. */
+	if (!no_cache)
+		catalogue_cache_aside(cache, notice);
+	catalogue_cache_close(cache);
+	return code;
+}
+
+int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
+	struct keeper_report *report, struct err *notice, struct err *e)
+{
+	struct download_options options = {.user_agent = "rightsize-exporter",
+		.ca_file = s->ca_file,
+		.connect_seconds = CONNECT_SECONDS,
+		.total_seconds = TOTAL_SECONDS,
+		.max_bytes = allowance()->page,
+		.stop = &pause->stop};
+	AUTO(freep) char *url = xstrdup(s->url);
+	struct network n = {.pause = pause};
+	int code;
+
+	if (!catalogue_is_url(url))
+		return err_set(e, -EINVAL,
+			"\"%.80s\" is no URL that begins with https:// or http://", url);
+	code = download_open(&n.download, &options, e);
+	url[length_without_slashes(url)] = '\0';
+	if (code == 0)
+		code = fetch(s, url, &n, ret, report, notice, e);
+	download_close(n.download);
+	return code;
+}

@@ -1,0 +1,361 @@
+/* The words behind "catalogue". */
+#include "exporter/cli/catalogue_command.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exporter/catalogue/in_use.h"
+#include "exporter/catalogue/file.h"
+#include "exporter/cli/catalogue_text.h"
+#include "exporter/core/log.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/core/paths.h"
+#include "exporter/text/line_wrap.h"
+
+#define PROGRAM      "rightsize-exporter catalogue"
+#define SEARCH_LINES 50
+#define TEXT_MAX     (16u << 20)
+#define LONG_WAIT    10.0 /* seconds that are worth a line of their own in a log */
+#define MIB          1048576
+
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+
+struct command {
+	struct options options;
+	const char *operand; /* NULL = none was given */
+};
+
+static int failed(const struct err *e)
+{
+	fprintf(stderr, PROGRAM ": %s\n", e->text);
+	return EXIT_FAILED;
+}
+
+static void warn(const struct err *e)
+{
+	fprintf(stderr, PROGRAM ": warning: %s\n", e->text);
+}
+
+/* ---- progress: one line that is written over on a terminal, few lines elsewhere ---- */
+
+struct progress {
+	bool terminal;
+	char doing[128];
+	size_t bytes;
+};
+
+static struct progress progress_begin(void)
+{
+	return (struct progress){.terminal = isatty(STDERR_FILENO)};
+}
+
+static void progress_end(const struct progress *p)
+{
+	if (p->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static void add_state(struct buf *out, const struct keeper_progress *k)
+{
+	buf_addf(out, "%s: %u pages, %zu servers so far", *k->doing ? k->doing : "fetching",
+		k->pages, k->servers);
+	if (k->waiting_seconds >= 1)
+		buf_addf(out, "; waiting %.0f s%s%s", ceil(k->waiting_seconds), k->why ? ": " : "",
+			k->why ? k->why : "");
+}
+
+static void show_fetching(void *context, const struct keeper_progress *k)
+{
+	struct progress *p = context;
+	struct buf line AUTO(buf_done) = BUF_MAX(512);
+
+	add_state(&line, k);
+	if (p->terminal) {
+		fprintf(stderr, "\r\033[K%s", buf_text(&line));
+		return;
+	}
+	if (strcmp(p->doing, k->doing) == 0 && k->waiting_seconds < LONG_WAIT)
+		return;
+	snprintf(p->doing, sizeof p->doing, "%s", k->doing);
+	fprintf(stderr, "%s\n", buf_text(&line));
+}
+
+static void show_reading(void *context, size_t bytes)
+{
+	struct progress *p = context;
+
+	if (!p->terminal || bytes - p->bytes < MIB)
+		return;
+	p->bytes = bytes;
+	fprintf(stderr, "\r\033[Kread %zu MiB", bytes / MIB);
+}
+
+/* ---- info ---- */
+
+static int print(struct buf *text)
+{
+	bool ok = fwrite(buf_text(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0;
+
+	if (!ok)
+		fputs(PROGRAM ": cannot write to stdout\n", stderr);
+	return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+static int with_catalogue(struct command *c,
+	int (*then)(struct command *c, const struct catalogue_use *use))
+{
+	struct app app = APP_INIT;
+	struct catalogue_use use;
+	struct err e = {0};
+
+	app.options = &c->options;
+	int code = app_catalogue(&app, &use, &e);
+
+	code = code ? failed(&e) : then(c, &use);
+	app_catalogue_done(&use);
+	app_done(&app);
+	return code;
+}
+
+static int print_info(struct command *c, const struct catalogue_use *use)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(TEXT_MAX);
+
+	(void)c;
+	catalogue_info(&text, use->catalogue,
+		isnan(use->state.fetched_at) ? (double)NAN : use->state.age_seconds);
+	if (use->state.stale)
+		buf_adds(&text, "\nIt is stale: \"" PROGRAM " update\" fetches a newer one.\n");
+	return print(&text);
+}
+
+static int info(struct command *c)
+{
+	return with_catalogue(c, print_info);
+}
+
+/* ---- search ---- */
+
+static int print_found(struct command *c, const struct catalogue_use *use)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(TEXT_MAX);
+	size_t n = catalogue_search(&text, use->catalogue, c->operand, SEARCH_LINES);
+
+	if (n == 0) {
+		fprintf(stderr,
+			PROGRAM ": no active server of %s has \"%s\" in its name or family\n",
+			use->catalogue->source, c->operand);
+		return EXIT_FAILED;
+	}
+	if (n > SEARCH_LINES)
+		fprintf(stderr, PROGRAM ": the cheapest %d of %zu; a longer text finds fewer\n",
+			SEARCH_LINES, n);
+	return print(&text);
+}
+
+static int search(struct command *c)
+{
+	return with_catalogue(c, print_found);
+}
+
+/* ---- update ---- */
+
+static struct words words_of(const struct texts *t)
+{
+	return (struct words){t->n, t->text};
+}
+
+static void say_fetched(const struct catalogue *c, const struct keeper_report *r, const char *path)
+{
+	fprintf(stderr, "fetched %zu servers and %zu prices in %u calls", c->n, c->n_prices,
+		r->calls);
+	if (r->retries)
+		fprintf(stderr, " (%u of them again)", r->retries);
+	fprintf(stderr, "; kept in %s\n", path);
+}
+
+static int update(struct command *c)
+{
+	const struct options *o = &c->options;
+	AUTO(freep) char *path = NULL;
+	struct progress progress = progress_begin();
+	struct catalogue *fetched = NULL;
+	struct keeper_report report = {0};
+	struct err e = {0}, notice = {0};
+	struct pause pause;
+	struct machine m;
+	char home[CATALOGUE_HOME_MAX];
+
+	if (cache_default_path(&path, o->catalogue_cache, &e))
+		return failed(&e);
+	machine_find(o, &m);
+	struct catalogue_source source = {.url = o->catalogue_url,
+		.cache_path = path,
+		.regions = words_of(&o->catalogue_regions),
+		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
+		.benchmarks = words_of(&o->catalogue_benchmarks),
+		.force = true, /* fresh pages are taken from the cache all the same */
+		.progress = show_fetching,
+		.progress_context = &progress};
+
+	pause_init(&pause);
+	int code = catalogue_update(&source, &pause, &fetched, &report, &notice, &e);
+
+	pause_done(&pause);
+	progress_end(&progress);
+	if (notice.code == -EUCLEAN)
+		warn(&notice);
+	else if (code == 0 && notice.code) /* fetched for nothing */
+		e = notice, code = notice.code;
+	if (code == 0)
+		say_fetched(fetched, &report, path);
+	catalogue_free(fetched);
+	return code ? failed(&e) : EXIT_OK;
+}
+
+/* ---- import ---- */
+
+static int save(const struct catalogue *c, const char *path, struct err *e)
+{
+	struct cache_origin origin = {.at = now_read().wall};
+	struct catalogue_cache *cache = NULL;
+	struct err aside = {0};
+	int code = catalogue_cache_open(&cache, path, e);
+
+	snprintf(origin.source, sizeof origin.source, "%s", c->source);
+	if (code == 0)
+		code = catalogue_cache_save(cache, c, &origin, e);
+	if (cache && catalogue_cache_aside(cache, &aside))
+		warn(&aside);
+	catalogue_cache_close(cache);
+	return code;
+}
+
+static int import(struct command *c)
+{
+	struct progress progress = progress_begin();
+	AUTO(freep) char *path = NULL;
+	struct catalogue *read = NULL;
+	struct err e = {0};
+	int code = cache_default_path(&path, c->options.catalogue_cache, &e);
+	struct catalogue_file_options how = {
+		.scratch = path, .progress = show_reading, .progress_context = &progress};
+
+	if (code == 0)
+		code = make_folder_of(path, &e);
+	if (code == 0)
+		code = catalogue_from_file(&read, c->operand, &how, &e);
+	progress_end(&progress);
+	if (code == 0)
+		code = save(read, path, &e);
+	if (code == 0)
+		fprintf(stderr,
+			"imported %zu servers and %zu prices; kept in %s, and not refreshed until "
+			"\"" PROGRAM " update\"\n",
+			read->n, read->n_prices, path);
+	catalogue_free(read);
+	return code ? failed(&e) : EXIT_OK;
+}
+
+/* ---- which ---- */
+
+static const struct verb {
+	const char *word, *operand, *help;
+	int (*run)(struct command *c);
+} verbs[] = {
+	{"info", NULL,
+		"Says where servers and prices come from, how old they are, and what there is",
+		info},
+	{"update", NULL,
+		"Fetches servers and prices from the Spare Cores Keeper into the cache, some 30 "
+		"calls at the pace that it allows",
+		update},
+	{"import", "FILE",
+		"Puts a file into the cache: CSV, JSON, an sc-data SQLite file or its SQL dump, "
+		"plain "
+		"or gzip; - reads standard input",
+		import},
+	{"search", "TEXT", "Lists servers with that text in their name or family, cheapest first",
+		search},
+};
+
+void catalogue_help(struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		buf_addf(out, "  " PROGRAM " %s%s%s [OPTION...]\n", verbs[i].word,
+			verbs[i].operand ? " " : "", verbs[i].operand ? verbs[i].operand : "");
+		wrap_add(out, verbs[i].help, 6);
+	}
+}
+
+static int usage_error(const struct err *e)
+{
+	fprintf(stderr, PROGRAM ": %s\nTry " PROGRAM " --help\n", e->text);
+	return EXIT_USAGE;
+}
+
+static const struct verb *verb_of(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (strcmp(verbs[i].word, word) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* The operand may stand before or behind the options. */
+static int read_command(struct command *c, const struct verb *v, int argc, char **argv,
+	struct err *e)
+{
+	bool first = argc > 0 && (argv[0][0] != '-' || strcmp(argv[0], "-") == 0);
+	int code;
+
+	if (first) {
+		c->operand = argv[0];
+		argc--;
+		argv++;
+	}
+	/* "-" alone is no option, but looks like one. */
+	if (argc > 0 && strcmp(argv[argc - 1], "-") == 0 && !first) {
+		c->operand = argv[--argc];
+		first = true;
+	}
+	code = options_read(&c->options, COMMAND_QUERY, argc, argv, e);
+	if (code)
+		return code;
+	if (!first && c->options.n_rest) {
+		c->operand = *c->options.rest++;
+		c->options.n_rest--;
+	}
+	if (c->options.n_rest || (c->operand && !v->operand))
+		code = err_set(e, -EINVAL, "%s: \"%.80s\" is one word too many", v->word,
+			c->options.n_rest ? c->options.rest[0] : c->operand);
+	else if (v->operand && !c->operand)
+		code = err_set(e, -EINVAL, "%s: %s is missing", v->word, v->operand);
+	if (code)
+		options_done(&c->options);
+	return code;
+}
+
+int catalogue_main(int argc, char **argv)
+{
+	const struct verb *v = verb_of(argc > 0 ? argv[0] : "");
+	struct command c = {0};
+	struct err e = {0};
+
+	if (!v) {
+		err_set(&e, -EINVAL, "%s%.80s%s: accepted is info, update, import or search",
+			argc > 0 ? "\"" : "a word is missing", argc > 0 ? argv[0] : "",
+			argc > 0 ? "\"" : "");
+		return usage_error(&e);
+	}
+	if (read_command(&c, v, argc - 1, argv + 1, &e))
+		return usage_error(&e);
+	log_setup(c.options.log_level, c.options.log_format);
+	int code = v->run(&c);
+
+	options_done(&c.options);
+	return code;
+}

@@ -1,0 +1,184 @@
+/* Processes to JSON and back. */
+#include "exporter/cli/process_dump.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/core/json.h"
+
+#define TEXT_MAX 65536
+
+static json_t *text(struct slice s)
+{
+	char out[TEXT_MAX];
+
+	slice_copy(s, out, sizeof out);
+	return json_text(out);
+}
+
+static bool next(struct scan *s, struct slice *ret)
+{
+	if (scan_end(s))
+		return false;
+	if (!scan_until(s, '\0', ret)) {
+		*ret = (struct slice){s->at, (size_t)(s->end - s->at)};
+		s->at = s->end;
+	}
+	return true;
+}
+
+static json_t *arguments(struct slice command_line)
+{
+	struct scan s = scan_slice(command_line);
+	json_t *ret = json_array();
+	struct slice piece;
+
+	while (command_line.data && next(&s, &piece))
+		json_push(ret, text(piece));
+	return ret;
+}
+
+/* Rules may match all of a value, and then need all of it. */
+static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
+{
+	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+
+	if (rules && job_rules_reads(rules, key))
+		return text(value);
+	if (!is_recognised_variable(key))
+		return NULL;
+	recognise_value_part(key, value, &part);
+	return text((struct slice){buf_text(&part), part.len});
+}
+
+static json_t *variables(struct slice environment, const struct job_rules *rules)
+{
+	struct scan s = scan_slice(environment);
+	json_t *ret = json_object();
+	struct slice piece;
+	char name[128];
+
+	while (environment.data && next(&s, &piece)) {
+		const char *equals = memchr(piece.data, '=', piece.len);
+		struct slice key = {piece.data, equals ? (size_t)(equals - piece.data) : 0};
+
+		if (key.len == 0 || key.len >= sizeof name)
+			continue;
+		json_t *value =
+			variable(key, (struct slice){equals + 1, piece.len - key.len - 1}, rules);
+
+		slice_copy(key, name, sizeof name);
+		if (value)
+			json_put(ret, name, value);
+	}
+	return ret;
+}
+
+static json_t *file(struct slice of_process)
+{
+	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+
+	recognise_file_part(of_process, &part);
+	return text((struct slice){buf_text(&part), part.len});
+}
+
+json_t *captured_json(const struct process_facts *f, const struct job_rules *rules)
+{
+	json_t *o = json_object();
+
+	json_put(o, "pid", json_num(f->pid));
+	json_put(o, "user", json_text(f->user));
+	json_put(o, "executable", text(f->executable));
+	json_put(o, "command_line", arguments(f->text.command_line));
+	json_put(o, "working_directory", text(f->working_directory));
+	json_put(o, "cgroup", text(f->cgroup));
+	json_put(o, "container", json_text(f->container));
+	json_put(o, "environment", variables(f->text.environment, rules));
+	json_put(o, "file", file(f->text.file));
+	return o;
+}
+
+/* ---- back ---- */
+
+static struct slice member(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return (struct slice){s, s ? strlen(s) : 0};
+}
+
+/* What is too long is cut between two characters, so that it is printed as it was read. */
+static void copy_member(const json_t *o, const char *key, char *out, size_t size)
+{
+	struct slice s = member(o, key);
+
+	if (s.data)
+		utf8_clean(s.data, s.len, out, size);
+}
+
+static void take(const json_t *o, void (*each)(void *context, const struct process_facts *facts),
+	void *context)
+{
+	struct buf command_line AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+	struct buf environment AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
+	json_t *value, *all = json_object_get(o, "environment");
+	const char *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "command_line"), i, value)
+	{
+		if (json_is_string(value))
+			buf_add(&command_line, json_string_value(value),
+				json_string_length(value) + 1);
+	}
+	json_object_foreach(all, name, value)
+	{
+		if (!json_is_string(value))
+			continue;
+		buf_addf(&environment, "%s=%s", name, json_string_value(value));
+		buf_addc(&environment, '\0');
+	}
+	struct process_facts f = {
+		.pid = (pid_t)json_integer_value(json_object_get(o, "pid")),
+		.text = {.environment = {environment.data, environment.len},
+			.command_line = {command_line.data, command_line.len},
+			.file = member(o, "file")},
+		.executable = member(o, "executable"),
+		.working_directory = member(o, "working_directory"),
+		.cgroup = member(o, "cgroup"),
+	};
+
+	copy_member(o, "user", f.user, sizeof f.user);
+	copy_member(o, "container", f.container, sizeof f.container);
+	each(context, &f);
+}
+
+int captured_read(const char *file, pid_t pid,
+	void (*each)(void *context, const struct process_facts *facts), void *context,
+	struct err *e)
+{
+	json_error_t why;
+	json_t *document = json_load_file(file, 0, &why), *process;
+	json_t *processes = json_object_get(document, "processes");
+	size_t i, taken = 0;
+
+	if (!document)
+		return err_set(e, -EINVAL, "%s:%d: %s", file, why.line > 0 ? why.line : 1,
+			why.text);
+	if (!json_is_array(processes)) {
+		json_decref(document);
+		return err_set(e, -EINVAL,
+			"%s: accepted is what rules capture prints: {\"processes\": [...]}", file);
+	}
+	json_array_foreach(processes, i, process)
+	{
+		if (pid && json_integer_value(json_object_get(process, "pid")) != pid)
+			continue;
+		take(process, each, context);
+		taken++;
+	}
+	json_decref(document);
+	return pid && !taken ? err_set(e, -ESRCH, "%s has no process %d", file, (int)pid) : 0;
+}

@@ -1,0 +1,59 @@
+/* Reading and comparing tokens. */
+#include "exporter/client/bearer_token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+
+int token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
+{
+	/* Nobody who is to answer waits for the other end of a FIFO. */
+	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
+
+	if (n < 0)
+		return err_system(e, -errno, "read the token %s", path);
+	ret[n] = '\0';
+	ret[strcspn(ret, "\r\n")] = '\0';
+	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
+}
+
+/* Looks at all of what was shown, whatever it is. */
+static unsigned differences(const char *shown, const char *token)
+{
+	size_t len = strlen(token), n = strlen(shown);
+	unsigned found = n != len;
+
+	if (len == 0)
+		return 1;
+	for (size_t i = 0; i < n; i++)
+		found |=
+			(unsigned)(unsigned char)shown[i] ^ (unsigned)(unsigned char)token[i % len];
+	return found;
+}
+
+int token_matches(const char *path, const char *authorization, struct err *e)
+{
+	static const char scheme[] = "Bearer ";
+	char token[TOKEN_MAX] = "";
+	int code = token_read(path, token, e);
+
+	if (code)
+		return code;
+	bool matches = authorization &&
+		       strncasecmp(authorization, scheme, sizeof scheme - 1) == 0 &&
+		       !differences(authorization + sizeof scheme - 1, token);
+
+	explicit_bzero(token, sizeof token);
+	if (!matches)
+		return err_set(e, -EACCES,
+			"changes are accepted from who shows the token: Authorization: Bearer "
+			"TOKEN");
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* libcurl, loaded on first use. */
+#include "exporter/client/download.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <curl/curl.h>
+
+#include "collectors/base/mem.h"
+
+#define REDIRECTS_MAX 3L
+#define BEARER_MAX    (16u << 10)
+#define QUICK_EXIT                                                                                 \
+	(CURLOPTTYPE_LONG + 322) /* CURLOPT_QUICK_EXIT, which older headers do not have */
+#define IDLE_SECONDS                                                                               \
+	15L /* a transfer that brings less than a byte a second for so long is given up */
+
+/* The calls that are used, with the types that curl.h declares. */
+#define CALLS(X)                                                                                   \
+	X(curl_global_init)                                                                        \
+	X(curl_easy_init)                                                                          \
+	X(curl_easy_setopt)                                                                        \
+	X(curl_easy_perform)                                                                       \
+	X(curl_easy_getinfo)                                                                       \
+	X(curl_easy_strerror)                                                                      \
+	X(curl_easy_cleanup)                                                                       \
+	X(curl_slist_append)                                                                       \
+	X(curl_slist_free_all)
+
+/* curl.h makes macros of some of them. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member is declared */
+#define CALL_POINTER(name) __typeof__(&(name)) name;
+struct calls {
+	CALLS(CALL_POINTER)
+};
+
+struct download {
+	void *library;
+	struct calls call;
+	CURL *curl;
+	const struct download_options *options;
+	struct answer *answer; /* of the transfer under way */
+	char reason[CURL_ERROR_SIZE];
+};
+
+static int load(struct download *d, struct err *e)
+{
+	static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && !d->library; i++)
+		d->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!d->library)
+		return err_set(e, -ENOSYS, "libcurl is not installed (%s)", names[0]);
+#define CALL_LOAD(name)                                                                            \
+	{                                                                                          \
+		void *symbol = dlsym(d->library, #name);                                           \
+                                                                                                   \
+		if (!symbol)                                                                       \
+			return err_set(e, -ENOSYS, "libcurl has no %s", #name);                    \
+		memcpy(&d->call.name, &symbol, sizeof symbol);                                     \
+	}
+	CALLS(CALL_LOAD)
+	return 0;
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *context)
+{
+	struct download *d = context;
+
+	buf_add(&d->answer->body, data, size * n);
+	return d->answer->body.full ? 0 : size * n; /* fewer than given ends the transfer */
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *context)
+{
+	struct download *d = context;
+
+	if (size * n > 5 && memcmp(line, "HTTP/", 5) == 0)
+		answer_clear(d->answer); /* of a redirect before */
+	answer_header(d->answer, line, size * n);
+	return size * n;
+}
+
+static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total,
+	curl_off_t up)
+{
+	struct download *d = context;
+
+	(void)total;
+	(void)now;
+	(void)up_total;
+	(void)up;
+	return d->options->stop && atomic_load_explicit(d->options->stop, memory_order_relaxed);
+}
+
+/* What is the same for every transfer. A libcurl that does not know one of them is not used. */
+static int set_options(struct download *d, struct err *e)
+{
+	const struct download_options *o = d->options;
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+	CURL *c = d->curl;
+
+	if (set(c, CURLOPT_NOSIGNAL, 1L) || set(c, CURLOPT_PROTOCOLS_STR, "http,https") ||
+		set(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") ||
+		set(c, CURLOPT_FOLLOWLOCATION, 1L) || set(c, CURLOPT_MAXREDIRS, REDIRECTS_MAX) ||
+		set(c, CURLOPT_SSL_VERIFYPEER, 1L) || set(c, CURLOPT_SSL_VERIFYHOST, 2L) ||
+		set(c, CURLOPT_ACCEPT_ENCODING, "gzip") ||
+		set(c, CURLOPT_USERAGENT, o->user_agent) ||
+		set(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_seconds * 1e3)) ||
+		set(c, CURLOPT_TIMEOUT_MS, (long)(o->total_seconds * 1e3)) ||
+		set(c, CURLOPT_LOW_SPEED_LIMIT, 1L) ||
+		set(c, CURLOPT_LOW_SPEED_TIME, IDLE_SECONDS) ||
+		set(c, CURLOPT_WRITEFUNCTION, on_body) || set(c, CURLOPT_WRITEDATA, d) ||
+		set(c, CURLOPT_HEADERFUNCTION, on_header) || set(c, CURLOPT_HEADERDATA, d) ||
+		set(c, CURLOPT_XFERINFOFUNCTION, on_progress) || set(c, CURLOPT_XFERINFODATA, d) ||
+		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
+		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
+		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
+	/*
+	 * A thread of libcurl that waits for a dead name server is left to itself when the transfer is over; to wait
+	 * for it would delay the end of the program by minutes. Before 7.87 there is no way around it.
+	 */
+	set(c, (CURLoption)QUICK_EXIT, 1L);
+	return 0;
+}
+
+int download_open(struct download **ret, const struct download_options *o, struct err *e)
+{
+	struct download *d = xcalloc(1, sizeof *d);
+	int code;
+
+	d->options = o;
+	code = load(d, e);
+	if (code == 0 && d->call.curl_global_init(CURL_GLOBAL_DEFAULT))
+		code = err_set(e, -ENOSYS, "libcurl cannot be initialised");
+	if (code == 0) {
+		d->curl = d->call.curl_easy_init();
+		code = d->curl ? set_options(d, e) :
+				 err_set(e, -ENOSYS, "libcurl cannot be initialised");
+	}
+	if (code) {
+		download_close(d);
+		return code;
+	}
+	*ret = d;
+	return 0;
+}
+
+/* The library stays loaded: what it started (TLS, its own tables) cannot be undone safely. */
+void download_close(struct download *d)
+{
+	if (!d)
+		return;
+	if (d->curl)
+		d->call.curl_easy_cleanup(d->curl);
+	free(d);
+}
+
+static int code_of(const struct download *d, CURLcode result)
+{
+	switch (result) {
+	case CURLE_ABORTED_BY_CALLBACK:
+		return -ECANCELED;
+	case CURLE_WRITE_ERROR:
+		return d->answer->body.full ? -E2BIG : -EIO;
+	case CURLE_OPERATION_TIMEDOUT:
+		return -ETIMEDOUT;
+	case CURLE_URL_MALFORMAT:
+		return -EINVAL;
+	default:
+		return -EIO;
+	}
+}
+
+static struct curl_slist *headers_with(struct download *d, const char *etag)
+{
+	struct curl_slist *headers =
+		d->call.curl_slist_append(NULL, "X-Application-ID: rightsize-exporter");
+	char line[sizeof d->answer->etag + 32];
+
+	if (!etag || !*etag || strpbrk(etag, "\r\n"))
+		return headers;
+	snprintf(line, sizeof line, "If-None-Match: %s", etag);
+	return d->call.curl_slist_append(headers, line);
+}
+
+/* libcurl would wait for whoever writes into it. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* What is set for one transfer is taken back after it. */
+static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
+{
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+	struct answer *ret = d->answer;
+	long status = 0;
+
+	answer_clear(ret);
+	ret->body.max = d->options->max_bytes;
+	d->reason[0] = '\0';
+	if (d->options->ca_file && is_pipe(d->options->ca_file)) {
+		d->call.curl_slist_free_all(headers);
+		return err_set(e, -EINVAL, "%s is a pipe; a file is needed, as it is read again",
+			d->options->ca_file);
+	}
+	set(d->curl, CURLOPT_URL, url);
+	set(d->curl, CURLOPT_HTTPHEADER, headers);
+	CURLcode result = d->call.curl_easy_perform(d->curl);
+
+	d->call.curl_easy_getinfo(d->curl, CURLINFO_RESPONSE_CODE, &status);
+	set(d->curl, CURLOPT_HTTPHEADER, NULL);
+	d->call.curl_slist_free_all(headers);
+	ret->status = (int)status;
+	if (result == CURLE_OK)
+		return 0;
+	if (ret->body.full)
+		return err_set(e, -E2BIG, "%s: more than %zu bytes", url, ret->body.max);
+	return err_set(e, code_of(d, result), "%s: %s", url,
+		d->reason[0] ? d->reason : d->call.curl_easy_strerror(result));
+}
+
+int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+	struct err *e)
+{
+	d->answer = ret;
+	return perform(d, url, headers_with(d, etag), e);
+}
+
+int download_post(struct download *d, const char *url, const char *bearer, const char *body,
+	size_t len, struct answer *ret, struct err *e)
+{
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+	struct buf line AUTO(buf_done) = BUF_MAX(BEARER_MAX);
+
+	d->answer = ret;
+	struct curl_slist *headers = headers_with(d, NULL);
+
+	headers = d->call.curl_slist_append(headers, "Content-Type: application/json");
+	if (bearer) {
+		buf_addf(&line, "Authorization: Bearer %s", bearer);
+		headers = d->call.curl_slist_append(headers, buf_text(&line));
+	}
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 0L);
+	set(d->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	set(d->curl, CURLOPT_POSTFIELDS, body);
+	int code = perform(d, url, headers, e);
+
+	set(d->curl, CURLOPT_POSTFIELDS, NULL);
+	set(d->curl, CURLOPT_HTTPGET, 1L);
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 1L);
+	return code;
+}

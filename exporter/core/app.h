@@ -1,0 +1,54 @@
+/*
+ * What the parts of one running program share. Filled by main before threads start; the pointers
+ * do not change afterwards. In the command-line answers (recommend, stats, ...) only columns,
+ * history_path and options are set.
+ */
+#ifndef EXPORTER_APP_H
+#define EXPORTER_APP_H
+
+#include <pthread.h>
+
+#include "exporter/history/history.h"
+#include "exporter/options/options.h"
+
+struct identity;
+struct sampler;
+struct historian;
+struct machine_watch;
+struct shelf;
+struct outlooks;
+struct sized_cache;
+struct past_cache;
+
+struct app {
+	const struct options *options;
+	const struct identity *self; /* exporter/core/identity.h; NULL: runs are not looked for */
+	struct columns columns;
+	const char *history_path;
+	struct sampler *sampler;       /* NULL without one */
+	struct historian *historian;   /* NULL without one */
+	struct machine_watch *machine; /* NULL: only options say which server this is */
+	struct outlooks *outlooks;     /* NULL without */
+	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
+	struct past_cache *pasts;      /* likewise */
+	size_t n_sockets;         /* to serve on, given by systemd: exporter/lifecycle/systemd.h */
+	bool refreshes_catalogue; /* may fetch it in the background */
+	/* Private to exporter/core/app.c: see in_use.h. */
+	pthread_mutex_t shelf_lock; /* guards the making of shelf */
+	struct shelf *shelf;
+	char *cache_path;
+	char home[100]; /* region of this server, CATALOGUE_HOME_MAX */
+};
+
+#define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})
+
+/*
+ * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
+ * checks it and sets it aside. Any thread.
+ */
+void app_history_failed(struct app *app, int code);
+
+/* After all threads have ended. Frees the catalogue. */
+void app_done(struct app *app);
+
+#endif

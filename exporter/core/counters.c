@@ -1,0 +1,60 @@
+/* A table of atomic counters that fills up as handlers answer for the first time. */
+#include "exporter/core/counters.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+#define HANDLERS_MAX 64
+
+/* Every status that we answer, and what is none of them. */
+static const struct {
+	int status;
+	const char *code;
+} codes[] = {{200, "200"}, {304, "304"}, {400, "400"}, {401, "401"}, {403, "403"}, {404, "404"},
+	{405, "405"}, {409, "409"}, {413, "413"}, {415, "415"}, {429, "429"}, {500, "500"},
+	{503, "503"}, {0, "other"}};
+
+static struct {
+	_Atomic(const char *) handler;
+	atomic_uint_least64_t n[ARRAY_LEN(codes)];
+} rows[HANDLERS_MAX];
+
+static bool row_is(size_t i, const char *handler)
+{
+	const char *free_row = NULL;
+
+	return atomic_compare_exchange_strong(&rows[i].handler, &free_row, handler) ||
+	       strcmp(free_row, handler) == 0;
+}
+
+void http_count(const char *handler, int status)
+{
+	size_t code = 0;
+
+	while (code < ARRAY_LEN(codes) - 1 && codes[code].status != status)
+		code++;
+	for (size_t i = 0; i < HANDLERS_MAX; i++)
+		if (row_is(i, handler)) {
+			atomic_fetch_add_explicit(&rows[i].n[code], 1, memory_order_relaxed);
+			return;
+		}
+}
+
+void http_count_each(void (*each)(void *context, const char *handler, const char *code, uint64_t n),
+	void *context)
+{
+	for (size_t i = 0; i < HANDLERS_MAX; i++) {
+		const char *handler = atomic_load(&rows[i].handler);
+
+		for (size_t code = 0; handler && code < ARRAY_LEN(codes); code++) {
+			uint64_t n = atomic_load_explicit(&rows[i].n[code], memory_order_relaxed);
+
+			if (n)
+				each(context, handler, codes[code].code, n);
+		}
+	}
+}

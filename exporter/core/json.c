@@ -1,0 +1,196 @@
+/* JSON values and how they are laid out. jansson's own printer gives 0.1 as 0.10000000000000001. */
+#include "exporter/core/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/core/memory_budget.h"
+
+#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: a double holds every whole number up to here */
+#define WALL_SECONDS_MOST 9.2e9              /* what struct wall has room for: the year 2261 */
+#define INDENT            2
+
+/* jansson answers NULL when memory is gone, and then we end as base/mem.h does. */
+static json_t *checked(json_t *v)
+{
+	if (!v)
+		abort();
+	return v;
+}
+
+json_t *json_num(double v)
+{
+	if (!isfinite(v))
+		return checked(json_null());
+	if (fabs(v) <= EXACT_INTEGERS && v == trunc(v))
+		return checked(json_integer((json_int_t)v));
+	return checked(json_real(v));
+}
+
+json_t *json_text(const char *s)
+{
+	if (!s)
+		return checked(json_null());
+	size_t len = strlen(s);
+
+	if (utf8_valid(s, len))
+		return checked(json_stringn(s, len));
+	size_t room = 3 * len + 16;
+	AUTO(freep) char *clean = xmalloc(room);
+
+	return checked(json_stringn(clean, utf8_clean(s, len, clean, room)));
+}
+
+json_t *json_time(double unix_seconds)
+{
+	char text[WALL_TEXT_MAX];
+
+	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
+		return checked(json_null());
+	/* To the millisecond before it is cut there: a double just below .123 still means .123. */
+	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});
+	return json_text(text);
+}
+
+void json_put(json_t *object, const char *key, json_t *take)
+{
+	if (json_object_set_new(object, key, take) != 0)
+		abort();
+}
+
+/*
+ * A document takes ten times the memory of its text, and lists are what makes it large. Of an answer that is given up
+ * nobody sees what is missing: reply_json says so in its place.
+ */
+#define PUSHES_BETWEEN 64
+
+void json_push(json_t *array, json_t *take)
+{
+	static _Thread_local unsigned pushes;
+
+	if (allowance_gave_up() || (++pushes % PUSHES_BETWEEN == 0 && allowance_over())) {
+		json_decref(take);
+		return;
+	}
+	if (json_array_append_new(array, take) != 0)
+		abort();
+}
+
+static void write_text(struct buf *out, const char *s, size_t len)
+{
+	buf_addc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '"' || c == '\\') {
+			buf_addc(out, '\\');
+			buf_addc(out, s[i]);
+		} else if (c < 0x20 || c == 0x7f) {
+			buf_addf(out, "\\u%04x", c);
+		} else {
+			buf_addc(out, s[i]);
+		}
+	}
+	buf_addc(out, '"');
+}
+
+static void write_scalar(struct buf *out, const json_t *v)
+{
+	switch (json_typeof(v)) {
+	case JSON_STRING:
+		write_text(out, json_string_value(v), json_string_length(v));
+		break;
+	case JSON_INTEGER:
+		buf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		break;
+	case JSON_REAL:
+		buf_add_double(out, json_real_value(v));
+		break;
+	case JSON_TRUE:
+		buf_adds(out, "true");
+		break;
+	case JSON_FALSE:
+		buf_adds(out, "false");
+		break;
+	case JSON_NULL:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		buf_adds(out, "null");
+		break;
+	}
+}
+
+static void write_value(struct buf *out, const json_t *v, size_t indent, bool one_line);
+
+static void new_line(struct buf *out, size_t indent)
+{
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < indent; i++)
+		buf_addc(out, ' ');
+}
+
+/*
+ * Between the members of an object or array: on one line, or each on its own. Stops when out is
+ * full.
+ */
+static void write_members(struct buf *out, const json_t *v, size_t indent, bool one_line)
+{
+	void *member = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;
+	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
+
+	for (size_t i = 0; i < n && !out->full; i++) {
+		if (i)
+			buf_adds(out, one_line ? ", " : ",");
+		if (!one_line)
+			new_line(out, indent + INDENT);
+		if (!member) {
+			write_value(out, json_array_get(v, i), indent + INDENT, one_line);
+			continue;
+		}
+		const char *key = json_object_iter_key(member);
+
+		write_text(out, key, strlen(key));
+		buf_adds(out, ": ");
+		write_value(out, json_object_iter_value(member), indent + INDENT, one_line);
+		member = json_object_iter_next((json_t *)(uintptr_t)v, member);
+	}
+}
+
+static void write_container(struct buf *out, const json_t *v, size_t indent, bool one_line)
+{
+	buf_addc(out, json_is_object(v) ? '{' : '[');
+	write_members(out, v, indent, one_line);
+	if (!one_line)
+		new_line(out, indent);
+	buf_addc(out, json_is_object(v) ? '}' : ']');
+}
+
+static void write_value(struct buf *out, const json_t *v, size_t indent, bool one_line)
+{
+	if (!json_is_object(v) && !json_is_array(v)) {
+		write_scalar(out, v);
+		return;
+	}
+	if (one_line) {
+		write_container(out, v, indent, true);
+		return;
+	}
+	/* The key before it is not counted: a line may be a little longer than JSON_LINE. */
+	struct buf line AUTO(buf_done) = BUF_MAX(indent < JSON_LINE ? JSON_LINE - indent : 0);
+
+	write_container(&line, v, indent, true);
+	if (line.full)
+		write_container(out, v, indent, false);
+	else
+		buf_add(out, line.data, line.len);
+}
+
+void json_write(struct buf *out, const json_t *document)
+{
+	write_value(out, document, 0, false);
+	buf_addc(out, '\n');
+}

@@ -1,0 +1,176 @@
+/* Log lines: built whole, cleaned of what terminals and parsers choke on, and written in one call.
+ */
+#include "exporter/core/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+
+#define LOG_VALUE_MAX   1024
+#define LOG_LINE_MAX    8192
+#define LOG_PATIENCE_MS 200
+
+static const char *const level_names[] = {
+	[LOG_LEVEL_DEBUG] = "debug",
+	[LOG_LEVEL_INFO] = "info",
+	[LOG_LEVEL_WARN] = "warn",
+	[LOG_LEVEL_ERROR] = "error",
+};
+
+static struct {
+	enum log_level least;
+	bool json;
+} setup = {LOG_LEVEL_INFO, false}; /* written before threads start */
+
+void log_setup(const char *level, const char *format)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(level_names); i++)
+		if (strcmp(level, level_names[i]) == 0)
+			setup.least = (enum log_level)i;
+	setup.json = strcmp(format, "json") == 0;
+}
+
+/* Between double quotes, as JSON spells it; logfmt readers accept the same. */
+static void add_quoted(struct buf *b, const char *text)
+{
+	buf_addc(b, '"');
+	for (const char *p = text; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '"' || c == '\\')
+			buf_addf(b, "\\%c", c);
+		else if (c == '\n')
+			buf_adds(b, "\\n");
+		else if (c < 0x20 || c == 0x7f)
+			buf_addf(b, "\\u%04x", c);
+		else
+			buf_addc(b, *p);
+	}
+	buf_addc(b, '"');
+}
+
+static bool plain(const char *text)
+{
+	if (!*text)
+		return false;
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == '"' || *p == '=' || *p == '\\' || *p == 0x7f)
+			return false;
+	return true;
+}
+
+static void add_pair(struct buf *b, const char *key, const char *value)
+{
+	char clean[LOG_VALUE_MAX];
+
+	utf8_clean(value, strlen(value), clean, sizeof clean);
+	if (setup.json) {
+		buf_adds(b, b->len > 1 ? "," : "");
+		add_quoted(b, key);
+		buf_addc(b, ':');
+		add_quoted(b, clean);
+		return;
+	}
+	buf_addf(b, "%s%s=", b->len ? " " : "", key);
+	if (plain(clean))
+		buf_adds(b, clean);
+	else
+		add_quoted(b, clean);
+}
+
+bool log_write(const char *text, size_t len, int patience_ms)
+{
+	struct stat st;
+	/* A pipe that says it has room takes so much at once. */
+	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
+
+	for (size_t n; len > 0; text += n, len -= n) {
+		struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+		int ready;
+
+		n = len < most ? len : most;
+		do
+			ready = poll(&p, 1, patience_ms);
+		while (ready < 0 && errno == EINTR);
+		ssize_t put = ready > 0 ? write(STDERR_FILENO, text, n) : -1;
+
+		if (put <= 0)
+			return false;
+		n = (size_t)put;
+	}
+	return true;
+}
+
+/* A log that nobody takes is no reason to stop, and to wait for only once. */
+static void put_line(const struct buf *line)
+{
+	static atomic_ulong dropped;
+	char number[24];
+
+	if (!log_write(buf_text(line), line->len, atomic_load(&dropped) ? 0 : LOG_PATIENCE_MS)) {
+		atomic_fetch_add(&dropped, 1);
+		return;
+	}
+	unsigned long before = atomic_exchange(&dropped, 0);
+
+	if (!before)
+		return;
+	snprintf(number, sizeof number, "%lu", before);
+	log_line(LOG_LEVEL_WARN, "nobody took the log", "dropped_lines", number, NULL);
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
+	struct buf b = BUF_MAX(LOG_LINE_MAX);
+	char ts[WALL_TEXT_MAX];
+	const char *key;
+	va_list args;
+
+	if (level < setup.least)
+		return;
+	wall_text(ts, now_read().wall);
+	buf_adds(&b, setup.json ? "{" : "");
+	add_pair(&b, "ts", ts);
+	add_pair(&b, "level", level_names[level]);
+	add_pair(&b, "msg", message);
+	va_start(args, message);
+	while ((key = va_arg(args, const char *))) {
+		const char *value = va_arg(args, const char *);
+
+		/* What could pass the cap is left out: a line that is cut parses as nothing. */
+		if (value && b.len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
+			add_pair(&b, key, value);
+	}
+	va_end(args);
+	buf_adds(&b, setup.json ? "}\n" : "\n");
+	put_line(&b);
+	buf_done(&b);
+}
+
+bool complaint_due(struct complaint *c)
+{
+	unsigned long n = ++c->times;
+
+	while (n % 10 == 0)
+		n /= 10;
+	return n == 1;
+}
+
+bool complaint_over(struct complaint *c)
+{
+	bool said = c->times > 0;
+
+	c->times = 0;
+	return said;
+}

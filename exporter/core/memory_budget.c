@@ -1,0 +1,258 @@
+/* How much may be held. */
+#include "exporter/core/memory_budget.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/number.h"
+#include "collectors/cgroup/find.h"
+#include "collectors/host.h"
+#include "collectors/kernel_file.h"
+#include "exporter/core/log.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+/*
+ * What the program has without any client: code and libraries (7 MiB), threads, the latest snapshot, and the kernel's own. Of the
+ * rest five eighths may be given out by malloc: pieces that are too small for what is asked for next, and sockets, take more.
+ */
+#define OWN_BYTES (16 * MIB)
+
+#define STACKS_BYTES (24 * MIB)
+
+/* With less there is hardly an answer from the history that fits. */
+#define ENOUGH_BYTES (32 * MIB)
+
+/* Connections buffer a quarter of the limit at most, both ways. The kernel doubles what it is told, for what it needs itself. */
+#define SOCKETS_PART  4
+#define SOCKET_LEAST  ((size_t)16 << 10)
+#define SOCKET_USUAL  ((size_t)2 << 20) /* as much as the kernel gives by itself: nothing is said */
+#define SOCKETS_USUAL 512               /* --web.max-connections */
+
+/* More than all that a server keeps open. */
+#define DESCRIPTORS_ENOUGH 65536
+
+/* Free pieces of the heap beyond which they are given back: so many bytes, or a part of what may be given out. */
+#define IDLE_MOST  ((size_t)16 << 20)
+#define IDLE_PARTS 8
+
+#define ALLOWANCE_MOST(field, most, parts, unit, said) .field = (most),
+static struct allowance current = {.heap = SIZE_MAX, ALLOWANCES(ALLOWANCE_MOST)};
+
+static bool of_addresses; /* the limit is one of what is given out, written to or not */
+
+static size_t share(size_t heap, size_t most, size_t parts, size_t unit)
+{
+	size_t n = heap / parts / unit;
+
+	return n < 1 ? 1 : n < most ? n : most;
+}
+
+static size_t socket_of(uint64_t limit, size_t connections)
+{
+	uint64_t each = limit / SOCKETS_PART / 4 /
+			(connections < SOCKETS_USUAL ? connections : SOCKETS_USUAL);
+
+	return each < SOCKET_LEAST ? SOCKET_LEAST : each < SOCKET_USUAL ? (size_t)each : 0;
+}
+
+struct allowance allowance_of(uint64_t limit)
+{
+	struct allowance a = {.limit = limit, .heap = SIZE_MAX};
+
+	if (limit) {
+		uint64_t heap = limit > 2 * OWN_BYTES ? (limit - OWN_BYTES) / 8 * 5 : limit / 4;
+
+		a.heap = heap < SIZE_MAX ? (size_t)heap : SIZE_MAX;
+	}
+#define ALLOWANCE_SHARE(field, most, parts, unit, said) a.field = share(a.heap, most, parts, unit);
+	ALLOWANCES(ALLOWANCE_SHARE)
+	if (limit)
+		a.socket = socket_of(limit, a.connections);
+	return a;
+}
+
+const struct allowance *allowance(void)
+{
+	return &current;
+}
+
+void allowance_set(uint64_t limit)
+{
+	current = allowance_of(limit);
+}
+
+/* ---- the limit ---- */
+
+/* NaN: none. */
+static double group_limit(const struct options *o)
+{
+	struct host_paths paths = {o->procfs, o->sysfs, o->rootfs};
+	struct host host = {0};
+	struct cgroup group;
+	double ret = NAN;
+
+	if (host_open(&host, &paths, NULL) == 0 && cgroup_find(&group, &host, "self", NULL) == 0)
+		ret = cgroup_limits_read(&group, &host).memory_bytes;
+	host_close(&host);
+	return ret;
+}
+
+/* NaN: no such limit. Stacks of threads that are still to come take addresses, and memory only as far as they are used. */
+static double room_below(__rlimit_resource_t which, double pages)
+{
+	struct rlimit l;
+
+	if (getrlimit(which, &l) < 0 || l.rlim_cur == RLIM_INFINITY)
+		return NAN;
+	return fmax(0, (double)l.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE) - STACKS_BYTES) +
+	       OWN_BYTES;
+}
+
+/* Of /proc/self/statm: addresses are its first number, data and stacks its sixth. */
+static double process_limit(void)
+{
+	uint64_t number[6] = {0};
+	struct tree *proc = NULL;
+	char text[256];
+
+	if (tree_open(&proc, "/proc", NULL) < 0)
+		return NAN;
+	ssize_t n = tree_read(proc, "self/statm", text, sizeof text);
+
+	numbers_read(SCAN(text, n > 0 ? n : 0), number, ARRAY_LEN(number));
+	tree_free(proc);
+	return fmin(room_below(RLIMIT_AS, (double)number[0]),
+		room_below(RLIMIT_DATA, (double)number[5]));
+}
+
+void allowance_words(struct buf *out, uint64_t bytes)
+{
+	buf_add_double(out, round((double)bytes / (double)MIB * 10) / 10);
+	buf_adds(out, " MiB");
+}
+
+static void add_bound(struct buf *out, const char *said, size_t unit, size_t bound)
+{
+	buf_addf(out, out->len ? ", %s " : "%s ", said);
+	if (unit == 1)
+		allowance_words(out, bound);
+	else
+		buf_add_u64(out, bound);
+}
+
+static void say(const struct allowance *a)
+{
+	struct buf limit AUTO(buf_done) = BUF_MAX(64), bounds AUTO(buf_done) = BUF_MAX(512);
+
+	allowance_words(&limit, a->limit);
+#define ALLOWANCE_SAY(field, most, parts, unit, said) add_bound(&bounds, said, unit, a->field);
+	ALLOWANCES(ALLOWANCE_SAY)
+	log_line(LOG_LEVEL_INFO, "memory", "limit", buf_text(&limit), "held", buf_text(&bounds),
+		NULL);
+	if (a->limit < ENOUGH_BYTES)
+		log_line(LOG_LEVEL_WARN,
+			"the memory limit is too small: it takes 32 MiB to answer questions about "
+			"the history, and 16 MiB to live",
+			"limit", buf_text(&limit), NULL);
+}
+
+void allowance_begin(const struct options *o)
+{
+	double addresses = process_limit(), limit = fmin(group_limit(o), addresses);
+
+	if (isnan(limit) || limit >= 0x1p62)
+		return;
+	of_addresses = limit == addresses;
+	allowance_set(limit < 1 ? 1 : (uint64_t)limit);
+	say(&current);
+}
+
+void allowance_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= DESCRIPTORS_ENOUGH)
+		return;
+	l.rlim_cur = l.rlim_max < DESCRIPTORS_ENOUGH ? l.rlim_max : DESCRIPTORS_ENOUGH;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* ---- what is given out ---- */
+
+/* What malloc gave out: a few microseconds. */
+static size_t given_out(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/*
+ * Of that what was ever written to, which is what a control group counts, to the page: half a millisecond. /proc/self/statm may
+ * be wrong by megabytes on machines with many processors (Linux 6.2).
+ */
+static size_t written_to(void)
+{
+	char text[2048];
+	AUTO(closep) int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+	uint64_t kib = n > 0 ? number_find(SCAN(text, n), "Anonymous") : NUMBER_UNKNOWN;
+
+	return kib < SIZE_MAX / 1024 ? (size_t)kib * 1024 : SIZE_MAX;
+}
+
+bool allowance_short(size_t more)
+{
+	size_t heap = current.heap;
+
+	if (heap == SIZE_MAX)
+		return false;
+	return more > heap ||
+	       (given_out() >= heap - more && (of_addresses || written_to() >= heap - more));
+}
+
+void allowance_tidy(void)
+{
+	size_t most = current.heap / IDLE_PARTS < IDLE_MOST ? current.heap / IDLE_PARTS : IDLE_MOST;
+
+	if (mallinfo2().fordblks > most)
+		malloc_trim(0);
+}
+
+/* ---- one answer ---- */
+
+static _Thread_local struct {
+	bool making, over;
+} answer;
+
+void allowance_making(void)
+{
+	answer.making = true;
+	answer.over = false;
+}
+
+bool allowance_over(void)
+{
+	if (answer.making && !answer.over)
+		answer.over = allowance_short(0);
+	return answer.over;
+}
+
+bool allowance_gave_up(void)
+{
+	return answer.over;
+}
+
+bool allowance_end(void)
+{
+	bool over = answer.over;
+
+	answer.making = answer.over = false;
+	return over;
+}

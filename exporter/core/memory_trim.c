@@ -1,0 +1,66 @@
+/* Giving memory back. */
+#include "exporter/core/memory_trim.h"
+
+#include <link.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Whole pages of a segment that nothing is written to, relocations neither: what is dropped is read again as it was. */
+static void drop(const struct dl_phdr_info *object, const ElfW(Phdr) * segment, uintptr_t page)
+{
+	uintptr_t begin = object->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
+
+	begin = (begin + page - 1) & ~(page - 1);
+	end &= ~(page - 1);
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+static bool has_text_relocations(const struct dl_phdr_info *object, const ElfW(Phdr) * dynamic)
+{
+	const ElfW(Dyn) *d = (const ElfW(Dyn) *)(object->dlpi_addr + dynamic->p_vaddr);
+
+	for (; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+			return true;
+	return false;
+}
+
+static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
+{
+	(void)size;
+	for (size_t i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC &&
+			has_text_relocations(object, &object->dlpi_phdr[i]))
+			return 0;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && segment->p_flags == (PF_R | PF_X))
+			drop(object, segment, *(const uintptr_t *)context);
+	}
+	return 0;
+}
+
+void trim_setup(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	/*
+	 * Large pieces are the kernel's again once they are freed, and grow without being copied. By itself glibc takes larger and
+	 * larger ones from the heap, where small ones that stay behind them keep them.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
+
+void trim_start(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	malloc_trim(0);
+	dl_iterate_phdr(drop_code, &page);
+}

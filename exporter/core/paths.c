@@ -1,0 +1,106 @@
+/* The state directory: systemd's, the system's, or the user's (XDG base directory specification). */
+#include "exporter/core/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+#define PATH_TEXT_MAX 4096
+
+/* Where a file is, by who says so: systemd's variable, the system's place for root, XDG's variable, below home. */
+struct place {
+	const char *systemd, *system, *xdg, *home, *name, *what, *option;
+};
+
+static const struct place history_place = {"STATE_DIRECTORY", "/var/lib", "XDG_STATE_HOME",
+	".local/state", "history.db", "history", "--history.path"};
+static const struct place cache_place = {"CACHE_DIRECTORY", "/var/cache", "XDG_CACHE_HOME",
+	".cache", "catalogue.db", "cache of the catalogue", "--catalogue.cache"};
+
+static int default_path(char **ret, const struct place *p, const char *given, struct err *e)
+{
+	const char *systemd = getenv(p->systemd), *xdg = getenv(p->xdg), *home = getenv("HOME");
+	struct buf b = BUF_MAX(PATH_TEXT_MAX);
+
+	if (given) {
+		*ret = xstrdup(given);
+		return 0;
+	}
+	if (systemd && systemd[0] == '/')
+		buf_addf(&b, "%.*s/%s", (int)strcspn(systemd, ":"), systemd, p->name);
+	else if (geteuid() == 0)
+		buf_addf(&b, "%s/rightsize-exporter/%s", p->system, p->name);
+	else if (xdg && xdg[0] == '/')
+		buf_addf(&b, "%s/rightsize-exporter/%s", xdg, p->name);
+	else if (home && home[0] == '/')
+		buf_addf(&b, "%s/%s/rightsize-exporter/%s", home, p->home, p->name);
+	else
+		return err_set(e, -ENOENT,
+			"no place for the %s: neither %s, %s nor HOME is set; give %s", p->what,
+			p->systemd, p->xdg, p->option);
+	*ret = buf_take(&b);
+	return 0;
+}
+
+int history_default_path(char **ret, const char *given, struct err *e)
+{
+	return default_path(ret, &history_place, given, e);
+}
+
+int cache_default_path(char **ret, const char *given, struct err *e)
+{
+	return default_path(ret, &cache_place, given, e);
+}
+
+/* A folder of root's inside another's would shut him out of what is in it. */
+static void give_to_parents_owner(const char *folder)
+{
+	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (geteuid() == 0 && fd >= 0 && fstatat(fd, "..", &st, 0) == 0 && st.st_uid &&
+		fchown(fd, st.st_uid, st.st_gid) < 0)
+		return; /* it is root's then, which is said when somebody else wants in */
+}
+
+int make_folder_of(const char *path, struct err *e)
+{
+	AUTO(freep) char *folder = xstrdup(path);
+
+	if (strcmp(path, ":memory:") == 0)
+		return 0;
+	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(folder, 0700) == 0)
+			give_to_parents_owner(folder);
+		else if (errno != EEXIST)
+			return err_system(e, -errno, "make folder %s", folder);
+		*slash = '/';
+	}
+	return 0;
+}
+
+void give_to_folders_owner(const char *path)
+{
+	char folder[PATH_TEXT_MAX];
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+
+	if (geteuid() != 0 || !slash || slash == path || (size_t)(slash - path) >= sizeof folder)
+		return;
+	slice_copy((struct slice){path, (size_t)(slash - path)}, folder, sizeof folder);
+	if (stat(folder, &st) < 0 || st.st_uid == 0)
+		return;
+	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+	/* An empty file becomes a history; SQLite gives its -wal and -shm to the same owner. */
+	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
+		unlink(path);
+}

@@ -1,0 +1,129 @@
+/* Runs that are announced, and ends that are told. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/followed/jobs.h"
+#include "collectors/process/process.h"
+#include "exporter/discovery/finder_private.h"
+
+static const char announced_system[] = "announced";
+
+static struct named *announced_at(const struct finder *f, const char *job_name, pid_t pid,
+	uint64_t start_ticks)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct named *n = f->named[i];
+
+		if (n->open && n->is.system == announced_system && n->root.pid == pid &&
+			n->root.start_ticks == start_ticks && strcmp(n->is.job_name, job_name) == 0)
+			return n;
+	}
+	return NULL;
+}
+
+static struct named *named_by(const struct announcement *a)
+{
+	struct named *n = xcalloc(1, sizeof *n);
+
+	n->is = (struct recognised){
+		.system = announced_system,
+		.attempt = a->attempt,
+		.cpu_cores = a->cpu_cores,
+		.memory_bytes = a->memory_bytes,
+		.input_bytes = a->input_bytes,
+		.n_labels = a->n_labels,
+	};
+	text_copy(a->job_name, n->is.job_name, sizeof n->is.job_name);
+	memcpy(n->is.label, a->label, sizeof n->is.label);
+	return n;
+}
+
+int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
+	struct announced *ret, struct err *e)
+{
+	struct process_stat stat;
+
+	f->host = host;
+	int unread = process_read_stat(host, a->pid, &stat);
+
+	if (process_unanswered(unread))
+		return err_set(e, unread, "process %d does not answer: it waits for a file system",
+			(int)a->pid);
+	if (unread)
+		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
+	pid_t process = process_of(host, a->pid);
+
+	if (process && process != a->pid)
+		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
+			(int)process);
+	struct named *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
+	bool known = n != NULL;
+
+	if (!n) {
+		n = named_by(a);
+		int code = finder_begin(f, a->pid, stat.start_ticks, n, e);
+
+		if (code)
+			return code;
+	}
+	text_copy(n->run_id, ret->run_id, sizeof ret->run_id);
+	ret->known = known;
+	return 0;
+}
+
+static struct named *open_of_id(const struct finder *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->run_id, run_id) == 0)
+			return f->named[i];
+	return NULL;
+}
+
+/* A run that was announced to the exporter before us, and to us not yet. */
+static struct named *take_up(struct finder *f, const struct host *host, const char *run_id)
+{
+	const struct earlier_run *r = earlier_of_id(f->earlier, run_id);
+	struct process_stat stat;
+
+	if (!r || r->recorded_elsewhere || process_read_stat(host, r->root.pid, &stat) < 0 ||
+		stat.start_ticks != r->root.start_ticks)
+		return NULL;
+	struct announcement a = {
+		.pid = r->root.pid,
+		.job_name = r->job_name,
+		.cpu_cores = NAN,
+		.memory_bytes = NAN,
+		.input_bytes = NAN,
+		.attempt = NAN,
+	};
+	struct named *n = named_by(&a);
+
+	f->host = host;
+	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;
+}
+
+void finder_conclude(const struct host *h, const struct named *n)
+{
+	double unknown[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		unknown[i] = NAN;
+	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
+}
+
+int finder_finish(struct finder *f, const struct host *host, const char *run_id,
+	enum outcome outcome, double exit_code)
+{
+	struct named *n = open_of_id(f, run_id);
+
+	if (!n)
+		n = take_up(f, host, run_id);
+	if (!n)
+		return -ENOENT;
+	n->told_outcome = outcome;
+	n->told_exit_code = exit_code;
+	finder_conclude(host, n);
+	return 0;
+}

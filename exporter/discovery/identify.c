@@ -1,0 +1,303 @@
+/* What a process names: by its own words, by rules of the site, or because it is of this pod. */
+#include "exporter/discovery/finder_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/core/found_count.h"
+#include "exporter/core/identity.h"
+#include "exporter/options/options.h"
+#include "exporter/discovery/pod.h"
+
+/* Of whom something was left out is looked at again then, unless that is sooner anyway. */
+#define LEFT_OUT_NS (5 * NS_PER_S)
+
+static uint64_t fingerprint(struct slice s)
+{
+	return hash_bytes(s.data, s.len) | 1;
+}
+
+/*
+ * Once: which right would let us see what we cannot. A pod is a job without its environments, and what its run lacks
+ * is told with the run.
+ */
+static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
+{
+	char number[16];
+
+	found_count(FOUND_UNREADABLE, facts->refused);
+	if (!facts->refused || f->refused_said || f->pod)
+		return;
+	f->refused_said = true;
+	snprintf(number, sizeof number, "%d", (int)pid);
+	log_line(LOG_LEVEL_INFO,
+		"environments of other users' processes may not be read, so that jobs are not "
+		"recognised by them",
+		"pid", number, "needs",
+		"the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
+}
+
+static unsigned wanted_facts(const struct finder *f)
+{
+	return (f->rules ? job_rules_facts(f->rules) : 0) |
+	       (f->pod && f->app->options->jobs_per_container ? FACT_CGROUP : 0);
+}
+
+static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
+{
+	if (!facts_begin(f->reader, f->host, p->shown_by, ret))
+		return false;
+	uint64_t program = fingerprint(ret->text.command_line);
+
+	if (is_worker_title(ret->text.command_line))
+		p->look_at.ns = 0;
+	if (program == p->program)
+		return false;
+	p->program = program;
+	facts_complete(f->reader, f->host, wanted_facts(f), ret);
+	note_refused(f, p->pid, ret);
+	return true;
+}
+
+/* ---- the pod ---- */
+
+/* What was asked for and will not happen. */
+static void warn_of_pod(const struct options *o)
+{
+	struct err e = {0};
+
+	if (!o->jobs_pod && o->jobs_pod_info)
+		log_line(LOG_LEVEL_WARN, "--jobs.pod-info does nothing without --jobs.pod", NULL);
+	if (!o->jobs_pod && o->jobs_per_container)
+		log_line(LOG_LEVEL_WARN, "--jobs.per-container does nothing without --jobs.pod",
+			NULL);
+	if (o->jobs_pod && o->jobs_pod_info && pod_info_check(o->jobs_pod_info, &e))
+		log_line(LOG_LEVEL_WARN, "--jobs.pod-info tells nothing about the pod", "err",
+			e.text, NULL);
+}
+
+void finder_read_pod(struct finder *f)
+{
+	const struct options *o = f->app->options;
+	struct recognised is;
+	struct err e = {0};
+
+	warn_of_pod(o);
+	if (!o->jobs_pod)
+		return;
+	if (f->app->self->pid == 1)
+		log_line(LOG_LEVEL_ERROR,
+			"no process of another container can be seen, because this one is number 1 "
+			"of its "
+			"PID namespace: the pod needs shareProcessNamespace: true",
+			NULL);
+	if (pod_recognise(o->jobs_pod_info, &f->pod_text, &is, &e)) {
+		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);
+		return;
+	}
+	f->pod = xmalloc(sizeof *f->pod);
+	*f->pod = is;
+	log_line(LOG_LEVEL_INFO, "everything in this pod is one job", "job_name", is.job_name,
+		"system", is.system, NULL);
+}
+
+static bool is_own(const struct finder *f, const struct booked *p)
+{
+	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
+		if (p->pid == f->app->self->pid)
+			return true;
+		p = p->ppid ? process_book_find(f->book, p->ppid) : NULL;
+	}
+	return false;
+}
+
+/* The name of a program as its command line has it, without folders. */
+static struct slice program_of(struct slice command_line)
+{
+	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
+	const char *slash = memrchr(program.data, '/', program.len);
+	size_t skip = slash ? (size_t)(slash + 1 - program.data) : 0;
+
+	return (struct slice){program.data + skip, program.len - skip};
+}
+
+static void add_program(struct slice command_line, char *name, size_t size)
+{
+	struct slice program = program_of(command_line);
+	size_t n = strlen(name);
+	char text[JOB_WORD_MAX];
+
+	utf8_clean(program.data, program.len, text, sizeof text);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '_';
+	snprintf(name + n, size - n, "/%s", text);
+}
+
+/* The run of a container that has one already. */
+static const struct recognised *run_of_container(const struct finder *f, const char *container,
+	const char *run)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->is.task, container) == 0 &&
+			strcmp(f->named[i]->is.run, run) == 0)
+			return &f->named[i]->is;
+	return NULL;
+}
+
+/* A container is called by the program that was seen in it first. */
+static void name_container(const struct finder *f, const struct process_facts *facts,
+	struct recognised *r)
+{
+	const struct recognised *known = run_of_container(f, facts->container, r->run);
+	char name[JOB_NAME_MAX + JOB_WORD_MAX];
+
+	if (known) {
+		*r = *known;
+		return;
+	}
+	text_copy(facts->container, r->task, sizeof r->task);
+	text_copy(r->job_name, name, sizeof name);
+	add_program(facts->text.command_line, name, sizeof name);
+	utf8_clean(name, strlen(name), r->job_name, sizeof r->job_name);
+}
+
+void finder_name_again(const struct finder *f, struct recognised *r)
+{
+	const struct recognised *known;
+
+	if (!f->pod || !f->app->options->jobs_per_container || strcmp(r->run, f->pod->run) != 0)
+		return;
+	known = run_of_container(f, r->task, r->run);
+	if (known)
+		*r = *known;
+}
+
+/*
+ * A container begins as its runtime, still root and outside of its files and limits, which then executes the job. What
+ * it is called is looked at again soon.
+ */
+static bool is_runtime(struct slice command_line)
+{
+	static const char *const names[] = {"runc", "crun", "youki"};
+	struct slice program = program_of(command_line);
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (slice_is(program, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * In the shared namespace of a pod, number 1 is the process that holds it (pause). What an exporter started is not
+ * told apart from it.
+ */
+static bool is_of_pod(const struct finder *f, const struct booked *p)
+{
+	return f->pod && p->pid != 1 && !is_own(f, p);
+}
+
+static bool name_by_pod(const struct finder *f, const struct booked *p,
+	const struct process_facts *facts, struct recognised *ret)
+{
+	if (!is_of_pod(f, p) || is_runtime(facts->text.command_line))
+		return false;
+	*ret = *f->pod;
+	if (f->app->options->jobs_per_container && facts->container[0])
+		name_container(f, facts, ret);
+	return true;
+}
+
+/*
+ * A process of the pod that names its job is told more about by the pod's labels where both are of the same system: in
+ * a driver of Spark the command line has a class of Spark's own, and the label the name that people gave.
+ */
+static void complete_by_pod(const struct finder *f, const struct booked *p,
+	const struct process_text *text, struct recognised *r)
+{
+	struct process_text both = *text;
+	struct recognised more;
+
+	if (!is_of_pod(f, p))
+		return;
+	both.pod = (struct slice){f->pod_text.data, f->pod_text.len};
+	if (recognise(&both, &more) && more.system == r->system && more.own_name == r->own_name)
+		*r = more;
+}
+
+/* ---- all together ---- */
+
+/* Numbers of environments and of rules are anybody's: what an option of run would refuse is not known. */
+static void bound_numbers(struct recognised *r)
+{
+	r->attempt = option_accepted(OPTION_run_attempt, r->attempt);
+	r->input_bytes = option_accepted(OPTION_run_input_bytes, r->input_bytes);
+	r->cpu_cores = option_accepted(OPTION_run_request_cpu, r->cpu_cores);
+	r->memory_bytes = option_accepted(OPTION_run_request_memory, r->memory_bytes);
+}
+
+/* Our own variable, then the rules of the site, then what is built in. */
+static bool name_process(struct finder *f, const struct booked *p,
+	const struct process_facts *facts, struct recognised *ret, bool *ignored)
+{
+	struct rule_finding found;
+	bool known = f->app->options->jobs_recognise && recognise(&facts->text, ret);
+
+	if (known)
+		complete_by_pod(f, p, &facts->text, ret);
+	if (!f->rules || (known && ret->own_name))
+		return known;
+	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
+
+	found_count(FOUND_PATTERN_GAVE_UP, found.gave_up);
+	if (found.gave_up && complaint_due(&f->patterns_given_up))
+		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
+			NULL);
+	if (!ruled)
+		return known;
+	*ignored = found.ignored;
+	if (!found.ignored)
+		*ret = found.is;
+	return !found.ignored;
+}
+
+static bool is_exporter(const struct finder *f, const struct booked *p,
+	const struct process_text *text)
+{
+	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
+	       is_exporter_command(text->command_line);
+}
+
+static bool read_and_name(struct finder *f, struct booked *p, struct finding *ret)
+{
+	struct process_facts facts;
+	bool ignored = false;
+
+	if (!read_process(f, p, &facts))
+		return false;
+	ret->exporter = is_exporter(f, p, &facts.text);
+	if (name_process(f, p, &facts, &ret->is, &ignored)) {
+		bound_numbers(&ret->is);
+		return true;
+	}
+	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
+}
+
+/* What was left out, since it did not answer, may be what names it. */
+bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
+{
+	uint64_t left_out = tree_waits(f->host->proc).left_out;
+	int64_t soon = f->host->now.mono.ns + LEFT_OUT_NS;
+
+	if (read_and_name(f, p, ret))
+		return true;
+	if (tree_waits(f->host->proc).left_out != left_out) {
+		p->program = 0;
+		if (p->look_at.ns > soon)
+			p->look_at.ns = soon;
+	}
+	return false;
+}

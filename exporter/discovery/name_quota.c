@@ -1,0 +1,159 @@
+/* Names that had runs lately, and whose they are. */
+#include "exporter/discovery/name_quota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+static struct job_name *find(const struct job_names *j, const char *name)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (strcmp(j->name[i].name, name) == 0)
+			return &j->name[i];
+	return NULL;
+}
+
+static size_t places(const struct job_names *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		n += j->name[i].held > 0;
+	return n;
+}
+
+static size_t places_of(const struct job_names *j, uint64_t user)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->name[i].held && j->name[i].user == user)
+			return j->name[i].held;
+	return 0;
+}
+
+static void set_places(struct job_names *j, uint64_t user, size_t held)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->name[i].held && j->name[i].user == user)
+			j->name[i].held = held;
+}
+
+static void give_place(struct job_names *j, struct job_name *to, uint64_t user)
+{
+	to->user = user;
+	to->held = places_of(j, user) + 1;
+	set_places(j, user, to->held);
+}
+
+static void take_place(struct job_names *j, struct job_name *from)
+{
+	size_t left = from->held - 1;
+
+	from->held = 0;
+	set_places(j, from->user, left);
+}
+
+/* Of those with a place, or of those without, the one whose last run began first; NULL: there is none. */
+static struct job_name *oldest(const struct job_names *j, bool with_place)
+{
+	struct job_name *ret = NULL;
+
+	for (size_t i = 0; i < j->n; i++) {
+		struct job_name *n = &j->name[i];
+
+		if ((n->held > 0) == with_place && (!ret || n->used.ns < ret->used.ns))
+			ret = n;
+	}
+	return ret;
+}
+
+static bool rests(const struct job_name *n, struct mono now)
+{
+	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
+}
+
+/* The oldest without a run of this user, or NULL = of the user who has most places of those who have such a one. */
+static struct job_name *idle(const struct job_names *j, const uint64_t *user)
+{
+	struct job_name *ret = NULL;
+
+	for (size_t i = 0; i < j->n; i++) {
+		struct job_name *n = &j->name[i];
+
+		if (!n->held || n->runs || (user && n->user != *user))
+			continue;
+		if (!ret || n->held > ret->held ||
+			(n->held == ret->held && n->used.ns < ret->used.ns))
+			ret = n;
+	}
+	return ret;
+}
+
+/*
+ * Whose place this one gets when all are taken; NULL: nobody's. A name that had one before gets one of its own user's, or else
+ * anybody's, as it gave its own to somebody. A new one has to be of a user who has no more than that one then, and of names
+ * without a place no more are kept than there are places: so there are no ever new names.
+ */
+static struct job_name *who_makes_room(const struct job_names *j, const struct job_name *known,
+	uint64_t user, struct mono now)
+{
+	struct job_name *last = oldest(j, true), *most = idle(j, NULL);
+	struct job_name *own = known && known->user == user ? idle(j, &user) : NULL;
+
+	if (rests(last, now))
+		return last;
+	if (known)
+		return own ? own : most;
+	if (j->n >= 2 * j->max && !rests(oldest(j, false), now))
+		return NULL;
+	return most && most->held > places_of(j, user) + 1 ? most : NULL;
+}
+
+static struct job_name *add(struct job_names *j, const char *name, struct mono now)
+{
+	struct job_name *ret = oldest(j, false);
+
+	if (!rests(ret, now)) {
+		GROW(j->name, j->n, j->room);
+		ret = &j->name[j->n++];
+	}
+	*ret = (struct job_name){0};
+	text_copy(name, ret->name, JOB_NAME_MAX);
+	return ret;
+}
+
+bool job_names_admit(struct job_names *j, const char *name, uint64_t user, struct mono now)
+{
+	struct job_name *n = find(j, name);
+
+	if (!n || !n->held) {
+		if (places(j) >= j->max) {
+			struct job_name *from = who_makes_room(j, n, user, now);
+
+			if (!from)
+				return false;
+			take_place(j, from);
+		}
+		if (!n)
+			n = add(j, name, now);
+		give_place(j, n, user);
+	}
+	n->used = now;
+	n->runs++;
+	return true;
+}
+
+void job_names_ended(struct job_names *j, const char *name)
+{
+	struct job_name *n = find(j, name);
+
+	if (n && n->runs)
+		n->runs--;
+}
+
+void job_names_done(struct job_names *j)
+{
+	free(j->name);
+	*j = (struct job_names){0};
+}

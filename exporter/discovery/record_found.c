@@ -1,0 +1,128 @@
+/* Begins and ends of found runs, handed to the historian. */
+#include "exporter/discovery/finder_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/followed/jobs.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/identity.h"
+#include "exporter/core/json.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/history/outcome.h"
+
+/* The labels as the text of a JSON object; NULL without any. free. */
+static char *labels_text(const struct recognised *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < r->n_labels; i++)
+		json_put(o, r->label[i].name, json_text(r->label[i].value));
+	char *ret = r->n_labels ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	json_decref(o);
+	return ret;
+}
+
+/* Where runs run, as far as it is known by now. */
+static struct run_server server_now(struct finder *f)
+{
+	return machine_of_run(f->app, &f->machine);
+}
+
+static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
+	struct named *n)
+{
+	const struct identity *self = f->app->self;
+	AUTO(freep) char *labels = labels_text(&n->is);
+	struct account_note note;
+	struct run_begin begin = {
+		.run_id = n->run_id,
+		.job_name = n->is.job_name,
+		.host = self->host,
+		.started_at = wall_seconds(n->started_at),
+		.interval_seconds = f->app->options->sample_interval,
+		.root = n->root,
+		.requested_cpu_cores = n->is.cpu_cores,
+		.requested_memory_bytes = n->is.memory_bytes,
+		.memory_limit_bytes = NAN,
+		.input_bytes = n->is.input_bytes,
+		.attempt = n->is.attempt,
+		.system = n->is.system,
+		.system_run = n->is.run[0] ? n->is.run : NULL,
+		.labels = labels,
+		.owner_pid = self->pid,
+		.owner_start_ticks = self->start_ticks,
+	};
+
+	if (jobs_note(h->jobs, h, n->run_id, &note))
+		begin.memory_limit_bytes = note.memory_limit_bytes;
+	begin.server = server_now(f);
+	if (n->earlier)
+		fold_continue(f->fold, n->run_id, s, n->earlier->total,
+			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
+	else
+		fold_begin(f->fold, n->run_id, s);
+	historian_run_begin(f->app->historian, &begin);
+	n->begun = true;
+	log_line(LOG_LEVEL_INFO, n->earlier ? "run continued" : "run found", "job_name",
+		n->is.job_name, "run_id", n->run_id, "system", n->is.system, NULL);
+}
+
+static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (strcmp(s->runs[i].run_id, run_id) == 0)
+			return &s->runs[i];
+	return NULL;
+}
+
+static void record_end(struct finder *f, const struct host *h, const struct snapshot *s,
+	const struct run_reading *reading, struct named *n)
+{
+	const struct sample *rows;
+	struct account_note note = {.oom_kills = NAN, .shared_oom_kills = NAN};
+	double duration = reading->value[RUN_DURATION_SECONDS];
+	struct run_finish finish = {
+		.run_id = n->run_id,
+		.ended_at = wall_seconds(n->started_at) + duration,
+		.duration_seconds = duration,
+		.outcome = OUTCOME_UNKNOWN,
+		.exit_code = NAN,
+		.exit_signal = NAN,
+		.cpu_missed_seconds = NAN,
+		.memory_source = "vmhwm",
+	};
+	size_t n_rows = fold_rows(f->fold, s, n->run_id, &rows);
+
+	if (n_rows)
+		historian_samples(f->app->historian, rows, n_rows);
+	fold_end(f->fold, n->run_id);
+	if (jobs_note(h->jobs, h, n->run_id, &note))
+		outcome_note(&finish, &note);
+	if (n->told_outcome != OUTCOME_RUNNING) {
+		finish.outcome = outcome_told(n->told_outcome, n->told_exit_code, &note);
+		finish.exit_code = n->told_exit_code;
+		finish.exit_signal = NAN;
+	}
+	finish.server = server_now(f);
+	historian_run_finish(f->app->historian, &finish);
+	n->open = false;
+	job_names_ended(&f->names, n->is.job_name);
+	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,
+		"outcome", outcome_name(finish.outcome), NULL);
+}
+
+void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct named *n = f->named[i];
+		const struct run_reading *reading = n->open ? reading_of(s, n->run_id) : NULL;
+
+		if (reading && !n->begun)
+			record_begin(f, host, s, n);
+		if (reading && reading->ended)
+			record_end(f, host, s, reading, n);
+	}
+}

@@ -1,0 +1,475 @@
+/* Look, post, mark, wait. */
+#include "exporter/forward/forwarder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/thread.h"
+#include "exporter/client/download.h"
+#include "exporter/forward/forward_answer.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/json.h"
+#include "exporter/core/log.h"
+#include "exporter/forward/run_message.h"
+#include "exporter/forward/retry_list.h"
+#include "exporter/client/bearer_token.h"
+#include "exporter/core/version.h"
+
+#define STACK_SIZE      (256 * 1024)
+#define POLL_SECONDS    1.0 /* between looks whether a run has ended */
+#define CONNECT_SECONDS 5.0
+#define POST_SECONDS    15.0
+#define ANSWER_MAX      65536
+#define RUNS_AT_ONCE    64
+
+#define FIRST_DELAY   1.0
+#define LONGEST_DELAY 300.0
+/* While the program ends there is no time to be polite. */
+#define LONGEST_DELAY_AT_STOP 1.0
+/* Transfers end at once; what takes longer after that is the disk. */
+#define ABORT_SECONDS 5.0
+
+struct forwarder {
+	struct forwarder_options options;
+	char *url, user_agent[64];
+	struct download_options download_options;
+	struct download *download; /* from the first run on: libcurl costs five megabytes */
+	struct answer answer;
+	struct history *history;
+	int64_t version;   /* of the history when nothing was left to do */
+	unsigned failures; /* in a row, that say nothing about one run */
+	struct complaint complaint;
+	struct setbacks setbacks;
+	double longest_delay; /* of runs that were set aside */
+
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards stop */
+	pthread_cond_t changed;
+	bool stop;
+	atomic_bool abort; /* of a transfer, too */
+};
+
+static struct {
+	atomic_bool active;
+	atomic_ullong delivered, refused, failures, waiting, stuck;
+} counts;
+
+struct forward_counts forward_counts(void)
+{
+	return (struct forward_counts){
+		.active = atomic_load(&counts.active),
+		.delivered = atomic_load(&counts.delivered),
+		.refused = atomic_load(&counts.refused),
+		.failures = atomic_load(&counts.failures),
+		.waiting = atomic_load(&counts.waiting),
+		.stuck = atomic_load(&counts.stuck),
+	};
+}
+
+double forward_delay(unsigned failures, double random)
+{
+	double delay = fmin(FIRST_DELAY * exp2(failures > 1 ? failures - 1 : 0), LONGEST_DELAY);
+
+	return delay * (0.5 + 0.5 * random);
+}
+
+static double random_share(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+		bits = (uint32_t)now_read().mono.ns;
+	return bits / 4294967296.0;
+}
+
+/* ---- one run ---- */
+
+static int post(struct forwarder *f, const struct run *r, struct err *e)
+{
+	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
+	char token[TOKEN_MAX] = "";
+	const char *path = f->options.token_file;
+	int code = 0;
+
+	if (path)
+		code = token_read(path, token, e);
+
+	if (code == 0 && !f->download)
+		code = download_open(&f->download, &f->download_options, e);
+	if (code)
+		return code;
+	json_t *message = run_message(r);
+
+	json_write(&body, message);
+	json_decref(message);
+	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
+		body.len, &f->answer, e);
+	explicit_bzero(token, sizeof token);
+	return code;
+}
+
+struct mark {
+	const char *run_id;
+	enum outcome outcome;
+	double at;
+};
+
+static int mark(struct history *h, void *context, struct err *e)
+{
+	const struct mark *m = context;
+
+	return history_run_forwarded(h, m->run_id, m->outcome, m->at, e);
+}
+
+static int note_handed_on(struct forwarder *f, const struct run *r, struct err *e)
+{
+	struct mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
+
+	return historian_do(f->options.historian, mark, &m, e);
+}
+
+/* 0: it is settled, whatever that means for the run. */
+static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
+{
+	int code = post(f, r, e), status = f->answer.status;
+
+	if (code)
+		return code;
+	if (forward_is_refusal(&f->answer)) {
+		log_line(LOG_LEVEL_ERROR,
+			"a run is refused by the other exporter; it is not sent again", "run_id",
+			r->run_id, "answer", forward_answer_text(&f->answer), NULL);
+		atomic_fetch_add(&counts.refused, 1);
+	} else if (!forward_is_accepted(&f->answer, r->run_id)) {
+		return err_set(e, -EIO, "%s answers %d%s: %s", f->url, status,
+			status < 300 ? ", but not that it has the run" : "",
+			forward_answer_text(&f->answer));
+	} else {
+		atomic_fetch_add(&counts.delivered, 1);
+		log_line(LOG_LEVEL_DEBUG, "run handed on", "run_id", r->run_id, NULL);
+	}
+	return note_handed_on(f, r, e);
+}
+
+/* ---- all that wait ---- */
+
+static bool is_aborted(const struct forwarder *f)
+{
+	return atomic_load(&f->abort);
+}
+
+static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *arena,
+	struct err *e)
+{
+	struct run_query q = {.run_id = run_id, .limit = 1};
+	struct runs runs = {0};
+
+	answer_clear(&f->answer);
+	int code = history_runs(f->history, &q, arena, &runs, e);
+
+	/* Gone meanwhile: the history has limits. */
+	if (code || runs.n == 0)
+		return code;
+	return hand_on_run(f, &runs.run[0], e);
+}
+
+static void note_calm(struct forwarder *f)
+{
+	f->failures = 0;
+	if (complaint_over(&f->complaint))
+		log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
+}
+
+static void note_success(struct forwarder *f, const char *run_id)
+{
+	setbacks_remove(&f->setbacks, run_id);
+	note_calm(f);
+}
+
+/* The other exporter is there and could not take this one. */
+static bool is_about_the_run(int code, const struct answer *a)
+{
+	return code == -EIO && a->status == 500;
+}
+
+static void note_failure(struct forwarder *f, const char *run_id, bool by_itself,
+	const struct err *e)
+{
+	unsigned failures = setbacks_failures(&f->setbacks, run_id) + 1;
+	struct setbacks_wait wait = {now_read().mono, forward_delay(failures, random_share())};
+
+	atomic_fetch_add(&counts.failures, 1);
+	if (setbacks_add(&f->setbacks, run_id, by_itself, wait))
+		log_line(LOG_LEVEL_WARN,
+			"a run cannot be handed on; it waits in the history, and others go first",
+			"run_id", run_id, "err", e->text, NULL);
+}
+
+struct waiting {
+	const char **run_id;
+	size_t n;
+	bool all;
+};
+
+/* Those that are not set aside. Two in a row that fail by themselves: it is rather the other exporter. */
+static int hand_on_fresh(struct forwarder *f, const struct waiting *w, struct arena *arena,
+	struct err *e)
+{
+	unsigned failed = 0;
+
+	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+		if (setbacks_is_aside(&f->setbacks, w->run_id[i]))
+			continue;
+		int code = hand_on_by_id(f, w->run_id[i], arena, e);
+		bool by_itself = is_about_the_run(code, &f->answer);
+
+		if (is_aborted(f))
+			return code;
+		if (code == 0)
+			note_success(f, w->run_id[i]);
+		else
+			note_failure(f, w->run_id[i], by_itself, e);
+		failed = code ? failed + 1 : 0;
+		if (code && (!by_itself || failed > 1))
+			return code;
+	}
+	return 0;
+}
+
+/* Those that were set aside and have waited long enough, up to the first that fails again. */
+static void hand_on_stuck(struct forwarder *f, const struct waiting *w, struct arena *arena)
+{
+	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+		const char *run_id = w->run_id[i];
+		struct err e = {0};
+
+		if (!setbacks_is_aside(&f->setbacks, run_id) ||
+			!setbacks_is_due(&f->setbacks, run_id, now_read().mono, f->longest_delay))
+			continue;
+		int code = hand_on_by_id(f, run_id, arena, &e);
+
+		if (code && !is_aborted(f))
+			note_failure(f, run_id, true, &e);
+		if (code)
+			return;
+		note_success(f, run_id);
+	}
+}
+
+/* Those that wait: all that are set aside, and some others. */
+static int look(struct forwarder *f, struct arena *arena, struct waiting *ret, struct err *e)
+{
+	size_t limit = RUNS_AT_ONCE + setbacks_count(&f->setbacks);
+	int code = history_unforwarded(f->history, limit, arena, &ret->run_id, &ret->n, e);
+
+	if (code)
+		return code;
+	ret->all = ret->n < limit;
+	if (ret->all)
+		setbacks_keep(&f->setbacks, ret->run_id, ret->n);
+	return 0;
+}
+
+static void count_waiting(struct forwarder *f)
+{
+	uint64_t waiting = 0;
+
+	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
+		atomic_store(&counts.waiting, waiting);
+	atomic_store(&counts.stuck, setbacks_aside(&f->setbacks));
+}
+
+/* Some of those that wait; 1: there may be more. */
+static int hand_on_some(struct forwarder *f, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct waiting w = {0};
+	int code = look(f, &arena, &w, e);
+
+	if (code == 0)
+		code = hand_on_fresh(f, &w, &arena, e);
+	if (code == 0 && w.all)
+		hand_on_stuck(f, &w, &arena);
+	count_waiting(f);
+	return code ? code : !w.all;
+}
+
+static int hand_on_all(struct forwarder *f, struct err *e)
+{
+	int code = 0;
+
+	if (!f->history)
+		code = history_open(&f->history, f->options.history_path, HISTORY_READ, NULL, NULL,
+			e);
+	if (code)
+		return code == -ENOENT ? 0 : code;
+	int64_t seen = history_version(f->history);
+
+	if (seen >= 0 && seen == f->version &&
+		!setbacks_any_due(&f->setbacks, now_read().mono, f->longest_delay))
+		return 0;
+	f->version = -1;
+	while ((code = hand_on_some(f, e)) > 0 && !is_aborted(f))
+		;
+	if (code == 0)
+		f->version = seen;
+	return code;
+}
+
+/* Seconds until the next attempt; *settled: nothing waits. */
+static double attempt(struct forwarder *f, bool *settled)
+{
+	struct err e = {0};
+	int code = hand_on_all(f, &e);
+
+	*settled = code == 0 && !is_aborted(f) && !setbacks_count(&f->setbacks);
+	if (*settled)
+		note_calm(f);
+	if (code == 0)
+		return POLL_SECONDS;
+	history_close(TAKE(f->history));
+	f->version = -1;
+	if (is_aborted(f))
+		return 0;
+	f->failures++;
+	if (complaint_due(&f->complaint))
+		log_line(LOG_LEVEL_WARN, "runs cannot be handed on; they wait in the history",
+			"err", e.text, NULL);
+	return fmax(forward_delay(f->failures, random_share()),
+		f->answer.retry_after_seconds > 0 ? f->answer.retry_after_seconds : 0);
+}
+
+/* ---- the thread ---- */
+
+/* Until it is time, or the end begins, or it is over; with the lock. */
+static void wait_for(struct forwarder *f, double seconds, bool stopping)
+{
+	struct timespec until = monotonic_after(fmin(seconds, 86400));
+	int result = 0;
+
+	while (!is_aborted(f) && f->stop == stopping && result != ETIMEDOUT)
+		result = pthread_cond_timedwait(&f->changed, &f->lock, &until);
+}
+
+static void *forwarder_loop(void *context)
+{
+	struct forwarder *f = context;
+
+	pthread_mutex_lock(&f->lock);
+	for (;;) {
+		bool settled, stopping = f->stop;
+
+		pthread_mutex_unlock(&f->lock);
+		f->longest_delay = stopping ? LONGEST_DELAY_AT_STOP : LONGEST_DELAY;
+		double wait = attempt(f, &settled);
+
+		pthread_mutex_lock(&f->lock);
+		if (is_aborted(f) || (stopping && settled))
+			break;
+		wait_for(f, stopping ? fmin(wait, LONGEST_DELAY_AT_STOP) : wait, stopping);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void forwarder_free(struct forwarder *f)
+{
+	history_close(f->history);
+	download_close(f->download);
+	buf_done(&f->answer.body);
+	setbacks_done(&f->setbacks);
+	pthread_cond_destroy(&f->changed);
+	pthread_mutex_destroy(&f->lock);
+	free(f->url);
+	free(f);
+}
+
+static char *runs_url(const char *url)
+{
+	struct buf b = BUF_MAX(8192);
+	size_t len = strlen(url);
+
+	while (len && url[len - 1] == '/')
+		len--;
+	buf_add(&b, url, len);
+	buf_adds(&b, "/runs");
+	return buf_take(&b);
+}
+
+static void init(struct forwarder *f, const struct forwarder_options *o)
+{
+	pthread_condattr_t monotonic;
+
+	f->options = *o;
+	f->url = runs_url(o->url);
+	f->version = -1;
+	snprintf(f->user_agent, sizeof f->user_agent, "rightsize-exporter/%s", version.version);
+	f->download_options = (struct download_options){
+		.user_agent = f->user_agent,
+		.ca_file = o->ca_file,
+		.connect_seconds = CONNECT_SECONDS,
+		.total_seconds = POST_SECONDS,
+		.max_bytes = ANSWER_MAX,
+		.stop = &f->abort,
+	};
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)
+{
+	struct forwarder *f = xcalloc(1, sizeof *f);
+
+	init(f, o);
+	int code = thread_start(&f->thread, "forwarder", STACK_SIZE, forwarder_loop, f, e);
+	if (code) {
+		forwarder_free(f);
+		return code;
+	}
+	atomic_store(&counts.active, true);
+	*ret = f;
+	return 0;
+}
+
+int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry)
+{
+	if (!f)
+		return 0;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	if (!thread_join(f->thread, timeout_seconds, hurry)) {
+		pthread_mutex_lock(&f->lock);
+		atomic_store(&f->abort, true);
+		pthread_cond_broadcast(&f->changed);
+		pthread_mutex_unlock(&f->lock);
+		struct timespec until = monotonic_after(ABORT_SECONDS);
+
+		if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+			log_line(LOG_LEVEL_ERROR,
+				"runs could not be handed on before the end: the disk of the "
+				"history does not answer",
+				NULL);
+			return -ETIMEDOUT;
+		}
+	}
+	if (atomic_load(&counts.waiting))
+		log_line(LOG_LEVEL_WARN, "runs are left to be handed on; they wait in the history",
+			NULL);
+	forwarder_free(f);
+	return 0;
+}

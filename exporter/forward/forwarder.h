@@ -1,0 +1,55 @@
+/*
+ * The thread that hands ended runs on to another exporter, which then knows the runs of all that do so:
+ * POST URL/runs, one run each (exporter/forward/run_message.h), at least once. The spool is the history itself: what
+ * ended and is not marked as handed on is waiting, bounded by the limits of the history, whoever recorded
+ * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
+ *
+ * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
+ * (exporter/forward/forward_answer.h) is not sent again. A run that the receiver answers with 500, or that fails again and again for
+ * whatever reason, waits by itself and no longer holds up the others (exporter/forward/retry_list.h).
+ */
+#ifndef EXPORTER_FORWARDER_H
+#define EXPORTER_FORWARDER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/base/err.h"
+
+struct forwarder;
+struct historian;
+
+struct forwarder_options {
+	const char *url; /* of the other exporter, checked by --forward.url; /runs is added */
+	const char *token_file; /* read before each attempt, so that it may change; NULL = none */
+	const char
+		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	const char *history_path;
+	struct historian *historian; /* marks what was handed on */
+};
+
+/* The texts and the historian must outlive the forwarder. */
+int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
+
+/*
+ * Tries for timeout_seconds to hand on what is left, and no longer when one of the signals hurry comes, which the caller
+ * blocks; then ends within a second. Before the historian stops, and
+ * after historian_flush: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
+ * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
+ * _exit(2).
+ */
+int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry);
+
+/* Of all forwarders of this program: for its own metrics. Any thread. */
+struct forward_counts {
+	bool active;
+	uint64_t delivered, refused, failures; /* failures: of attempts, which are repeated */
+	uint64_t waiting, stuck;               /* runs, as of the last look; stuck: set aside */
+};
+struct forward_counts forward_counts(void);
+
+/* Seconds to wait after so many failures in a row; random: 0 <= r < 1. The next ones: about twice as long. */
+double forward_delay(unsigned failures, double random);
+
+#endif

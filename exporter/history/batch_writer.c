@@ -1,0 +1,299 @@
+/* The history file as the historian's thread sees it. */
+#include "exporter/history/batch_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter/core/paths.h"
+
+/* A disk that damages each fresh file at once must not be filled with files set aside. */
+#define SET_ASIDE_SECONDS 60
+
+double writer_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void writer_init(struct writer *w, const struct historian_config *config)
+{
+	*w = (struct writer){
+		.config = config,
+		.set_aside_at = -INFINITY,
+		.checked_at = -INFINITY,
+	};
+}
+
+void writer_done(struct writer *w)
+{
+	history_close(TAKE(w->history));
+	ring_done(&w->open);
+}
+
+/* ---- the file ---- */
+
+static void say_set_aside(const struct err *notice)
+{
+	if (notice->code)
+		log_line(LOG_LEVEL_ERROR, "history was corrupt; starting a fresh one", "err",
+			notice->text, NULL);
+}
+
+int writer_open(struct writer *w, struct err *e)
+{
+	struct err notice = {0};
+
+	if (w->history)
+		return 0;
+	/* Each time: the folder may have been deleted with the file. */
+	int code = make_folder_of(w->config->path, e);
+
+	if (code)
+		return code;
+	give_to_folders_owner(w->config->path);
+	code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
+		&notice, e);
+
+	say_set_aside(&notice);
+	w->begin_again = true;
+	return code ? code : history_losses(w->history, &w->losses, e);
+}
+
+static void close_file(struct writer *w)
+{
+	history_close(TAKE(w->history));
+}
+
+static void set_aside(struct writer *w, const char *why)
+{
+	struct err notice = {0}, e = {0};
+
+	if (writer_clock() < w->set_aside_at + SET_ASIDE_SECONDS)
+		return;
+	w->set_aside_at = writer_clock();
+	if (history_set_aside(TAKE(w->history), why, &notice, &e))
+		log_line(LOG_LEVEL_ERROR, "history is corrupt and cannot be set aside", "err",
+			e.text, NULL);
+	say_set_aside(&notice);
+}
+
+bool writer_recover(struct writer *w, const struct err *e)
+{
+	bool memory = strcmp(w->config->path, ":memory:") == 0;
+
+	if (complaint_due(&w->complaint))
+		log_line(LOG_LEVEL_WARN, "history cannot be written; samples wait", "err", e->text,
+			NULL);
+	if (!w->history)
+		return false;
+	switch (e->code) {
+	case -EBADMSG:
+		set_aside(w, e->text);
+		return !w->history;
+	case -ESTALE:
+		close_file(w);
+		return true;
+	case -EBUSY:
+	case -ENOSPC:
+	case -ENOMEM:
+		return false;
+	default:
+		/* The descriptor may be what is broken: after a remount, say. */
+		if (!memory)
+			close_file(w);
+		return false;
+	}
+}
+
+/* ---- events ---- */
+
+static int write_event(struct writer *w, struct event *v, struct err *e)
+{
+	switch (v->kind) {
+	case EVENT_BEGIN:
+		return history_run_begin(w->history, &v->begin, e);
+	case EVENT_SAMPLE:
+		return history_samples(w->history, &v->sample, 1, e);
+	case EVENT_FINISH:
+		return history_run_finish(w->history, &v->finish, e);
+	}
+	return 0;
+}
+
+/* What is wrong with one event alone must not hold up the others. */
+static bool is_refusal(int code)
+{
+	return code == -ENXIO || code == -EINVAL;
+}
+
+static int write_events(struct writer *w, struct ring *batch, struct err *e)
+{
+	int code = 0;
+
+	for (struct event *v = w->open.first; v && w->begin_again && code == 0; v = v->next)
+		code = history_run_begin(w->history, &v->begin, e);
+	for (struct event *v = batch->first; v && code == 0; v = v->next) {
+		code = write_event(w, v, e);
+		v->refused = is_refusal(code);
+		if (!v->refused)
+			continue;
+		code = 0;
+		if (complaint_due(&w->refusals))
+			log_line(LOG_LEVEL_ERROR, "history refuses an event", "err", e->text, NULL);
+	}
+	return code;
+}
+
+static void forget_open(struct writer *w, const char *run_id)
+{
+	struct ring kept = {0};
+	struct event *v;
+
+	while ((v = ring_pop(&w->open))) {
+		if (strcmp(v->begin.run_id, run_id) == 0)
+			free(v);
+		else
+			ring_push(&kept, v);
+	}
+	w->open = kept;
+}
+
+/* After the commit: frees the batch, but keeps the begins of open runs. */
+static void settle_batch(struct writer *w, struct ring *batch, struct written *ret)
+{
+	struct event *v;
+
+	while ((v = ring_pop(batch))) {
+		ret->samples += v->kind == EVENT_SAMPLE && !v->refused;
+		ret->refused += v->kind == EVENT_SAMPLE && v->refused;
+		if (v->kind == EVENT_FINISH)
+			forget_open(w, v->finish.run_id);
+		if (v->kind == EVENT_BEGIN && !v->refused)
+			ring_push(&w->open, v);
+		else
+			free(v);
+	}
+	w->begin_again = false;
+}
+
+int writer_write(struct writer *w, struct ring *batch, struct written *ret, struct err *e)
+{
+	double start = writer_clock();
+	int code = history_transaction(w->history, e);
+
+	if (code)
+		return code;
+	code = history_end(w->history, write_events(w, batch, e), e);
+	if (code)
+		return code;
+	*ret = (struct written){.seconds = writer_clock() - start};
+	settle_batch(w, batch, ret);
+	return 0;
+}
+
+static int attempt(struct writer *w,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	int code = writer_open(w, e);
+
+	if (code == 0)
+		code = history_transaction(w->history, e);
+	if (code)
+		return code;
+	code = history_end(w->history, function(w->history, context, e), e);
+	return code < 0 ? code : 0;
+}
+
+int writer_do(struct writer *w,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	int code = attempt(w, function, context, e);
+
+	if (code < 0 && !is_refusal(code))
+		writer_recover(w, e);
+	return code;
+}
+
+/* ---- upkeep ---- */
+
+static int close_orphans(struct writer *w, double now, struct err *e)
+{
+	const struct orphan_rule rule = {
+		.now = now,
+		.stale_seconds = HISTORIAN_STALE_SECONDS,
+		.here = &w->config->here,
+		.alive = w->config->alive,
+		.context = w->config->alive_context,
+	};
+	int code = history_transaction(w->history, e);
+
+	if (code)
+		return code;
+	return history_end(w->history, history_close_orphans(w->history, &rule, e), e);
+}
+
+static int keep_within_limits(struct writer *w, double now, struct err *e)
+{
+	struct history_losses before = w->losses;
+	int code = history_prune(w->history, &w->config->limits, now, e);
+	int failed = history_losses(w->history, &w->losses, code < 0 ? NULL : e);
+
+	if (w->losses.jobs > before.jobs && complaint_due(&w->forgetting))
+		log_line(LOG_LEVEL_WARN,
+			"history is full: the oldest jobs are forgotten; there are more names than "
+			"--history.max-size has room for",
+			NULL);
+	if (w->losses.runs > before.runs && complaint_due(&w->losing))
+		log_line(LOG_LEVEL_WARN,
+			"history is full: runs that wait to be handed on are lost; "
+			"--history.max-size "
+			"has no room for more",
+			NULL);
+	return code < 0 || !failed ? code : failed;
+}
+
+int writer_upkeep(struct writer *w, struct err *e)
+{
+	double now = NAN;
+	int code = w->upkeep == UPKEEP_NONE ?
+			   0 :
+			   history_clock(w->history, now_read(), w->config->here.boot_id, &now, e);
+
+	if (code)
+		return code;
+	switch (w->upkeep) {
+	case UPKEEP_NONE:
+		return 0;
+	case UPKEEP_ORPHANS:
+		code = close_orphans(w, now, e);
+		if (code == 0)
+			w->upkeep = UPKEEP_LIMITS;
+		break;
+	case UPKEEP_LIMITS:
+		code = keep_within_limits(w, now, e);
+		if (code == 0)
+			w->upkeep = UPKEEP_NONE;
+		break;
+	}
+	return code < 0 ? code : 0;
+}
+
+int writer_check(struct writer *w, struct err *e)
+{
+	if (writer_clock() < w->checked_at + SET_ASIDE_SECONDS)
+		return 0;
+	w->checked_at = writer_clock();
+	return history_check(w->history, e);
+}
+
+void writer_note_success(struct writer *w)
+{
+	if (complaint_over(&w->complaint))
+		log_line(LOG_LEVEL_INFO, "history can be written again", NULL);
+}

@@ -1,0 +1,454 @@
+/*
+ * Thinning: the samples of a stretch of time (a bucket) become three rows, which keep what
+ * statistics and charts need: mean, growth and extremes. First to minutes, then to hours.
+ */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows read in one step: bounds the time that the file is locked, to some 20 ms. */
+#define ROWS_AT_ONCE 2000
+
+/* Newest samples of a run that stay at full rate however young they are: a day at one a second. */
+#define FULL_RATE_SAMPLES 100000
+
+/* To hours when 30 times as old as to minutes: with the defaults after 7 and 210 days. */
+static const struct level {
+	double width, age_factor;
+	enum history_statement thinnable, thinned;
+} levels[] = {
+	{60, 1, STATEMENT_THINNABLE_TO_MINUTES, STATEMENT_THINNED_TO_MINUTES},
+	{3600, 30, STATEMENT_THINNABLE_TO_HOURS, STATEMENT_THINNED_TO_HOURS},
+};
+
+struct run_to_thin {
+	int64_t run, from, until; /* ids: after from, up to until */
+	double interval;
+	bool open;
+};
+
+struct cell { /* one column of the bucket at hand */
+	double sum, weight, last, lowest, highest;
+};
+
+struct bucket {
+	double key, at, duration;
+	int64_t first, second, third, last; /* ids */
+	uint64_t samples;
+	size_t rows, n;
+	struct cell *cell;
+};
+
+static void bucket_start(struct bucket *b, double key)
+{
+	struct cell *cell = b->cell;
+	size_t n = b->n;
+
+	*b = (struct bucket){.key = key, .cell = cell, .n = n};
+	for (size_t i = 0; i < n; i++)
+		cell[i] = (struct cell){.last = NAN, .lowest = NAN, .highest = NAN};
+}
+
+static double lower(double a, double b)
+{
+	return isnan(a) || b < a ? b : a;
+}
+
+static double higher(double a, double b)
+{
+	return isnan(a) || b > a ? b : a;
+}
+
+/* shortest: growth over less than this makes no rate (see recommender/stats.c). */
+static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, double v,
+	double duration, double shortest)
+{
+	double extreme = v;
+
+	if (isnan(v))
+		return;
+	if (fold == FOLD_DELTA)
+		extreme = duration >= shortest && duration > 0 ? v / duration : NAN;
+	if (kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN) {
+		c->sum += fold == FOLD_DELTA ? v : v * duration;
+		c->weight += duration;
+		c->last = fold == FOLD_PEAK ? higher(c->last, v) : v;
+	}
+	if (isnan(extreme))
+		return;
+	/* A reading that held for no time may be the highest, but not the lowest. */
+	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
+		c->lowest = lower(c->lowest, extreme);
+	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
+		c->highest = higher(c->highest, extreme);
+}
+
+struct row {
+	int64_t id, kind;
+	uint64_t samples;
+	double at, duration;
+};
+
+static void note_row(struct bucket *b, const struct row *r)
+{
+	if (b->rows == 0)
+		b->first = r->id;
+	if (b->rows == 1)
+		b->second = r->id;
+	if (b->rows == 2)
+		b->third = r->id;
+	b->last = r->id;
+	b->rows++;
+	if (r->kind == SAMPLE_LOWEST || r->kind == SAMPLE_HIGHEST)
+		return;
+	b->at = r->at;
+	b->duration += r->duration;
+	/* A file can hold any number. */
+	b->samples += r->samples <= INT64_MAX - b->samples ? r->samples : INT64_MAX - b->samples;
+}
+
+static void take_row(struct bucket *b, const struct history *h, struct sql *q, double shortest,
+	const struct row *r)
+{
+	note_row(b, r);
+	for (size_t i = 0; i < h->n_columns; i++)
+		add_value(&b->cell[i], h->column[i].fold, r->kind, sql_double(q), r->duration,
+			shortest);
+}
+
+static double cell_value(const struct cell *c, enum metric_fold fold, enum sample_kind kind,
+	double duration)
+{
+	double unit = fold == FOLD_DELTA ? duration : 1;
+
+	switch (kind) {
+	case SAMPLE_MEASURED:
+		return NAN;
+	case SAMPLE_MEAN:
+		if (isnan(c->last) || fold == FOLD_PEAK)
+			return c->last;
+		if (fold == FOLD_DELTA)
+			return c->sum;
+		return c->weight > 0 ? c->sum / c->weight : c->last;
+	case SAMPLE_LOWEST:
+		return c->lowest * unit;
+	case SAMPLE_HIGHEST:
+		return c->highest * unit;
+	}
+	return NAN;
+}
+
+static void add_names(const struct history *h, struct buf *b)
+{
+	for (size_t i = 0; i < h->n_columns; i++) {
+		buf_adds(b, ", ");
+		history_add_name(b, h->column[i].name);
+	}
+}
+
+#define SQL_MAX (1u << 20)
+
+static int prepare_select(struct sql *q, struct history *h, struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b, "SELECT id, at, duration, kind, samples");
+	add_names(h, &b);
+	buf_adds(&b, " FROM sample WHERE id > ? AND id <= ? ORDER BY id");
+	int code = sql_prepare(q, h, buf_text(&b), e);
+
+	buf_done(&b);
+	return code;
+}
+
+static int prepare_insert(struct sql *q, struct history *h, struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b, "INSERT INTO sample(id, at, duration, kind, samples");
+	add_names(h, &b);
+	buf_adds(&b, ") VALUES(?, ?, ?, ?, ?");
+	for (size_t i = 0; i < h->n_columns; i++)
+		buf_adds(&b, ", ?");
+	buf_adds(&b, ")");
+	int code = sql_prepare(q, h, buf_text(&b), e);
+
+	buf_done(&b);
+	return code;
+}
+
+/* Statements and memory of one step. */
+struct thinning {
+	struct history *history;
+	const struct level *level;
+	double cutoff; /* samples before it are old */
+	int64_t keep;  /* newest samples of a run that are not thinned but for their age */
+	size_t rows;   /* read so far */
+	struct sql select, insert;
+	struct bucket bucket;
+};
+
+static void thinning_done(struct thinning *t)
+{
+	sql_done(&t->select);
+	sql_done(&t->insert);
+	free(t->bucket.cell);
+}
+
+static bool is_due(const struct thinning *t, const struct row *r, int64_t newest)
+{
+	return r->at < t->cutoff ||
+	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
+}
+
+/*
+ * Reads the next bucket of the run: 1 = complete, 0 = nothing that is due. It is complete when a
+ * later one has begun, or no more can come into it; one with too many rows (of a clock that stood
+ * still) is cut.
+ */
+static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t newest,
+	struct err *e)
+{
+	struct sql *q = &t->select;
+	struct bucket *b = &t->bucket;
+	int code;
+
+	sql_put_int(q, r->from);
+	sql_put_int(q, r->until);
+	bucket_start(b, 0);
+	while ((code = sql_row(q, e)) > 0) {
+		struct row row = {.id = sql_int(q)};
+
+		row.at = sql_double(q);
+		row.duration = sql_double(q);
+		row.kind = sql_int(q);
+		row.samples = sql_count(q);
+		double key = floor(row.at / t->level->width);
+
+		if (b->rows && (key != b->key || b->rows >= ROWS_AT_ONCE))
+			break;
+		if (!is_due(t, &row, newest)) {
+			bucket_start(b, 0);
+			break;
+		}
+		b->key = key;
+		take_row(b, t->history, q, r->interval / 2, &row);
+	}
+	sqlite3_reset(q->statement);
+	q->parameter = 0;
+	t->rows += b->rows;
+	return code < 0 ? code : b->rows > 0;
+}
+
+static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, struct err *e)
+{
+	struct bucket *b = &t->bucket;
+	struct sql *q = &t->insert;
+
+	sql_put_int(q, id);
+	sql_put_double(q, b->at);
+	sql_put_double(q, b->duration);
+	sql_put_int(q, kind);
+	sql_put_int(q, (int64_t)b->samples);
+	for (size_t i = 0; i < b->n; i++)
+		sql_put_double(q,
+			cell_value(&b->cell[i], t->history->column[i].fold, kind, b->duration));
+	return sql_run(q, e);
+}
+
+static int drop_rows(struct history *h, int64_t first, int64_t last, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_DROP_SAMPLES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, first);
+	sql_put_int(&q, last);
+	sql_put_int(&q, INT64_MAX);
+	return sql_run(&q, e);
+}
+
+static int write_bucket(struct thinning *t, struct err *e)
+{
+	const struct bucket *b = &t->bucket;
+
+	/* Of fewer rows it would not become smaller. */
+	if (b->rows <= ROWS_OF_BUCKET || b->duration <= 0)
+		return 0;
+	int code = drop_rows(t->history, b->first, b->last, e);
+
+	if (code == 0)
+		code = insert_row(t, SAMPLE_MEAN, b->first, e);
+	if (code == 0)
+		code = insert_row(t, SAMPLE_LOWEST, b->second, e);
+	return code ? code : insert_row(t, SAMPLE_HIGHEST, b->third, e);
+}
+
+static int note_progress(struct thinning *t, int64_t run, int64_t until, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, t->history, t->level->thinned, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	sql_put_int(&q, until);
+	return sql_run(&q, e);
+}
+
+/* The newest sample of a run; where it would begin when there is none. */
+static int newest_of(struct history *h, int64_t run, int64_t *ret, double *ret_at, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	*ret = code > 0 ? sql_int(&q) : FIRST_SAMPLE_OF(run);
+	*ret_at = code > 0 ? sql_double(&q) : -INFINITY;
+	return code < 0 ? code : 0;
+}
+
+/* Is the oldest row due? 1, 0, or a negative errno. */
+static int has_due(struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	struct row row = {0};
+	int code = sql_use(&q, t->history, STATEMENT_FIRST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, r->from);
+	sql_put_int(&q, r->until);
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	row.id = sql_int(&q);
+	row.at = sql_double(&q);
+	return is_due(t, &row, newest);
+}
+
+/* Only when there is something to thin: most times there is not, and these two are long. */
+static int prepare(struct thinning *t, struct err *e)
+{
+	if (t->select.statement)
+		return 0;
+	int code = prepare_select(&t->select, t->history, e);
+
+	return code ? code : prepare_insert(&t->insert, t->history, e);
+}
+
+static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, struct err *e)
+{
+	int code = prepare(t, e);
+
+	while (code == 0 && t->rows < ROWS_AT_ONCE && (code = read_bucket(t, r, newest, e)) > 0) {
+		code = write_bucket(t, e);
+		r->from = t->bucket.last;
+	}
+	return code;
+}
+
+static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
+{
+	int64_t newest = 0, before = r.from;
+	double newest_at = -INFINITY;
+	int code = newest_of(t->history, r.run, &newest, &newest_at, e);
+
+	if (r.from < FIRST_SAMPLE_OF(r.run))
+		r.from = FIRST_SAMPLE_OF(r.run);
+	if (code == 0)
+		code = has_due(t, &r, newest, e);
+	if (code > 0)
+		code = thin_rows(t, &r, newest, e);
+	/* All is old, and no more will come: it needs no more looking at. */
+	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
+		r.from = r.until;
+	if (code == 0 && r.from != before)
+		code = note_progress(t, r.run, r.from, e);
+	return code;
+}
+
+static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *ret_n,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	size_t room = 0;
+	int code = sql_use(&q, t->history, t->level->thinnable, e);
+
+	if (code)
+		return code;
+	sql_put_double(&q, t->cutoff);
+	while ((code = sql_row(&q, e)) > 0) {
+		GROW(*ret, *ret_n, room);
+		struct run_to_thin *r = &(*ret)[(*ret_n)++];
+
+		r->run = sql_int(&q);
+		r->interval = sql_double(&q);
+		r->from = sql_int(&q);
+		r->until = sql_int(&q);
+		r->open = sql_int(&q);
+		if (isnan(r->interval))
+			r->interval = 0;
+	}
+	return code;
+}
+
+static int thin_within(struct thinning *t, struct err *e)
+{
+	AUTO(freep) struct run_to_thin *run = NULL;
+	struct history *h = t->history;
+	size_t n = 0;
+	/* Another exporter may have added columns, which must not be lost. */
+	int code = history_read_columns(h, e);
+
+	t->bucket.n = h->n_columns;
+	t->bucket.cell = xcalloc(h->n_columns, sizeof *t->bucket.cell);
+	if (code == 0)
+		code = find_thinnable(t, &run, &n, e);
+	for (size_t i = 0; i < n && code == 0 && t->rows < ROWS_AT_ONCE; i++)
+		code = thin_run(t, run[i], e);
+	return code ? code : t->rows > 0;
+}
+
+static int thin_level(struct history *h, const struct level *level, double cutoff, int64_t keep,
+	struct err *e)
+{
+	AUTO(thinning_done) struct thinning t = {.history = h, .level = level, .keep = keep};
+	int code = history_transaction(h, e);
+
+	if (code)
+		return code;
+	t.cutoff = floor(cutoff / level->width) * level->width;
+	code = thin_within(&t, e);
+	/* Statements must be done before a transaction can end. */
+	sql_done(&t.select);
+	sql_done(&t.insert);
+	return history_end(h, code, e);
+}
+
+int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		bool first = i == 0;
+		double age = full_rate_seconds * levels[i].age_factor;
+		int code = thin_level(h, &levels[i], full_rate_seconds > 0 ? now - age : -INFINITY,
+			first ? FULL_RATE_SAMPLES : INT64_MAX, e);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+int history_thin_open(struct history *h, int64_t keep, struct err *e)
+{
+	return thin_level(h, &levels[0], -INFINITY, keep, e);
+}

@@ -1,0 +1,415 @@
+/* The only writer of the history, on a thread of its own. */
+#include "exporter/history/historian_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/thread.h"
+
+/* Of one transaction: short ones let other exporters in between. */
+#define BATCH_EVENTS 512
+
+/* Between attempts after a failure; the first is short: most often somebody just held the lock. */
+#define PAUSE_FIRST_SECONDS 0.1
+#define PAUSE_LAST_SECONDS  5.0
+
+/* After a step of upkeep it rests this many times as long: others want file and CPU, too. */
+#define UPKEEP_REST 4
+
+/* A program that ends waits this long at most for the last upkeep. */
+#define UPKEEP_AT_STOP_SECONDS 0.5
+
+/* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
+#define SIZE_COMMITS 16
+
+/* ---- the thread ---- */
+
+struct work {
+	struct ring batch;
+	bool suspect, upkeep; /* to be done */
+	bool last;            /* the upkeep after all that was handed over */
+	struct written written;
+	uint64_t dropped, lost; /* of the ring's samples, since the start */
+	double upkeep_seconds;
+	bool measured;
+	uint64_t bytes;
+};
+
+static int do_upkeep(struct historian *h, struct work *work, struct err *e)
+{
+	double start = writer_clock();
+	int code = writer_upkeep(&h->writer, e);
+
+	work->upkeep_seconds = writer_clock() - start;
+	return code;
+}
+
+static int do_work(struct historian *h, struct work *work, struct err *e)
+{
+	struct writer *w = &h->writer;
+	int code = writer_open(w, e);
+
+	if (code == 0 && work->suspect)
+		code = writer_check(w, e);
+	if (code == 0 && work->batch.n)
+		code = writer_write(w, &work->batch, &work->written, e);
+	if (code == 0 && work->upkeep)
+		code = do_upkeep(h, work, e);
+	work->measured = w->history && (code || work->upkeep || h->commits++ % SIZE_COMMITS == 0);
+	if (work->measured)
+		work->bytes = history_bytes(w->history);
+	return code;
+}
+
+static bool has_work(const struct historian *h, double now)
+{
+	if (h->hurry || h->suspect || h->calls)
+		return true;
+	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);
+}
+
+static bool may_end(const struct historian *h, double now)
+{
+	if (h->calls)
+		return false;
+	if (!h->stop || now < h->stop_at)
+		return h->stop && h->ring.n == 0 && now >= h->upkeep_until;
+	/* What can be written is: a disk may be slow. */
+	return h->ring.n == 0 || h->pause > 0;
+}
+
+static void wait_for_work(struct historian *h)
+{
+	double now;
+
+	while (now = writer_clock(), !has_work(h, now) && !may_end(h, now)) {
+		double deadline = h->ring.n ? h->paused_until : h->upkeep_at;
+
+		if (deadline < h->paused_until)
+			deadline = h->paused_until;
+		if (h->stop)
+			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
+		historian_wait(&h->wake, &h->lock, deadline);
+	}
+}
+
+static void take_work(struct historian *h, struct work *work)
+{
+	double now = writer_clock();
+
+	*work = (struct work){
+		.suspect = h->suspect,
+		.written.seconds = NAN,
+		.dropped = h->ring.samples_dropped,
+		.lost = h->ring.samples_lost,
+	};
+	h->suspect = h->hurry = false;
+	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
+	h->samples_at_hand = work->batch.samples;
+	work->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	work->last = work->upkeep && h->stop;
+	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
+		h->writer.upkeep = UPKEEP_ORPHANS;
+}
+
+static double next_pause(const struct historian *h, bool failed)
+{
+	double longer = h->pause > 0 ? h->pause * 2 : PAUSE_FIRST_SECONDS;
+
+	if (!failed)
+		return 0;
+	return fmin(longer, h->stop ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
+}
+
+/* With the lock: counts what became of the batch, and says when to try or to look again. */
+static void note_outcome(struct historian *h, struct work *work, bool failed, bool at_once)
+{
+	double now = writer_clock();
+
+	h->health.samples_written += work->written.samples;
+	h->health.samples_dropped += work->written.refused;
+	if (!isnan(work->written.seconds))
+		h->health.last_commit_seconds = work->written.seconds;
+	if (work->measured)
+		h->health.bytes_on_disk = work->bytes;
+	h->health.errors += failed;
+	h->health.losses = h->writer.losses;
+	h->samples_at_hand = 0;
+	ring_put_back(&h->ring, &work->batch);
+	h->pause = next_pause(h, failed && !at_once);
+	h->paused_until = now + h->pause;
+	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
+		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
+	else if (work->upkeep)
+		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
+	/* The last upkeep is tried once, and does not rest. */
+	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
+		h->upkeep_until = 0;
+	else if (h->stop)
+		h->upkeep_at = 0;
+	h->settled = h->handed - h->ring.n;
+	pthread_cond_broadcast(&h->progress);
+}
+
+static void say_dropped(struct historian *h, const struct work *work)
+{
+	bool dropped = work->dropped > h->said_dropped, lost = work->lost > h->said_lost;
+
+	h->said_dropped = work->dropped;
+	h->said_lost = work->lost;
+	if (dropped && complaint_due(&h->joining))
+		log_line(LOG_LEVEL_WARN,
+			"too many samples wait for the history: the oldest of each run become one",
+			NULL);
+	if (lost && complaint_due(&h->losing))
+		log_line(LOG_LEVEL_ERROR,
+			"too many runs wait for the history: what some of them used is lost", NULL);
+}
+
+static void *historian_loop(void *context)
+{
+	struct historian *h = context;
+
+	pthread_mutex_lock(&h->lock);
+	for (;;) {
+		struct work work;
+		struct err e = {0};
+		bool failed, at_once = false;
+
+		wait_for_work(h);
+		if (h->calls) {
+			historian_run_calls(h);
+			continue;
+		}
+		if (may_end(h, writer_clock()))
+			break;
+		take_work(h, &work);
+		pthread_mutex_unlock(&h->lock);
+		say_dropped(h, &work);
+		failed = do_work(h, &work, &e) < 0;
+		if (failed)
+			at_once = writer_recover(&h->writer, &e);
+		else
+			writer_note_success(&h->writer);
+		pthread_mutex_lock(&h->lock);
+		note_outcome(h, &work, failed, at_once);
+	}
+	pthread_mutex_unlock(&h->lock);
+	/* Here, since it writes: only this thread may be held up by the disk. */
+	writer_done(&h->writer);
+	pthread_mutex_lock(&h->lock);
+	h->ended = true;
+	pthread_cond_broadcast(&h->progress);
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}
+
+/* ---- for others ---- */
+
+static void init(struct historian *h, const struct historian_config *c)
+{
+	pthread_condattr_t attributes;
+
+	h->config = *c;
+	h->config.path = h->path = xstrdup(c->path);
+	h->ring.max_samples = HISTORIAN_RING_SAMPLES;
+	h->ring.max_runs = HISTORIAN_RING_RUNS;
+	h->ring.columns = c->columns;
+	h->health.last_commit_seconds = NAN;
+	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
+	writer_init(&h->writer, &h->config);
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&h->wake, &attributes);
+	pthread_cond_init(&h->progress, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void historian_free(struct historian *h)
+{
+	writer_done(&h->writer);
+	ring_done(&h->ring);
+	pthread_mutex_destroy(&h->lock);
+	pthread_cond_destroy(&h->wake);
+	pthread_cond_destroy(&h->progress);
+	free(h->path);
+	free(h);
+}
+
+int historian_start(struct historian **ret, const struct historian_config *c, struct err *e)
+{
+	struct historian *h = xcalloc(1, sizeof *h);
+
+	init(h, c);
+	int code = writer_open(&h->writer, e);
+
+	if (code == 0) {
+		h->health.bytes_on_disk = history_bytes(h->writer.history);
+		h->health.losses = h->writer.losses;
+		code = -pthread_create(&h->thread, NULL, historian_loop, h);
+		if (code)
+			err_system(e, code, "start the historian's thread");
+	}
+	if (code)
+		historian_free(h);
+	else
+		*ret = h;
+	return code;
+}
+
+/* A list of events, together. The thread is woken when it can have the lock, and not only to wait for it. */
+static void hand_over(struct historian *h, struct event *take)
+{
+	pthread_mutex_lock(&h->lock);
+	for (struct event *next; take; take = next) {
+		next = take->next;
+		ring_push(&h->ring, take);
+		h->handed++;
+	}
+	pthread_mutex_unlock(&h->lock);
+	pthread_cond_signal(&h->wake);
+}
+
+void historian_run_begin(struct historian *h, const struct run_begin *b)
+{
+	hand_over(h, event_of_begin(b));
+}
+
+void historian_samples(struct historian *h, const struct sample *samples, size_t n)
+{
+	struct event *first = NULL, **end = &first;
+
+	for (size_t i = 0; i < n; i++) {
+		*end = event_of_sample(&samples[i], h->config.columns->n);
+		end = &(*end)->next;
+	}
+	hand_over(h, first);
+}
+
+void historian_run_finish(struct historian *h, const struct run_finish *f)
+{
+	hand_over(h, event_of_finish(f));
+}
+
+/* hurry NULL: nothing ends it but the time. */
+static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
+{
+	pthread_mutex_lock(&h->lock);
+	double deadline = writer_clock() + (h->gave_up ? 0 : timeout_seconds);
+	uint64_t target = h->handed;
+
+	h->hurry = true;
+	pthread_cond_signal(&h->wake);
+	while (h->settled < target && writer_clock() < deadline && !(hurry && thread_hurry(hurry)))
+		historian_wait(&h->progress, &h->lock,
+			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
+	bool done = h->settled >= target;
+
+	pthread_mutex_unlock(&h->lock);
+	return done;
+}
+
+bool historian_flush(struct historian *h, double timeout_seconds)
+{
+	return flush(h, timeout_seconds, NULL);
+}
+
+bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry)
+{
+	while (thread_hurry(hurry))
+		;
+	return flush(h, timeout_seconds, hurry);
+}
+
+void historian_give_up(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->gave_up = true;
+	pthread_mutex_unlock(&h->lock);
+}
+
+void historian_upkeep(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->upkeep_at = 0;
+	pthread_cond_signal(&h->wake);
+	pthread_mutex_unlock(&h->lock);
+}
+
+void historian_suspect(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->suspect = true;
+	pthread_cond_signal(&h->wake);
+	pthread_mutex_unlock(&h->lock);
+}
+
+struct historian_health historian_health(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	struct historian_health health = h->health;
+
+	health.samples_dropped += h->ring.samples_dropped;
+	health.runs_dropped = h->ring.runs_dropped;
+	health.samples_waiting = h->ring.samples + h->samples_at_hand;
+	pthread_mutex_unlock(&h->lock);
+	return health;
+}
+
+static void say_lost(struct historian *h, const char *message)
+{
+	char lost[32];
+
+	pthread_mutex_lock(&h->lock);
+	uint64_t n = h->handed - h->settled;
+
+	pthread_mutex_unlock(&h->lock);
+	snprintf(lost, sizeof lost, "%" PRIu64, n);
+	if (n)
+		log_line(LOG_LEVEL_ERROR, message, "events_lost", lost, NULL);
+}
+
+static double seconds_or(double given, double fallback)
+{
+	return given > 0 ? given : fallback;
+}
+
+int historian_stop(struct historian *h)
+{
+	if (!h)
+		return 0;
+	pthread_mutex_lock(&h->lock);
+	double stop = seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
+	double leave_at =
+		writer_clock() +
+		(h->gave_up ? stop : seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
+
+	h->stop = true;
+	h->stop_at = writer_clock() + (h->gave_up ? 0 : stop);
+	/* The one attempt is still to come. */
+	h->pause = 0;
+	h->upkeep_until =
+		writer_clock() + seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
+	h->paused_until = h->upkeep_at = 0;
+	pthread_cond_signal(&h->wake);
+	while (!h->ended && writer_clock() < leave_at)
+		historian_wait(&h->progress, &h->lock, leave_at);
+	bool ended = h->ended;
+
+	pthread_mutex_unlock(&h->lock);
+	if (!ended) {
+		say_lost(h, "history could not be written before the end: its disk does not "
+			    "answer");
+		return -ETIMEDOUT;
+	}
+	pthread_join(h->thread, NULL);
+	say_lost(h, "history could not be written before the end");
+	historian_free(h);
+	return 0;
+}

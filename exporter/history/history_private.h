@@ -1,0 +1,256 @@
+/*
+ * What the history's own files share. Nobody else includes this, nor sqlite3.h.
+ *
+ * The tables are declared in schema.c. A sample's id is the id of its run, shifted left by
+ * 32, plus its number in the run from 1 on: the samples of a run lie side by side in the file, in
+ * the order they were taken whatever the clock did meanwhile, and need no second index.
+ */
+#ifndef EXPORTER_HISTORY_PRIVATE_H
+#define EXPORTER_HISTORY_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "collectors/base/buf.h"
+#include "exporter/history/history.h"
+
+/* sample.kind: as measured, or of a thinned bucket: three rows with the same time and duration. */
+enum sample_kind {
+	SAMPLE_MEASURED,
+	SAMPLE_MEAN,    /* growth: the sum over the bucket; high-water marks: the highest */
+	SAMPLE_LOWEST,  /* growth: at the lowest rate, had it lasted for the whole bucket */
+	SAMPLE_HIGHEST, /* growth: at the highest rate, likewise */
+};
+#define ROWS_OF_BUCKET 3
+
+#define FIRST_SAMPLE_OF(run) ((int64_t)((uint64_t)(run) << 32))
+#define LAST_SAMPLE_OF(run)  (FIRST_SAMPLE_OF(run) | 0xffffffff)
+
+struct history_column { /* of the file */
+	const char *name;
+	enum metric_fold fold;
+	bool absent; /* asked for, but not in the file */
+};
+
+/* clang-format off */
+/* A column of the run of a job that began last of those that ended. */
+#define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
+
+/* What the runs of a row of job_outcome add to history_activity. */
+#define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
+
+#define HISTORY_STATEMENTS(X) \
+X(BEGIN, "BEGIN IMMEDIATE") \
+X(COMMIT, "COMMIT") \
+X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
+X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
+  " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
+  " owner_pid, owner_start_ticks, vendor, instance_type, region, zone, allocation, system, system_run, labels, job)" \
+  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
+X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
+X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
+X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
+  " r.id << 32) FROM run r WHERE r.run_id = ?") \
+X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
+  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
+  " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
+  " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
+X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
+  " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
+X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
+X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
+X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING ? AND forwarded_at IS NULL") \
+X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
+X(LOSSES, "SELECT jobs, runs FROM forgotten") \
+X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
+  "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
+/* Numbers are believed up to a million: a damaged file may have any. */ \
+X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
+  " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
+  " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
+  " ELSE (SELECT max(s.id) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295) - (r.id << 32)" \
+  " END FROM run r WHERE r.id = ?") \
+X(COUNT_SAMPLES, "SELECT total(samples), total(duration) FROM sample WHERE id BETWEEN ? AND ? AND kind < 2") \
+X(FIRST_SAMPLE, "SELECT id, at FROM sample WHERE id > ? AND id <= ? ORDER BY id LIMIT 1") \
+X(LAST_SAMPLE, "SELECT id, at, duration FROM sample WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1") \
+X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r.pid, r.start_ticks, r.reaper_pid," \
+  " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
+  " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
+X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
+X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(id), total(ended_at)" \
+  " FROM run WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
+X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
+  " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," NEWEST_ENDED("ended_at", "j.id") \
+  " FROM job j LEFT JOIN run r ON r.id =" \
+  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
+  " ORDER BY r.started_at DESC, j.name") \
+X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
+  " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, n.sum, d.max," \
+  " r.host, r.vendor, r.instance_type, r.region, r.zone, r.allocation FROM job j JOIN run r ON r.id IN" \
+  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
+  " LEFT JOIN run_stat p ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
+  " LEFT JOIN run_stat c ON c.run = r.id AND c.\"column\" = 'cpu_seconds'" \
+  " LEFT JOIN run_stat n ON n.run = r.id AND n.\"column\" = 'network_sent_bytes'" \
+  " LEFT JOIN run_stat d ON d.run = r.id AND d.\"column\" = 'disk_grown_bytes' ORDER BY j.id, r.started_at DESC, r.id DESC") \
+X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
+  " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
+X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
+X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
+  " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE NOT ?4 OR r.forwarded_at IS NOT NULL" \
+  " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
+  " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
+X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
+  " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
+  " AND (NOT ?3 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT 1") \
+X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
+X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELECT runs FROM job WHERE id = ?1)" \
+  " + coalesce((SELECT sum(" OUTCOME_ACTIVITY ") FROM job_outcome WHERE job = ?1), 0)" \
+  " WHERE NOT EXISTS(SELECT 1 FROM run WHERE job = ?1) AND EXISTS(SELECT 1 FROM job WHERE id = ?1)") \
+X(DROP_OUTCOMES, "DELETE FROM job_outcome WHERE job = ?") \
+X(DROP_JOB, "DELETE FROM job WHERE id = ?") \
+X(THINNABLE_TO_MINUTES, "SELECT id, interval_seconds, minutes_until, (id << 32) | 4294967295, outcome = 'running' FROM run" \
+  " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until < (id << 32) | 4294967295") \
+X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, outcome = 'running' FROM run" \
+  " WHERE started_at < ?1 AND hours_until < minutes_until") \
+X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
+X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
+X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
+X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
+X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1 AND (outcome = 'interrupted') = ?3") \
+X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
+X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
+X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \
+X(AGE_CLOCK, "SELECT boot_id, agreed_wall, agreed_mono, doubted_wall, doubted_mono FROM age_clock") \
+X(SET_AGE_CLOCK, "UPDATE age_clock SET boot_id = ?, agreed_wall = ?, agreed_mono = ?, doubted_wall = ?, doubted_mono = ?") \
+X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \
+X(DATA_VERSION, "PRAGMA data_version") \
+X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
+/* clang-format on */
+
+#define HISTORY_STATEMENT_ID(id, text) STATEMENT_##id,
+enum history_statement { HISTORY_STATEMENTS(HISTORY_STATEMENT_ID) STATEMENT_COUNT };
+
+struct history {
+	sqlite3 *db;
+	char *path;
+	bool memory, writes;
+	const struct columns *columns; /* of the program */
+	size_t n_columns;              /* of the file */
+	struct history_column *column;
+	struct arena names;
+	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
+	sqlite3_stmt *add_sample;                 /* of the program's columns */
+	bool (*over)(void);                       /* history_give_up_when */
+};
+
+/* ---- sql.c: a statement in use; parameters and columns are taken in order ---- */
+struct sql {
+	struct history *history;
+	sqlite3_stmt *statement;
+	int parameter, column;
+	bool own;  /* made for this use, not kept in the handle */
+	int lacks; /* SQLite's code for what a row lacked that each has; 0 = nothing */
+};
+
+int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing);
+int history_run_sql(struct history *h, const char *text, const char *doing, struct err *e);
+
+int sql_use(struct sql *q, struct history *h, enum history_statement id, struct err *e);
+int sql_prepare(struct sql *q, struct history *h, const char *text, struct err *e);
+void sql_done(struct sql *q); /* for AUTO(sql_done) struct sql q = {0}; */
+
+/* NULL and NaN are NULL; text must live until the statement is done. */
+void sql_put_text(struct sql *q, const char *text);
+void sql_put_double(struct sql *q, double v);
+void sql_put_int(struct sql *q, int64_t v);
+
+int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negative errno */
+int sql_run(struct sql *q, struct err *e); /* to its end, without looking at rows */
+
+const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
+/* Of a column that is never NULL. Of a damaged file it is: "", and the next sql_row says -EBADMSG. */
+const char *sql_name(struct sql *q);
+double sql_double(struct sql *q); /* NULL = NaN */
+int64_t sql_int(struct sql *q);   /* NULL = 0 */
+/* Of a sum, too. NULL, or less than none, which a damaged file may have, = 0. */
+uint64_t sql_count(struct sql *q);
+
+/* Several reads that see the same state; within a transaction of the caller they do anyway. */
+struct reading {
+	struct history *history; /* NULL: nothing to end */
+};
+int reading_begin(struct reading *ret, struct history *h, struct err *e);
+void reading_end(struct reading *r); /* for AUTO(reading_end) */
+
+/* ---- schema.c ---- */
+/*
+ * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is
+ * empty. -ENOTSUP: of another program, or of a newer version of this one; -EBADMSG: damaged.
+ */
+int history_check_version(struct history *h, int64_t *ret, struct err *e);
+/* -ENOTSUP when it is older: who only reads cannot bring it up to date. */
+int history_check_readable(const struct history *h, int64_t version, struct err *e);
+/* Creates or migrates the tables, adds missing columns, prepares all statements. */
+int history_migrate(struct history *h, struct err *e);
+int history_read_columns(struct history *h, struct err *e);
+const struct history_column *history_find_column(const struct history *h, const char *name);
+void history_add_name(struct buf *b, const char *name); /* quoted */
+
+/* ---- history_recovery.c ---- */
+void history_recovery_hear(void); /* by history_setup */
+/*
+ * Whether somebody's writes were recovered from a -wal since history_recovery_begin, by this thread: who had the file open
+ * did not close it, and nobody else has it open. A -wal alone says nothing: beside a living exporter there always is one.
+ * Without history_setup that is not known: true.
+ */
+void history_recovery_begin(void);
+bool history_recovery_done(void);
+
+/* ---- open.c ---- */
+/* True when the path no longer names the file that is open. */
+bool history_moved(struct history *h);
+int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
+
+/* ---- series.c ---- */
+struct history_part {
+	int64_t run,
+		after; /* the samples behind that number; moved to the last one that was read */
+	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
+	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
+};
+int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
+	size_t n_columns, struct arena *arena, struct series *ret, struct err *e);
+/* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
+int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
+	size_t *ret_n, struct err *e);
+
+struct sample_count {
+	uint64_t samples; /* as measured, before thinning */
+	double duration;
+};
+int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
+
+/* ---- read.c ---- */
+/* When the last sample of a run was taken; *ret stays when there is none. */
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e);
+/* -ENOENT: no such run. outcome may be NULL. */
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e);
+
+/* ---- shared_settings.c ---- */
+/*
+ * Leaves in the file what l says for others, and takes from it what others left. On return *l is what holds, as
+ * struct history_limits says.
+ */
+int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
+
+/* ---- downsample.c ---- */
+/* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */
+int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
+/* Thins all but the newest keep samples of open runs. */
+int history_thin_open(struct history *h, int64_t keep, struct err *e);
+
+#endif

@@ -1,0 +1,50 @@
+/* Verdicts. */
+#include "exporter/history/outcome.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define EXIT_CODE_KILLED (128 + SIGKILL)
+
+enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note)
+{
+	bool looks_killed =
+		f->killed || f->exit_signal == SIGKILL || f->exit_code == EXIT_CODE_KILLED;
+	bool unknown = isnan(f->exit_code) && isnan(f->exit_signal);
+
+	if (f->exit_code == 0)
+		return OUTCOME_SUCCEEDED;
+	if (note->oom_kills > 0 || (note->shared_oom_kills > 0 && looks_killed))
+		return OUTCOME_OOM_KILLED;
+	return unknown ? OUTCOME_UNKNOWN : OUTCOME_FAILED;
+}
+
+enum outcome outcome_told(enum outcome told, double exit_code, const struct account_note *note)
+{
+	const struct ending_facts f = {.exit_code = exit_code, .exit_signal = NAN};
+
+	return told == OUTCOME_FAILED && outcome_of(&f, note) == OUTCOME_OOM_KILLED ?
+		       OUTCOME_OOM_KILLED :
+		       told;
+}
+
+void outcome_note(struct run_finish *finish, const struct account_note *note)
+{
+	if (isnan(finish->exit_code) && isnan(finish->exit_signal) && note->status_known) {
+		if (WIFEXITED(note->status))
+			finish->exit_code = WEXITSTATUS(note->status);
+		else
+			finish->exit_signal = WTERMSIG(note->status);
+	}
+	finish->outcome = outcome_of(&(struct ending_facts){finish->exit_code, finish->exit_signal,
+					     finish->killed},
+		note);
+	if (note->memory_source)
+		finish->memory_source = note->memory_source;
+	finish->cpu_source = note->cpu_source;
+	finish->cpu_missed_seconds = note->cpu_missed_seconds;
+	finish->network_source = note->network_source;
+	finish->architecture = note->architecture;
+	finish->cpu_level = note->cpu_level;
+}

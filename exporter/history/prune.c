@@ -1,0 +1,321 @@
+/* Keeping the history within its limits, one short step at a time. */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Of one step: bounds the time that the file is locked, to some 20 ms. */
+#define SAMPLES_AT_ONCE 2000
+#define RUNS_AT_ONCE    32
+#define PAGES_AT_ONCE   256
+
+/* Free pages are kept for the next samples, up to this many or a quarter of the file. */
+#define FREE_PAGES_KEPT 256
+
+/* When everything else is gone and the file still too big, what open runs keep at full rate. */
+#define OPEN_SAMPLES_KEPT 1000
+
+struct doomed {
+	size_t n;
+	int64_t run[RUNS_AT_ONCE];
+	int64_t job[RUNS_AT_ONCE]; /* 0 = it stays */
+};
+
+static int run_with(struct history *h, enum history_statement id, int64_t number, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, number);
+	return sql_run(&q, e);
+}
+
+/* Drops the oldest samples of a run, at most *left of them, which is counted down. */
+static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_DROP_SAMPLES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	sql_put_int(&q, *left - 1);
+	code = sql_run(&q, e);
+	*left -= sqlite3_changes64(h->db);
+	return code;
+}
+
+/* Of one step: bounds its time, and counts what it lost of what was to be handed on. */
+struct step {
+	int64_t samples_left;
+	bool forwards;
+	int64_t lost;
+};
+#define STEP(...) ((struct step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
+
+static int drop_row(struct history *h, int64_t run, struct step *step, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_DROP_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	sql_put_int(&q, step->forwards);
+	while ((code = sql_row(&q, e)) > 0)
+		step->lost += sql_int(&q) != 0;
+	return code;
+}
+
+/* Samples first: a run goes when it has none left. */
+static int drop_run(struct history *h, int64_t run, struct step *step, struct err *e)
+{
+	int code = drop_samples(h, run, &step->samples_left, e);
+
+	if (code || step->samples_left <= 0)
+		return code;
+	code = run_with(h, STATEMENT_DROP_STATS, run, e);
+	return code ? code : drop_row(h, run, step, e);
+}
+
+static int finish_step(struct history *h, const struct step *step, int code, struct err *e)
+{
+	if (code == 0 && step->lost)
+		code = run_with(h, STATEMENT_LOSE_RUNS, step->lost, e);
+	return history_end(h, code ? code : 1, e);
+}
+
+static int find_excess(struct history *h, const struct history_limits *l, double now,
+	struct doomed *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_EXCESS_RUNS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job :
+									 INT64_MAX);
+	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
+	sql_put_int(&q, RUNS_AT_ONCE);
+	sql_put_int(&q, l->keep_unforwarded);
+	while ((code = sql_row(&q, e)) > 0)
+		ret->run[ret->n++] = sql_int(&q);
+	return code;
+}
+
+/* A job without a run is counted one last time: history_activity does not fall. */
+static int forget_job(struct history *h, int64_t job, struct err *e)
+{
+	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
+	int code = run_with(h, STATEMENT_FORGET_JOB, job, e);
+
+	if (code || sqlite3_changes64(h->db) == 0)
+		return code;
+	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
+		code = run_with(h, drop[i], job, e);
+	return code;
+}
+
+/* In one transaction; a job that has no run left is forgotten when it is named. */
+static int drop_doomed(struct history *h, const struct doomed *doomed, bool forwards, struct err *e)
+{
+	struct step step = STEP(.forwards = forwards);
+	int code = history_transaction(h, e);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < doomed->n && step.samples_left > 0 && code == 0; i++) {
+		code = drop_run(h, doomed->run[i], &step, e);
+		if (code == 0 && step.samples_left > 0 && doomed->job[i])
+			code = forget_job(h, doomed->job[i], e);
+	}
+	return finish_step(h, &step, code, e);
+}
+
+static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
+{
+	struct doomed doomed = {0};
+	int code = find_excess(h, l, now, &doomed, e);
+
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, l->keep_unforwarded, e);
+}
+
+/* ---- size ---- */
+
+struct pages {
+	int64_t all, free, size;
+};
+
+static int count_pages(struct history *h, struct pages *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_PAGES, e);
+
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->all = sql_int(&q);
+	ret->free = sql_int(&q);
+	ret->size = sql_int(&q);
+	return 0;
+}
+
+static uint64_t bytes_in_use(const struct pages *p)
+{
+	return (uint64_t)((p->all - p->free) * p->size);
+}
+
+struct choice {
+	bool newest_too;   /* of a job */
+	bool with_samples; /* has some */
+	bool forwarded;    /* was handed on */
+};
+
+/* The oldest ended run; 1 = found. */
+static int find_oldest(struct history *h, struct choice choice, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, choice.newest_too);
+	sql_put_int(&q, choice.with_samples);
+	sql_put_int(&q, choice.forwarded);
+	code = sql_row(&q, e);
+	if (code > 0)
+		*ret = sql_int(&q);
+	return code;
+}
+
+static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
+{
+	const struct choice choice = {.newest_too = newest_too, .with_samples = true};
+	struct step step = STEP();
+	int64_t run = 0;
+	int code = find_oldest(h, choice, &run, e);
+
+	if (code <= 0)
+		return code;
+	code = history_transaction(h, e);
+	return code ? code : finish_step(h, &step, drop_samples(h, run, &step.samples_left, e), e);
+}
+
+static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, struct err *e)
+{
+	struct step step = STEP(.forwards = forwards);
+	int64_t run = 0;
+	int code = find_oldest(h, (struct choice){.forwarded = forwarded}, &run, e);
+
+	if (code <= 0)
+		return code;
+	code = history_transaction(h, e);
+	return code ? code : finish_step(h, &step, drop_run(h, run, &step, e), e);
+}
+
+static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OLDEST_ENDED, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, RUNS_AT_ONCE);
+	while ((code = sql_row(&q, e)) > 0) {
+		ret->run[ret->n] = sql_int(&q);
+		ret->job[ret->n++] = sql_int(&q);
+	}
+	return code;
+}
+
+/* Jobs whose names are never used again would fill any file with their newest runs. */
+static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
+{
+	struct doomed doomed = {0};
+	int code = find_oldest_ended(h, &doomed, e);
+
+	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, forwards, e);
+}
+
+int history_losses(struct history *h, struct history_losses *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LOSSES, e);
+
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->jobs = sql_count(&q);
+	ret->runs = sql_count(&q);
+	return 0;
+}
+
+/* What is missed least goes first. */
+static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
+{
+	int code = drop_oldest_samples(h, false, e);
+
+	if (code == 0)
+		code = drop_oldest_run(h, keep_unforwarded, keep_unforwarded, e);
+	if (code == 0)
+		code = drop_oldest_samples(h, true, e);
+	if (code == 0)
+		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
+	if (code == 0 && keep_unforwarded)
+		code = drop_oldest_run(h, false, keep_unforwarded, e);
+	return code ? code : drop_oldest_jobs(h, keep_unforwarded, e);
+}
+
+/* Gives free pages at the end of the file back, by moving others there. */
+static int give_back(struct history *h, int64_t n, struct err *e)
+{
+	char text[80];
+
+	snprintf(text, sizeof text,
+		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
+	int code = history_run_sql(h, text, "shrink", e);
+
+	/* Somebody reads or writes at this moment: another time. */
+	return code == -EBUSY ? 0 : code ? code : 1;
+}
+
+static int shrink(struct history *h, const struct history_limits *l, struct err *e)
+{
+	uint64_t max_bytes = l->max_bytes;
+	struct pages p = {0};
+	int code = count_pages(h, &p, e);
+
+	if (code)
+		return code;
+	if (max_bytes && bytes_in_use(&p) > max_bytes) {
+		code = make_room(h, l->keep_unforwarded, e);
+		if (code)
+			return code;
+	}
+	int64_t keep = p.all / 4 > FREE_PAGES_KEPT ? p.all / 4 : FREE_PAGES_KEPT;
+	bool too_long = max_bytes && (uint64_t)(p.all * p.size) > max_bytes;
+
+	if (p.free == 0 || (p.free <= keep && !too_long))
+		return 0;
+	return give_back(h, p.free < PAGES_AT_ONCE ? p.free : PAGES_AT_ONCE, e);
+}
+
+int history_prune(struct history *h, const struct history_limits *limits, double now, struct err *e)
+{
+	struct history_limits l = *limits;
+	int code = history_check_moved(h, e);
+
+	if (code == 0)
+		code = history_agree(h, &l, now, e);
+	if (code == 0)
+		code = drop_excess(h, &l, now, e);
+	if (code == 0)
+		code = history_thin(h, l.full_rate_seconds, now, e);
+	return code ? code : shrink(h, &l, e);
+}

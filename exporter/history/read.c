@@ -1,0 +1,434 @@
+/* Reading runs and jobs. */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_MAX 4096
+
+static enum outcome outcome_of(const char *name)
+{
+	enum outcome o;
+
+	return name && outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
+}
+
+static enum architecture architecture_of(const char *name)
+{
+	unsigned i;
+
+	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+		       (enum architecture)i :
+		       ARCHITECTURE_UNKNOWN;
+}
+
+static const char *keep(struct arena *arena, const char *text)
+{
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, run_id);
+	code = sql_row(&q, e);
+	if (code > 0) {
+		*ret = sql_int(&q);
+		q.column++; /* job */
+		if (outcome)
+			*outcome = outcome_of(sql_text(&q));
+	}
+	if (code == 0)
+		return err_set(e, -ENOENT, "history %s: no run %s", h->path, run_id);
+	return code < 0 ? code : 0;
+}
+
+/* ---- runs ---- */
+
+struct found {
+	int64_t id;
+	struct run run;
+};
+
+struct finding {
+	struct found *found;
+	size_t n, room;
+	struct column_stats *stats; /* of the run at hand */
+	size_t n_stats, room_stats;
+	const struct run *last; /* the run before: its column names are used again */
+};
+
+static void finding_done(struct finding *f)
+{
+	free(f->found);
+	free(f->stats);
+}
+
+/* Conditions are written out, not "? IS NULL OR ...", so that each finds its index. */
+static int select_runs(struct sql *q, struct history *h, const struct run_query *query,
+	struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b,
+		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
+		"r.outcome,"
+		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, "
+		"r.memory_source, r.samples,"
+		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
+		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
+		" r.cpu_level,"
+		" r.vendor, r.instance_type, r.region, r.zone, r.allocation, r.system, "
+		"r.system_run, r.labels"
+		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
+	if (query->job_name)
+		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
+	if (query->run_id)
+		buf_adds(&b, " AND r.run_id = ?");
+	if (query->open_only)
+		buf_adds(&b, " AND r.outcome = 'running'");
+	if (query->successful_only)
+		buf_adds(&b, " AND r.outcome = 'succeeded'");
+	buf_adds(&b, " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
+	int code = sql_prepare(q, h, buf_text(&b), e);
+
+	buf_done(&b);
+	if (code)
+		return code;
+	if (query->job_name)
+		sql_put_text(q, query->job_name);
+	if (query->run_id)
+		sql_put_text(q, query->run_id);
+	sql_put_int(q, query->limit && query->limit < INT64_MAX ? (int64_t)query->limit : -1);
+	return 0;
+}
+
+static struct found take_run(struct sql *q, struct arena *arena)
+{
+	struct found f = {.id = sql_int(q)};
+	struct run *r = &f.run;
+
+	r->run_id = keep(arena, sql_name(q));
+	r->job_name = keep(arena, sql_name(q));
+	r->started_at = sql_double(q);
+	r->ended_at = sql_double(q);
+	r->duration_seconds = sql_double(q);
+	r->outcome = outcome_of(sql_text(q));
+	r->exit_code = sql_double(q);
+	r->exit_signal = sql_double(q);
+	r->host = keep(arena, sql_text(q));
+	r->cpu_source = keep(arena, sql_text(q));
+	r->cpu_missed_seconds = sql_double(q);
+	r->memory_source = keep(arena, sql_text(q));
+	r->samples = sql_count(q);
+	r->interval_seconds = sql_double(q);
+	r->requested_cpu_cores = sql_double(q);
+	r->requested_memory_bytes = sql_double(q);
+	r->memory_limit_bytes = sql_double(q);
+	r->input_bytes = sql_double(q);
+	r->attempt = sql_double(q);
+	r->network_source = keep(arena, sql_text(q));
+	r->architecture = architecture_of(sql_text(q));
+	r->cpu_level = keep(arena, sql_text(q));
+	r->vendor_id = keep(arena, sql_text(q));
+	r->instance_type = keep(arena, sql_text(q));
+	r->region = keep(arena, sql_text(q));
+	r->zone = keep(arena, sql_text(q));
+	r->allocation = keep(arena, sql_text(q));
+	r->system = keep(arena, sql_text(q));
+	r->system_run = keep(arena, sql_text(q));
+	r->labels = keep(arena, sql_text(q));
+	return f;
+}
+
+static int find_runs(struct finding *f, struct history *h, const struct run_query *query,
+	struct arena *arena, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = select_runs(&q, h, query, e);
+
+	if (code)
+		return code;
+	while ((code = sql_row(&q, e)) > 0) {
+		GROW(f->found, f->n, f->room);
+		f->found[f->n++] = take_run(&q, arena);
+	}
+	return code;
+}
+
+/* Runs of one job have the same columns in the same order, so their names are kept once. */
+static const char *column_name(const struct finding *f, const char *name, struct arena *arena)
+{
+	if (f->last && f->n_stats < f->last->n_stats &&
+		strcmp(f->last->stats[f->n_stats].column, name) == 0)
+		return f->last->stats[f->n_stats].column;
+	return arena_text(arena, name, strlen(name));
+}
+
+static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
+{
+	GROW(f->stats, f->n_stats, f->room_stats);
+	struct column_stats *s = &f->stats[f->n_stats];
+
+	s->column = column_name(f, sql_name(q), arena);
+	s->d.n = sql_count(q);
+	s->d.mean = sql_double(q);
+	s->d.min = sql_double(q);
+	s->d.max = sql_double(q);
+	s->d.p50 = sql_double(q);
+	s->d.p95 = sql_double(q);
+	s->d.p99 = sql_double(q);
+	s->d.sum = sql_double(q);
+	f->n_stats++;
+}
+
+static int read_stats(struct finding *f, struct history *h, struct found *found,
+	struct arena *arena, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	struct run *r = &found->run;
+	int code = sql_use(&q, h, STATEMENT_STATS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, found->id);
+	f->n_stats = 0;
+	while ((code = sql_row(&q, e)) > 0)
+		take_stats(f, &q, arena);
+	r->n_stats = f->n_stats;
+	r->stats = arena_alloc(arena, f->n_stats * sizeof *r->stats);
+	if (f->n_stats)
+		memcpy(r->stats, f->stats, f->n_stats * sizeof *r->stats);
+	return code;
+}
+
+/* What is kept with an ended run, of an open one so far. */
+static int read_open(struct history *h, struct found *found, bool stats, struct arena *arena,
+	struct err *e)
+{
+	struct sample_count count = {0};
+	struct run *r = &found->run;
+	int code = history_count(h, found->id, &count, e);
+
+	r->samples = count.samples;
+	r->duration_seconds = count.duration;
+	if (code == 0 && stats)
+		code = history_stats(h, found->id, arena, &r->stats, &r->n_stats, e);
+	return code;
+}
+
+int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
+	struct runs *ret, struct err *e)
+{
+	AUTO(reading_end) struct reading reading = {0};
+	AUTO(finding_done) struct finding f = {0};
+	int code = reading_begin(&reading, h, e);
+
+	if (code == 0)
+		code = find_runs(&f, h, q, arena, e);
+	if (code)
+		return code;
+	struct run *run = arena_alloc(arena, f.n * sizeof *run);
+
+	for (size_t i = 0; i < f.n && code == 0; i++) {
+		if (f.found[i].run.outcome == OUTCOME_RUNNING)
+			code = read_open(h, &f.found[i], q->open_stats, arena, e);
+		else
+			code = read_stats(&f, h, &f.found[i], arena, e);
+		run[i] = f.found[i].run;
+		f.last = &run[i];
+	}
+	if (code == 0)
+		*ret = (struct runs){f.n, run};
+	return code;
+}
+
+bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
+{
+	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
+	       a->ids == b->ids && a->ended == b->ended;
+}
+
+int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_JOB_MARK, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, job_name);
+	sql_put_double(&q, since);
+	code = sql_row(&q, e);
+	if (code > 0) {
+		ret->runs = sql_count(&q);
+		ret->running = sql_count(&q);
+		ret->succeeded = sql_count(&q);
+		ret->ids = sql_double(&q);
+		ret->ended = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
+/* ---- jobs ---- */
+
+struct jobs_found {
+	struct job_row *row;
+	int64_t *id;
+	size_t n, room, id_room;
+};
+
+static void jobs_done(struct jobs_found *f)
+{
+	free(f->row);
+	free(f->id);
+}
+
+static int find_jobs(struct jobs_found *f, struct history *h, struct arena *arena, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_JOBS, e);
+
+	if (code)
+		return code;
+	while ((code = sql_row(&q, e)) > 0) {
+		struct job_row r = {0};
+
+		GROW(f->row, f->n, f->room);
+		GROW(f->id, f->n, f->id_room);
+		f->id[f->n] = sql_int(&q);
+		r.job_name = keep(arena, sql_name(&q));
+		r.runs = sql_count(&q);
+		r.last_started_at = sql_double(&q);
+		r.last_outcome = outcome_of(sql_text(&q));
+		r.outcomes[OUTCOME_RUNNING] = sql_count(&q);
+		r.last_ended_at = sql_double(&q);
+		f->row[f->n++] = r;
+	}
+	return code;
+}
+
+static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OUTCOMES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, job);
+	while ((code = sql_row(&q, e)) > 0) {
+		enum outcome o = outcome_of(sql_text(&q));
+
+		ret->outcomes[o] += sql_count(&q);
+	}
+	return code;
+}
+
+int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
+	struct err *e)
+{
+	AUTO(reading_end) struct reading reading = {0};
+	AUTO(jobs_done) struct jobs_found f = {0};
+	int code = reading_begin(&reading, h, e);
+
+	if (code == 0)
+		code = find_jobs(&f, h, arena, e);
+	for (size_t i = 0; i < f.n && code == 0; i++)
+		code = read_outcomes(h, f.id[i], &f.row[i], e);
+	if (code)
+		return code;
+	*ret = arena_alloc(arena, f.n * sizeof **ret);
+	*ret_n = f.n;
+	if (f.n)
+		memcpy(*ret, f.row, f.n * sizeof **ret);
+	return 0;
+}
+
+int64_t history_activity(struct history *h)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ACTIVITY, NULL);
+
+	if (code == 0)
+		code = sql_row(&q, NULL);
+	return code > 0 ? sql_int(&q) : code < 0 ? code : -EIO;
+}
+
+/* ---- open runs ---- */
+
+int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code > 0) {
+		sql_int(&q);
+		*ret = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
+/* In the order of STATEMENT_OPEN_RUNS. */
+static struct open_run take_open_run(struct sql *q, struct arena *arena)
+{
+	struct open_run r = {0};
+
+	r.id = sql_int(q);
+	r.run_id = keep(arena, sql_name(q));
+	r.job_name = keep(arena, sql_name(q));
+	r.started_at = sql_double(q);
+	q->column++; /* interval */
+	r.root.pid = (pid_t)sql_int(q);
+	r.root.start_ticks = (uint64_t)sql_int(q);
+	r.root.reaper_pid = (pid_t)sql_int(q);
+	r.root.reaper_start_ticks = (uint64_t)sql_int(q);
+	r.root.pid_namespace = (uint64_t)sql_int(q);
+	const char *boot_id = sql_text(q);
+
+	snprintf(r.root.boot_id, sizeof r.root.boot_id, "%s", boot_id ? boot_id : "");
+	r.owner_pid = (pid_t)sql_int(q);
+	r.owner_start_ticks = (uint64_t)sql_int(q);
+	r.last_sample_at = r.started_at;
+	return r;
+}
+
+int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	AUTO(freep) struct open_run *run = NULL;
+	size_t n = 0, room = 0;
+	int code = history_check_moved(h, e);
+
+	if (code == 0)
+		code = sql_use(&q, h, STATEMENT_OPEN_RUNS, e);
+	if (code)
+		return code;
+	while ((code = sql_row(&q, e)) > 0) {
+		GROW(run, n, room);
+		run[n] = take_open_run(&q, arena);
+		code = history_last_sample_at(h, run[n].id, &run[n].last_sample_at, e);
+		if (code < 0)
+			break;
+		n++;
+	}
+	if (code)
+		return code;
+	*ret = arena_alloc(arena, n * sizeof **ret);
+	*ret_n = n;
+	if (n)
+		memcpy(*ret, run, n * sizeof *run);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* Differences between what was seen at two times. */
+#include "exporter/history/sample_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/scan.h"
+#include "collectors/collector.h"
+#include "collectors/runs.h"
+
+#define SHORTEST_INTERVAL_NS 1000000
+#define JUST_NOW_SECONDS                                                                           \
+	0.1 /* ago: what the system did since the snapshot counts for the whole interval */
+
+struct recorded {
+	char run_id[RUN_ID_MAX];
+	struct mono at; /* of the last row */
+	double *last;   /* per column */
+};
+
+struct fold {
+	const struct columns *columns;
+	/* Where each column is found: a run metric, or metric of a block. */
+	struct source {
+		int run_metric; /* -1: not of a run */
+		const struct collector *collector;
+		unsigned metric;
+	} * source;
+	size_t n, room;
+	struct recorded *recorded;
+	double *system; /* per column, of the snapshot at hand */
+	size_t rows_room;
+	struct sample *row;
+};
+
+static struct source source_of(const struct metric *m)
+{
+	for (int i = 0; i < RUN_N_METRICS; i++)
+		if (&run_metrics[i] == m)
+			return (struct source){.run_metric = i};
+	for (size_t c = 0; all_collectors[c]; c++) {
+		const struct collector *collector = all_collectors[c];
+
+		if (m >= collector->metrics && m < collector->metrics + collector->n_metrics)
+			return (struct source){-1, collector, (unsigned)(m - collector->metrics)};
+	}
+	return (struct source){-1, NULL, 0};
+}
+
+struct fold *fold_new(const struct columns *columns)
+{
+	struct fold *f = xcalloc(1, sizeof *f);
+
+	f->columns = columns;
+	f->source = xcalloc(columns->n, sizeof *f->source);
+	f->system = xcalloc(columns->n, sizeof *f->system);
+	for (size_t i = 0; i < columns->n; i++)
+		f->source[i] = source_of(columns->metric[i]);
+	return f;
+}
+
+void fold_free(struct fold *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		free(f->recorded[i].last);
+	for (size_t i = 0; i < f->rows_room; i++)
+		free(f->row[i].value);
+	free(f->recorded);
+	free(f->row);
+	free(f->source);
+	free(f->system);
+	free(f);
+}
+
+static void read_system(struct fold *f, const struct snapshot *s)
+{
+	for (size_t i = 0; i < f->columns->n; i++) {
+		const struct block *b =
+			f->source[i].collector ? snapshot_block(s, f->source[i].collector) : NULL;
+
+		f->system[i] = b ? block_sum(b, f->source[i].metric) : NAN;
+	}
+}
+
+static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (strcmp(s->runs[i].run_id, run_id) == 0)
+			return &s->runs[i];
+	return NULL;
+}
+
+static struct recorded *begin(struct fold *f, const char *run_id, const struct snapshot *s)
+{
+	GROW(f->recorded, f->n, f->room);
+	struct recorded *r = &f->recorded[f->n++];
+
+	*r = (struct recorded){.at = s->at.mono};
+	text_copy(run_id, r->run_id, sizeof r->run_id);
+	r->last = xcalloc(f->columns->n, sizeof *r->last);
+	return r;
+}
+
+void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
+{
+	struct recorded *r = begin(f, run_id, s);
+	const struct run_reading *reading = reading_of(s, run_id);
+	double age = reading ? reading->value[RUN_DURATION_SECONDS] : 0;
+	bool started_just_now = !(age > JUST_NOW_SECONDS);
+
+	if (age > 0)
+		r->at.ns -= (int64_t)(age * 1e9);
+	read_system(f, s);
+	for (size_t i = 0; i < f->columns->n; i++)
+		r->last[i] = f->source[i].run_metric >= 0 ? 0 :
+			     started_just_now             ? f->system[i] :
+							    NAN;
+}
+
+void fold_continue(struct fold *f, const char *run_id, const struct snapshot *s, const double *base,
+	double seconds)
+{
+	struct recorded *r = begin(f, run_id, s);
+
+	r->at.ns -= (int64_t)(seconds * 1e9);
+	for (size_t i = 0; i < f->columns->n; i++)
+		r->last[i] = f->source[i].run_metric >= 0 ? base[f->source[i].run_metric] : NAN;
+}
+
+static double folded(enum metric_fold how, double last, double now)
+{
+	switch (how) {
+	case FOLD_DELTA:
+		return now >= last ? now - last : NAN; /* NaN also when either is unknown */
+	case FOLD_VALUE:
+	case FOLD_PEAK:
+		return now;
+	case FOLD_NONE:
+		return NAN;
+	}
+	return NAN;
+}
+
+static void fill_row(struct fold *f, struct recorded *r, const struct run_reading *reading,
+	const struct snapshot *s, struct sample *row)
+{
+	memcpy(row->run_id, r->run_id, sizeof row->run_id);
+	row->at = wall_seconds(s->at.wall);
+	row->duration = mono_seconds_between(r->at, s->at.mono);
+	r->at = s->at.mono;
+	for (size_t i = 0; i < f->columns->n; i++) {
+		int metric = f->source[i].run_metric;
+		double now = metric >= 0 ? reading->value[metric] : f->system[i];
+
+		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
+		/* Over a gap in what could be read, growth is counted from the last known value. */
+		if (!isnan(now))
+			r->last[i] = now;
+	}
+}
+
+static struct sample *row_number(struct fold *f, size_t n)
+{
+	while (f->rows_room <= n) {
+		f->row = xreallocarray(f->row, f->rows_room + 1, sizeof *f->row);
+		f->row[f->rows_room++].value = xcalloc(f->columns->n, sizeof(double));
+	}
+	return &f->row[n];
+}
+
+size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
+	const struct sample **ret)
+{
+	size_t n = 0;
+
+	if (f->n)
+		read_system(f, s);
+	for (size_t i = 0; i < f->n; i++) {
+		struct recorded *r = &f->recorded[i];
+		const struct run_reading *reading = reading_of(s, r->run_id);
+
+		if (!reading || (run_id && strcmp(run_id, r->run_id) != 0))
+			continue;
+		if (s->at.mono.ns - r->at.ns < SHORTEST_INTERVAL_NS && !reading->ended)
+			continue;
+		fill_row(f, r, reading, s, row_number(f, n++));
+	}
+	*ret = f->row;
+	return n;
+}
+
+size_t fold_correction(struct fold *f, const struct snapshot *s, const char *run_id,
+	const struct sample **ret)
+{
+	size_t n = fold_rows(f, s, run_id, ret);
+
+	if (n)
+		f->row[0].duration = 0;
+	return n;
+}
+
+bool fold_records(const struct fold *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->recorded[i].run_id, run_id) == 0)
+			return true;
+	return false;
+}
+
+void fold_end(struct fold *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->recorded[i].run_id, run_id) == 0) {
+			free(f->recorded[i].last);
+			f->recorded[i] = f->recorded[--f->n];
+			return;
+		}
+}

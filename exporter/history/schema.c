@@ -1,0 +1,337 @@
+/* Tables of the history: creating, migrating, and one sample column per kept metric. */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define APPLICATION_ID                                                                             \
+	0x52534558 /* in the file's header, so that no other program's file is touched */
+#define SQL_MAX         (1u << 20)
+#define COLUMN_NAME_MAX 63
+
+/* Each brings the file from version i to i + 1. Never edit one that was released: add the next. */
+static const char *const migrations[] = {
+	/* job.runs and job_outcome count every run there ever was, pruned ones included. */
+	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT "
+	"NULL) STRICT;"
+	"CREATE TABLE job_outcome(job INTEGER NOT NULL REFERENCES job(id), outcome TEXT NOT NULL,"
+	" runs INTEGER NOT NULL, PRIMARY KEY(job, outcome)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE run(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE,"
+	" job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at "
+	"REAL,"
+	" duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, "
+	"exit_signal REAL,"
+	" cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL "
+	"DEFAULT 0, "
+	"interval_seconds REAL,"
+	" requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, "
+	"input_bytes REAL,"
+	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks "
+	"INTEGER,"
+	" pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER,"
+	/* Ids of the last samples that were thinned to minutes and to hours. */
+	" minutes_until INTEGER NOT NULL DEFAULT 0, hours_until INTEGER NOT NULL DEFAULT 0) STRICT;"
+	"CREATE INDEX run_by_job ON run(job, started_at);"
+	"CREATE INDEX run_open ON run(job) WHERE outcome = 'running';"
+	"CREATE TABLE run_stat(run INTEGER NOT NULL REFERENCES run(id), \"column\" TEXT NOT NULL,"
+	" n INTEGER NOT NULL, mean REAL, min REAL, max REAL, p50 REAL, p95 REAL, p99 REAL, sum "
+	"REAL,"
+	" PRIMARY KEY(run, \"column\")) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT "
+	"NOT NULL,"
+	" unit TEXT) STRICT;"
+	/* Then a REAL column for each row of metric_column. */
+	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
+	" kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1) STRICT;",
+	/* When a run was handed on to another exporter. */
+	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
+	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
+	"'running';",
+	/* Where a run ran. */
+	"ALTER TABLE run ADD COLUMN network_source TEXT;"
+	"ALTER TABLE run ADD COLUMN architecture TEXT;"
+	"ALTER TABLE run ADD COLUMN vendor TEXT;"
+	"ALTER TABLE run ADD COLUMN instance_type TEXT;"
+	"ALTER TABLE run ADD COLUMN region TEXT;"
+	"ALTER TABLE run ADD COLUMN zone TEXT;"
+	"ALTER TABLE run ADD COLUMN allocation TEXT;",
+	/* Who named a run, and by which words. */
+	"ALTER TABLE run ADD COLUMN system TEXT;"
+	"ALTER TABLE run ADD COLUMN system_run TEXT;"
+	"ALTER TABLE run ADD COLUMN labels TEXT;",
+	/* What upkeep looks for, in a history of many runs of which little is due. */
+	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"
+	"CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> "
+	"'running';"
+	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
+	"4294967295;"
+	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
+	/* Which processors of its architecture a run needs. */
+	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
+	/* Jobs of which nothing is left, not even their counts, because the file was full. */
+	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
+	 "INSERT INTO forgotten VALUES(0, 0);"),
+	/* Runs that were to be handed on and went; what those who share the file leave in it for each other. */
+	("ALTER TABLE forgotten ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;"
+	 "CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, "
+	 "retention_seconds REAL,"
+	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
+	 "INSERT INTO note DEFAULT VALUES;"),
+	/* See age_clock.h. Of a file that is older the clock was last right when its newest run was written. */
+	("CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall "
+	 "REAL, doubted_mono REAL)"
+	 " STRICT;"
+	 "INSERT INTO age_clock(agreed_wall) SELECT max(coalesce(ended_at, started_at)) FROM run;"),
+};
+
+#define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))
+
+static const char *const fold_names[] = {
+	[FOLD_NONE] = "none",
+	[FOLD_VALUE] = "value",
+	[FOLD_DELTA] = "delta",
+	[FOLD_PEAK] = "peak",
+};
+
+/* Of a newer program there may be folds unknown here: their values are at least values. */
+static enum metric_fold fold_of(const char *name)
+{
+	for (unsigned i = 0; name && i < ARRAY_LEN(fold_names); i++)
+		if (strcmp(name, fold_names[i]) == 0)
+			return (enum metric_fold)i;
+	return FOLD_VALUE;
+}
+
+void history_add_name(struct buf *b, const char *name)
+{
+	buf_addc(b, '"');
+	for (const char *p = name; *p; p++) {
+		if (*p == '"')
+			buf_addc(b, '"');
+		buf_addc(b, *p);
+	}
+	buf_addc(b, '"');
+}
+
+int history_check_version(struct history *h, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_prepare(&q, h,
+		"SELECT application_id, user_version,"
+		" (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, "
+		"pragma_user_version",
+		e);
+
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code < 0)
+		return code;
+	int64_t application = sql_int(&q), version = sql_int(&q), tables = sql_int(&q);
+
+	if (application == 0 && version == 0 && tables == 0) {
+		*ret = 0;
+		return 0;
+	}
+	if (application != APPLICATION_ID)
+		return err_set(e, -ENOTSUP, "history %s: it is a database of another program",
+			h->path);
+	if (version > SCHEMA_VERSION)
+		return err_set(e, -ENOTSUP,
+			"history %s: it was written by a newer version"
+			" (schema %lld, this one knows up to %lld)",
+			h->path, (long long)version, (long long)SCHEMA_VERSION);
+	if (version < 0)
+		return err_set(e, -EBADMSG, "history %s: it is damaged (schema %lld)", h->path,
+			(long long)version);
+	*ret = version;
+	return 0;
+}
+
+int history_check_readable(const struct history *h, int64_t version, struct err *e)
+{
+	if (version == SCHEMA_VERSION)
+		return 0;
+	return err_set(e, -ENOTSUP,
+		"history %s: it was written by an older version (schema %lld, this one reads %lld);"
+		" serve or run of this version brings it up to date",
+		h->path, (long long)version, (long long)SCHEMA_VERSION);
+}
+
+int history_read_columns(struct history *h, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	size_t room = h->n_columns;
+	int code = sql_use(&q, h, STATEMENT_COLUMNS, e);
+
+	if (code)
+		return code;
+	arena_reset(&h->names);
+	h->n_columns = 0;
+	while ((code = sql_row(&q, e)) > 0) {
+		const char *name = sql_name(&q);
+
+		GROW(h->column, h->n_columns, room);
+		h->column[h->n_columns++] = (struct history_column){
+			.name = arena_text(&h->names, name, strlen(name)),
+			.fold = fold_of(sql_text(&q)),
+		};
+	}
+	return code;
+}
+
+const struct history_column *history_find_column(const struct history *h, const char *name)
+{
+	for (size_t i = 0; i < h->n_columns; i++)
+		if (strcmp(h->column[i].name, name) == 0)
+			return &h->column[i];
+	return NULL;
+}
+
+static bool up_to_date(const struct history *h)
+{
+	for (size_t i = 0; i < h->columns->n; i++) {
+		const struct metric *m = h->columns->metric[i];
+		const struct history_column *c = history_find_column(h, m->column);
+
+		if (!c || c->fold != m->fold)
+			return false;
+	}
+	return true;
+}
+
+static int check_names(const struct columns *columns, struct err *e)
+{
+	static const char *const taken[] = {"id", "at", "duration", "kind", "samples"};
+
+	for (size_t i = 0; i < columns->n; i++) {
+		const char *name = columns->metric[i]->column;
+		size_t len = strlen(name);
+
+		if (len == 0 || len > COLUMN_NAME_MAX ||
+			strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
+			return err_set(e, -EINVAL,
+				"history column \"%s\": accepted are 1 to %d of a-z, 0-9 and _",
+				name, COLUMN_NAME_MAX);
+		for (size_t t = 0; t < ARRAY_LEN(taken); t++)
+			if (strcmp(name, taken[t]) == 0)
+				return err_set(e, -EINVAL,
+					"history column \"%s\": the name is taken", name);
+	}
+	return 0;
+}
+
+static int note_column(struct history *h, const struct metric *m, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_prepare(&q, h,
+		"INSERT INTO metric_column(name, fold, unit) VALUES(?, ?, ?)"
+		" ON CONFLICT(name) DO UPDATE SET fold = excluded.fold, unit = excluded.unit",
+		e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, m->column);
+	sql_put_text(&q, fold_names[m->fold]);
+	sql_put_text(&q, m->unit);
+	return sql_run(&q, e);
+}
+
+static int add_columns(struct history *h, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < h->columns->n && code == 0; i++) {
+		const struct metric *m = h->columns->metric[i];
+		struct buf b = BUF_MAX(SQL_MAX);
+
+		if (!history_find_column(h, m->column)) {
+			buf_adds(&b, "ALTER TABLE sample ADD COLUMN ");
+			history_add_name(&b, m->column);
+			buf_adds(&b, " REAL");
+			code = history_run_sql(h, buf_text(&b), "add a column", e);
+		}
+		if (code == 0)
+			code = note_column(h, m, e);
+		buf_done(&b);
+	}
+	return code;
+}
+
+/* Within a transaction: another exporter may have done it meanwhile. */
+static int bring_up_to_date(struct history *h, struct err *e)
+{
+	char text[80];
+	int64_t version = 0;
+	int code = history_check_version(h, &version, e);
+
+	for (int64_t i = version; code == 0 && i < SCHEMA_VERSION; i++)
+		code = history_run_sql(h, migrations[i], "create its tables", e);
+	snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %lld",
+		APPLICATION_ID, (long long)SCHEMA_VERSION);
+	if (code == 0 && version < SCHEMA_VERSION)
+		code = history_run_sql(h, text, "create its tables", e);
+	if (code == 0)
+		code = history_read_columns(h, e);
+	if (code == 0 && !up_to_date(h))
+		code = add_columns(h, e);
+	return code ? code : history_read_columns(h, e);
+}
+
+/* Not from a SELECT: of what reads the table that it writes, SQLite makes a copy first, in a table made for it. */
+static int prepare_add_sample(struct history *h, struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b, "INSERT INTO sample(id, at, duration");
+	for (size_t i = 0; i < h->columns->n; i++) {
+		buf_adds(&b, ", ");
+		history_add_name(&b, h->columns->metric[i]->column);
+	}
+	buf_adds(&b, ") VALUES(?, ?, ?");
+	for (size_t i = 0; i < h->columns->n; i++)
+		buf_adds(&b, ", ?");
+	buf_adds(&b, ")");
+	sqlite3_finalize(h->add_sample);
+	h->add_sample = NULL;
+
+	int rc = sqlite3_prepare_v3(h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT,
+		&h->add_sample, NULL);
+
+	buf_done(&b);
+	return rc == SQLITE_OK ? 0 : history_error(h, rc, e, "prepare a statement");
+}
+
+/* All at once: a table that somebody dropped or changed is found at the start. */
+static int prepare_all(struct history *h, struct err *e)
+{
+	int code = prepare_add_sample(h, e);
+
+	for (unsigned i = 0; i < STATEMENT_COUNT && code == 0; i++) {
+		struct sql q;
+
+		code = sql_use(&q, h, (enum history_statement)i, e);
+	}
+	return code;
+}
+
+int history_migrate(struct history *h, struct err *e)
+{
+	int64_t version = 0;
+	int code = check_names(h->columns, e);
+
+	if (code == 0)
+		code = history_check_version(h, &version, e);
+	if (code == 0 && version == SCHEMA_VERSION)
+		code = history_read_columns(h, e);
+	if (code == 0 && (version < SCHEMA_VERSION || !up_to_date(h))) {
+		code = history_transaction(h, e);
+		if (code == 0)
+			code = history_end(h, bring_up_to_date(h, e), e);
+	}
+	if (code == 0)
+		code = prepare_all(h, e);
+	/* With tables of the right version, what SQLite calls an error in our SQL is in them. */
+	if (code == -EPROTO && e)
+		e->code = -EBADMSG;
+	return code == -EPROTO ? -EBADMSG : code;
+}

@@ -1,0 +1,352 @@
+/* Samples of a run as a series, and what statistics say about them. */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_MAX (1u << 20)
+
+/* Values held at once while statistics are computed: 4 MiB. */
+#define CELLS_AT_ONCE (1u << 19)
+
+struct loading {
+	size_t n, room;
+	size_t most; /* with so many, room is made before the next; a bucket's other rows fit in */
+	size_t joined, width; /* so many of them are made of width rows each */
+	size_t bucket;        /* where the mean row of the bucket at hand stands */
+	double samples;
+	int64_t last; /* id of the newest row taken */
+	size_t n_columns;
+	const struct history_column *column;
+	double *at, *duration, **values;
+};
+
+static int select_samples(struct sql *q, struct history *h, const struct history_part *part,
+	const struct history_column *columns, size_t n_columns, struct err *e)
+{
+	struct buf b = BUF_MAX(SQL_MAX);
+
+	buf_adds(&b, "SELECT id, at, duration, kind, samples");
+	for (size_t i = 0; i < n_columns; i++) {
+		buf_adds(&b, ", ");
+		if (columns[i].absent)
+			buf_adds(&b, "NULL");
+		else
+			history_add_name(&b, columns[i].name);
+	}
+	buf_adds(&b, " FROM sample WHERE id > ? AND id <= ?");
+	buf_adds(&b, part->spread ? " ORDER BY id LIMIT ?" : " AND kind < 2 ORDER BY id LIMIT ?");
+	int code = sql_prepare(q, h, buf_text(&b), e);
+
+	buf_done(&b);
+	if (code)
+		return code;
+	sql_put_int(q, FIRST_SAMPLE_OF(part->run) + part->after);
+	sql_put_int(q, LAST_SAMPLE_OF(part->run));
+	sql_put_int(q, part->rows ? (int64_t)part->rows : -1);
+	return 0;
+}
+
+/*
+ * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth)
+ * leaves when these two are taken away is what the others were like.
+ */
+static void spread_value(struct loading *l, size_t column, double whole, double part)
+{
+	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
+	double rest = whole - 2 * part;
+
+	if (l->column[column].fold == FOLD_PEAK || isnan(*mean))
+		return;
+	if (l->column[column].fold == FOLD_DELTA) {
+		*lowest = isnan(*lowest) ? *mean * part / whole : *lowest * part / whole;
+		*highest = isnan(*highest) ? *mean * part / whole : *highest * part / whole;
+		*mean -= *lowest + *highest;
+		return;
+	}
+	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
+	/* Samples of unequal length can put it a little outside. */
+	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
+}
+
+static void spread_bucket(struct loading *l)
+{
+	double whole = l->duration[l->bucket];
+	double part = whole / (l->samples < 3 ? 3 : l->samples);
+
+	if (whole <= 0)
+		return;
+	for (size_t i = 0; i < l->n_columns; i++)
+		spread_value(l, i, whole, part);
+	l->duration[l->bucket] = whole - 2 * part;
+	l->duration[l->bucket + 1] = l->duration[l->bucket + 2] = part;
+}
+
+/* A lowest or highest row that does not follow its mean row is passed over. */
+static bool in_order(struct loading *l, int64_t kind, double samples)
+{
+	if (kind == SAMPLE_MEAN) {
+		l->bucket = l->n;
+		l->samples = samples;
+	}
+	if (kind == SAMPLE_LOWEST || kind == SAMPLE_HIGHEST)
+		return l->samples > 0 && l->n == l->bucket + (size_t)(kind - SAMPLE_MEAN);
+	return kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN;
+}
+
+/* Of n neighbours in one column: growth in all, the highest mark, or the mean over the time in which it is known. */
+static double joined(enum metric_fold fold, const double *v, const double *duration, size_t n)
+{
+	double sum = 0, weight = 0, highest = NAN, last = NAN;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		sum += fold == FOLD_DELTA ? v[i] : v[i] * duration[i];
+		weight += duration[i];
+		highest = fmax(highest, v[i]);
+		last = v[i];
+	}
+	if (fold == FOLD_PEAK || isnan(last))
+		return highest;
+	if (fold == FOLD_DELTA)
+		return sum;
+	return weight > 0 ? sum / weight : last;
+}
+
+/* From row from on, every width neighbours become one, which lasts as long as all of them. */
+static void join_rows(struct loading *l, size_t from, size_t width)
+{
+	size_t n = from;
+
+	for (size_t i = from; i < l->n; i += width, n++) {
+		size_t some = l->n - i < width ? l->n - i : width;
+		double lasts = 0;
+
+		for (size_t c = 0; c < l->n_columns; c++)
+			l->values[c][n] =
+				joined(l->column[c].fold, l->values[c] + i, l->duration + i, some);
+		for (size_t k = i; k < i + some; k++)
+			lasts += l->duration[k];
+		l->at[n] = l->at[i + some - 1];
+		l->duration[n] = lasts;
+	}
+	l->n = n;
+}
+
+/* Rows that are as they were read become as wide as those before them, and all twice as wide when that is not enough. */
+static void make_room(struct loading *l)
+{
+	if (l->width > 1)
+		join_rows(l, l->joined, l->width);
+	if (l->n > l->most / 2) {
+		join_rows(l, 0, 2);
+		l->width *= 2;
+	}
+	l->joined = l->n;
+	l->samples = 0; /* no bucket is at hand */
+}
+
+static void take_row(struct loading *l, struct sql *q)
+{
+	int64_t id = sql_int(q);
+	double at = sql_double(q), duration = sql_double(q);
+	int64_t kind = sql_int(q), samples = sql_int(q);
+
+	l->last = id;
+	if (l->n >= l->most && (kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN))
+		make_room(l);
+	if (l->n == l->room || !in_order(l, kind, (double)samples))
+		return;
+	l->at[l->n] = at;
+	l->duration[l->n] = duration;
+	for (size_t i = 0; i < l->n_columns; i++)
+		l->values[i][l->n] = sql_double(q);
+	l->n++;
+	if (kind == SAMPLE_HIGHEST)
+		spread_bucket(l);
+}
+
+static struct loading loading_of(const struct history_column *columns, size_t n_columns,
+	size_t rows, struct arena *arena)
+{
+	size_t most = rows < HISTORY_SERIES_MAX ? rows : HISTORY_SERIES_MAX;
+	size_t room = most + ROWS_OF_BUCKET - 1;
+	struct loading l = {
+		.most = most,
+		.width = 1,
+		.room = room,
+		.n_columns = n_columns,
+		.column = columns,
+		.at = arena_alloc(arena, room * sizeof(double)),
+		.duration = arena_alloc(arena, room * sizeof(double)),
+		.values = arena_alloc(arena, n_columns * sizeof(double *)),
+	};
+
+	for (size_t i = 0; i < n_columns; i++)
+		l.values[i] = arena_alloc(arena, room * sizeof(double));
+	return l;
+}
+
+/* Samples are numbered from 1, so that only thinned ones, and very many, need counting. */
+static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ROWS_AT_MOST, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	code = sql_row(&q, e);
+	if (code > 0)
+		*ret = (size_t)sql_int(&q);
+	return code < 0 ? code : 0;
+}
+
+int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
+	size_t n_columns, struct arena *arena, struct series *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	size_t rows = part->rows;
+	int code = rows ? 0 : rows_at_most(h, part->run, &rows, e);
+
+	if (code == 0)
+		code = select_samples(&q, h, part, columns, n_columns, e);
+	if (code)
+		return code;
+	struct loading l = loading_of(columns, n_columns, rows, arena);
+	const char **names = arena_alloc(arena, n_columns * sizeof *names);
+
+	while ((code = sql_row(&q, e)) > 0)
+		take_row(&l, &q);
+	for (size_t i = 0; i < n_columns; i++)
+		names[i] = arena_text(arena, l.column[i].name, strlen(l.column[i].name));
+	if (l.last)
+		part->after = l.last - FIRST_SAMPLE_OF(part->run);
+	*ret = (struct series){l.n, n_columns, names, l.at, l.duration, l.values};
+	return code;
+}
+
+int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_COUNT_SAMPLES, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->samples = sql_count(&q);
+	ret->duration = sql_double(&q);
+	return 0;
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct column_stats *x = a, *y = b;
+
+	return strcmp(x->column, y->column);
+}
+
+/* Read at the first need; a handle for writing has them from the start. */
+static int know_columns(struct history *h, struct err *e)
+{
+	return h->n_columns ? 0 : history_read_columns(h, e);
+}
+
+int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
+	size_t *ret_n, struct err *e)
+{
+	AUTO(freep) struct column_stats *all = NULL;
+	AUTO(arena_done) struct arena pass = {0};
+	size_t n = 0, room = 0, rows = 0;
+	int code = know_columns(h, e);
+
+	if (code == 0)
+		code = rows_at_most(h, run, &rows, e);
+	rows = rows < HISTORY_SERIES_MAX ? rows : HISTORY_SERIES_MAX;
+	size_t width = CELLS_AT_ONCE / (rows + 1);
+
+	for (size_t first = 0; first < h->n_columns && code == 0; first += width) {
+		size_t columns = h->n_columns - first < width ? h->n_columns - first : width;
+		struct history_part whole = {.run = run, .spread = true};
+		struct column_stats *some;
+		struct series s;
+
+		arena_reset(&pass);
+		code = history_load(h, &whole, h->column + first, columns, &pass, &s, e);
+		if (code)
+			return code;
+		size_t found = stats_of_series(&s, arena, &some);
+
+		for (size_t i = 0; i < found; i++) {
+			GROW(all, n, room);
+			all[n++] = some[i];
+		}
+	}
+	if (code)
+		return code;
+	*ret = arena_alloc(arena, n * sizeof **ret);
+	*ret_n = n;
+	if (n)
+		memcpy(*ret, all, n * sizeof *all);
+	qsort(*ret, n, sizeof **ret, by_column);
+	return 0;
+}
+
+/* The columns asked for, in arena; those that are not in the file are all unknown. */
+static size_t choose_columns(const struct history *h, const char *const *names, struct arena *arena,
+	const struct history_column **ret)
+{
+	size_t n = 0;
+
+	while (names[n])
+		n++;
+	struct history_column *chosen = arena_alloc(arena, n * sizeof *chosen);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct history_column *c = history_find_column(h, names[i]);
+
+		chosen[i] = c ? *c : (struct history_column){.name = names[i], .absent = true};
+	}
+	*ret = chosen;
+	return n;
+}
+
+int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
+	const char *const *columns, struct arena *arena, struct series *ret, struct err *e)
+{
+	AUTO(reading_end) struct reading reading = {0};
+	struct history_part part = {.after = *position, .rows = limit};
+	enum outcome outcome = OUTCOME_UNKNOWN;
+	int code = reading_begin(&reading, h, e);
+
+	if (code == 0)
+		code = know_columns(h, e);
+	if (code == 0)
+		code = history_find(h, run_id, &part.run, &outcome, e);
+	if (code)
+		return code;
+	const struct history_column *chosen = h->column;
+	size_t n = columns ? choose_columns(h, columns, arena, &chosen) : h->n_columns;
+
+	code = history_load(h, &part, chosen, n, arena, ret, e);
+	if (code)
+		return code;
+	*position = part.after;
+	return outcome == OUTCOME_RUNNING || (limit && ret->n == limit);
+}
+
+int history_series(struct history *h, const char *run_id, const char *const *columns,
+	struct arena *arena, struct series *ret, struct err *e)
+{
+	int64_t position = 0;
+	int code = history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
+
+	return code < 0 ? code : 0;
+}

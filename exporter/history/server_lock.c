@@ -1,0 +1,40 @@
+/* A byte of the history's file for each place where processes have numbers of their own, beyond all that SQLite locks. */
+#include "exporter/history/server_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+/* A database is at most 2^48 bytes long, and SQLite's own locks are at 2^30: https://www.sqlite.org/limits.html */
+#define FIRST_BYTE ((off_t)1 << 48)
+#define BYTES      ((uint64_t)1 << 32)
+
+static off_t byte_of(const struct run_root *here)
+{
+	uint64_t machine = hash_text(here->boot_id);
+	uint64_t both[] = {machine, here->pid_namespace};
+
+	return FIRST_BYTE + (off_t)(hash_bytes(both, sizeof both) % BYTES);
+}
+
+int server_lock(int *ret, const char *path, const struct run_root *here, struct err *e)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte_of(here), .l_len = 1};
+
+	*ret = -1;
+	if (strcmp(path, ":memory:") == 0)
+		return 0;
+	*ret = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*ret < 0)
+		return err_system(e, -errno, "history %s", path);
+	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES))
+		return 0;
+	return err_set(e, -EBUSY,
+		"history %s: another server of this machine records into it; stop that one, or "
+		"give this one a "
+		"file of its own by --history.path",
+		path);
+}

@@ -1,0 +1,122 @@
+/* What those who share a history leave in it for each other: who hands runs on, and the limits of who serves. */
+#include "exporter/history/history_private.h"
+
+#include <math.h>
+
+/* A note is believed for so long: whoever wrote it may be gone for good, or be away for a repair. */
+#define BELIEVED_SECONDS (30 * 86400.0)
+
+/* It is written anew this often, as every change of the file wakes whoever reads it. */
+#define RENEWED_SECONDS 86400.0
+
+struct notes {
+	double forwards_at, serves_at; /* NaN: never */
+	struct history_limits limits;  /* of who serves */
+};
+
+static bool is_believed(double at, double now)
+{
+	return at > now - BELIEVED_SECONDS;
+}
+
+/* Also one of a time to come, which would be believed for too long. */
+static bool is_due(double at, double now)
+{
+	return !(fabs(now - at) < RENEWED_SECONDS);
+}
+
+static int read_notes(struct history *h, struct notes *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_NOTES, e);
+
+	*ret = (struct notes){.forwards_at = NAN, .serves_at = NAN};
+	if (code == 0)
+		code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->forwards_at = sql_double(&q);
+	ret->serves_at = sql_double(&q);
+	ret->limits.runs_per_job = sql_count(&q);
+	ret->limits.retention_seconds = sql_double(&q);
+	ret->limits.max_bytes = sql_count(&q);
+	ret->limits.full_rate_seconds = sql_double(&q);
+	return 0;
+}
+
+static bool same_limits(const struct history_limits *a, const struct history_limits *b)
+{
+	return a->runs_per_job == b->runs_per_job && a->max_bytes == b->max_bytes &&
+	       a->retention_seconds >= b->retention_seconds &&
+	       a->retention_seconds <= b->retention_seconds &&
+	       a->full_rate_seconds >= b->full_rate_seconds &&
+	       a->full_rate_seconds <= b->full_rate_seconds;
+}
+
+static int note_forwards(struct history *h, double now, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_NOTE_FORWARDS, e);
+
+	if (code)
+		return code;
+	sql_put_double(&q, now);
+	return sql_run(&q, e);
+}
+
+static int note_serves(struct history *h, const struct history_limits *l, double now, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_NOTE_SERVES, e);
+
+	if (code)
+		return code;
+	sql_put_double(&q, now);
+	sql_put_int(&q, (int64_t)l->runs_per_job);
+	sql_put_double(&q, l->retention_seconds);
+	sql_put_int(&q, (int64_t)l->max_bytes);
+	sql_put_double(&q, l->full_rate_seconds);
+	return sql_run(&q, e);
+}
+
+static int write_notes(struct history *h, const struct history_limits *l, const struct notes *n,
+	double now, struct err *e)
+{
+	bool forwards = l->keep_unforwarded && is_due(n->forwards_at, now);
+	bool serves = l->serves && (is_due(n->serves_at, now) || !same_limits(l, &n->limits));
+
+	if (!forwards && !serves)
+		return 0;
+	int code = history_transaction(h, e);
+
+	if (code)
+		return code;
+	if (forwards)
+		code = note_forwards(h, now, e);
+	if (code == 0 && serves)
+		code = note_serves(h, l, now, e);
+	return history_end(h, code, e);
+}
+
+int history_agree(struct history *h, struct history_limits *l, double now, struct err *e)
+{
+	struct notes n;
+	int code = read_notes(h, &n, e);
+
+	if (code == 0)
+		code = write_notes(h, l, &n, now, e);
+	if (code)
+		return code;
+	l->keep_unforwarded = l->keep_unforwarded || is_believed(n.forwards_at, now);
+	if (!is_believed(n.serves_at, now))
+		return 0;
+	if (l->defaults & LIMIT_RUNS_PER_JOB)
+		l->runs_per_job = n.limits.runs_per_job;
+	if (l->defaults & LIMIT_RETENTION)
+		l->retention_seconds = n.limits.retention_seconds;
+	if (l->defaults & LIMIT_MAX_BYTES)
+		l->max_bytes = n.limits.max_bytes;
+	if (l->defaults & LIMIT_FULL_RATE)
+		l->full_rate_seconds = n.limits.full_rate_seconds;
+	return 0;
+}

@@ -1,0 +1,489 @@
+/* Writing runs and their samples, and closing runs whose recorder is gone. */
+#include "exporter/history/history_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Keeps the transaction short: each may have a day of samples to sum up. */
+#define ORPHANS_AT_ONCE 8
+/* A run is not stale before it has missed this many samples. */
+#define STALE_INTERVALS 3
+
+static int run_plain(struct history *h, enum history_statement id, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	return code ? code : sql_run(&q, e);
+}
+
+int history_transaction(struct history *h, struct err *e)
+{
+	int code = run_plain(h, STATEMENT_BEGIN, e);
+
+	if (code == 0)
+		code = history_check_moved(h, e);
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+int history_commit(struct history *h, struct err *e)
+{
+	int code = run_plain(h, STATEMENT_COMMIT, e);
+
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+void history_rollback(struct history *h)
+{
+	/* SQLite itself has rolled back after some errors. */
+	if (!sqlite3_get_autocommit(h->db))
+		sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int history_end(struct history *h, int code, struct err *e)
+{
+	int failed = 0;
+
+	if (code >= 0)
+		failed = history_commit(h, e);
+	else
+		history_rollback(h);
+	return failed ? failed : code;
+}
+
+/* A statement with one text parameter. */
+static int run_with_text(struct history *h, enum history_statement id, const char *text,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, text);
+	return sql_run(&q, e);
+}
+
+static void put_server(struct sql *q, const struct run_server *s)
+{
+	sql_put_text(q, s->vendor_id);
+	sql_put_text(q, s->instance_type);
+	sql_put_text(q, s->region);
+	sql_put_text(q, s->zone);
+	sql_put_text(q, s->allocation);
+}
+
+static int add_run(struct history *h, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ADD_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, b->run_id);
+	sql_put_text(&q, b->host);
+	sql_put_double(&q, b->started_at);
+	sql_put_double(&q, b->interval_seconds);
+	sql_put_int(&q, b->root.pid);
+	sql_put_int(&q, (int64_t)b->root.start_ticks);
+	sql_put_int(&q, b->root.reaper_pid);
+	sql_put_int(&q, (int64_t)b->root.reaper_start_ticks);
+	sql_put_int(&q, (int64_t)b->root.pid_namespace);
+	sql_put_text(&q, b->root.boot_id);
+	sql_put_double(&q, b->requested_cpu_cores);
+	sql_put_double(&q, b->requested_memory_bytes);
+	sql_put_double(&q, b->memory_limit_bytes);
+	sql_put_double(&q, b->input_bytes);
+	sql_put_double(&q, b->attempt);
+	sql_put_int(&q, b->owner_pid);
+	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	put_server(&q, &b->server);
+	sql_put_text(&q, b->system);
+	sql_put_text(&q, b->system_run);
+	sql_put_text(&q, b->labels);
+	sql_put_text(&q, b->job_name);
+	return sql_run(&q, e);
+}
+
+static int take_over(struct history *h, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_TAKE_OVER, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, b->owner_pid);
+	sql_put_int(&q, (int64_t)b->owner_start_ticks);
+	sql_put_text(&q, b->run_id);
+	return sql_run(&q, e);
+}
+
+int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
+{
+	int code = run_with_text(h, STATEMENT_ADD_JOB, b->job_name, e);
+
+	if (code == 0)
+		code = add_run(h, b, e);
+	if (code == 0 && sqlite3_changes(h->db) == 1)
+		return run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
+	return code ? code : take_over(h, b, e);
+}
+
+/* One more than the last of its run. */
+static int next_sample(struct history *h, const char *run_id, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_NEXT_SAMPLE, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, run_id);
+	code = sql_row(&q, e);
+	if (code == 0)
+		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it",
+			h->path, run_id);
+	if (code < 0)
+		return code;
+	*ret = sql_int(&q);
+	return 0;
+}
+
+static int add_sample(struct history *h, const struct sample *s, struct err *e)
+{
+	struct sql q = {.history = h, .statement = h->add_sample};
+	int64_t id = 0;
+	int code = next_sample(h, s->run_id, &id, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, id);
+	sql_put_double(&q, s->at);
+	sql_put_double(&q, s->duration >= 0 ? s->duration : NAN);
+	for (size_t i = 0; i < h->columns->n; i++)
+		sql_put_double(&q, s->value[i]);
+	code = sql_run(&q, e);
+	sql_done(&q);
+	return code;
+}
+
+int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < n && code == 0; i++)
+		code = add_sample(h, &samples[i], e);
+	return code;
+}
+
+static int add_stats(struct history *h, int64_t run, const struct column_stats *s, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_ADD_STATS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, run);
+	sql_put_text(&q, s->column);
+	sql_put_int(&q, (int64_t)s->d.n);
+	sql_put_double(&q, s->d.mean);
+	sql_put_double(&q, s->d.min);
+	sql_put_double(&q, s->d.max);
+	sql_put_double(&q, s->d.p50);
+	sql_put_double(&q, s->d.p95);
+	sql_put_double(&q, s->d.p99);
+	sql_put_double(&q, s->d.sum);
+	return sql_run(&q, e);
+}
+
+static int replace_stats(struct history *h, int64_t run, const struct column_stats *stats, size_t n,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql drop = {0};
+	int code = sql_use(&drop, h, STATEMENT_DROP_STATS, e);
+
+	if (code)
+		return code;
+	sql_put_int(&drop, run);
+	code = sql_run(&drop, e);
+	for (size_t i = 0; i < n && code == 0; i++)
+		code = add_stats(h, run, &stats[i], e);
+	return code;
+}
+
+static int keep_stats(struct history *h, int64_t run, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct column_stats *stats;
+	size_t n = 0;
+	int code = history_stats(h, run, &arena, &stats, &n, e);
+
+	return code ? code : replace_stats(h, run, stats, n, e);
+}
+
+static int count_outcome(struct history *h, enum history_statement id, int64_t job,
+	enum outcome outcome, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, id, e);
+
+	if (code)
+		return code;
+	sql_put_int(&q, job);
+	sql_put_text(&q, outcome_name(outcome));
+	return sql_run(&q, e);
+}
+
+struct found_run {
+	int64_t run, job;
+	enum outcome outcome;
+};
+
+/* 1 = found, 0 = not there. */
+static int find_run(struct history *h, const char *run_id, struct found_run *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_text(&q, run_id);
+	code = sql_row(&q, e);
+	if (code <= 0)
+		return code;
+	ret->run = sql_int(&q);
+	ret->job = sql_int(&q);
+	const char *name = sql_text(&q);
+
+	if (!name || !outcome_parse(name, &ret->outcome))
+		ret->outcome = OUTCOME_UNKNOWN;
+	return 1;
+}
+
+static int end_run(struct history *h, int64_t run, const struct run_finish *f,
+	struct sample_count count, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_END_RUN, e);
+
+	if (code)
+		return code;
+	sql_put_double(&q, f->ended_at);
+	sql_put_double(&q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
+	sql_put_text(&q, outcome_name(f->outcome));
+	sql_put_double(&q, f->exit_code);
+	sql_put_double(&q, f->exit_signal);
+	sql_put_text(&q, f->cpu_source);
+	sql_put_double(&q, f->cpu_missed_seconds);
+	sql_put_text(&q, f->memory_source);
+	sql_put_int(&q, (int64_t)count.samples);
+	sql_put_text(&q, f->network_source);
+	sql_put_text(&q, f->architecture);
+	sql_put_text(&q, f->cpu_level);
+	put_server(&q, &f->server);
+	sql_put_int(&q, run);
+	return sql_run(&q, e);
+}
+
+/* Another exporter gave the run up too early, and here is how it really ended. */
+static bool is_correction(const struct found_run *r, enum outcome outcome)
+{
+	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
+}
+
+static int recount(struct history *h, const struct found_run *r, enum outcome outcome,
+	struct err *e)
+{
+	int code = 0;
+
+	if (r->outcome != OUTCOME_RUNNING)
+		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r->job, r->outcome, e);
+	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r->job, outcome, e);
+}
+
+int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
+{
+	struct found_run r = {0};
+	struct sample_count count;
+	int code = find_run(h, f->run_id, &r, e);
+
+	if (code <= 0 || (r.outcome != OUTCOME_RUNNING && !is_correction(&r, f->outcome)))
+		return code < 0 ? code : 0;
+	code = history_count(h, r.run, &count, e);
+	if (code == 0)
+		code = end_run(h, r.run, f, count, e);
+	if (code == 0)
+		code = keep_stats(h, r.run, e);
+	return code ? code : recount(h, &r, f->outcome, e);
+}
+
+/* ---- runs that other exporters recorded ---- */
+
+static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
+	struct err *e)
+{
+	/* Where it ran is no place of this machine: without a boot id nobody looks for its process. */
+	const struct run_begin b = {
+		.run_id = r->run_id,
+		.job_name = r->job_name,
+		.host = r->host,
+		.started_at = r->started_at,
+		.interval_seconds = r->interval_seconds,
+		.requested_cpu_cores = r->requested_cpu_cores,
+		.requested_memory_bytes = r->requested_memory_bytes,
+		.memory_limit_bytes = r->memory_limit_bytes,
+		.input_bytes = r->input_bytes,
+		.attempt = r->attempt,
+		.system = r->system,
+		.system_run = r->system_run,
+		.labels = r->labels,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
+	};
+	int code = history_run_begin(h, &b, e);
+
+	return code ? code : find_run(h, r->run_id, ret, e);
+}
+
+int history_run_add(struct history *h, const struct run *r, struct err *e)
+{
+	const struct run_finish f = {
+		.run_id = r->run_id,
+		.ended_at = r->ended_at,
+		.duration_seconds = r->duration_seconds,
+		.outcome = r->outcome,
+		.exit_code = r->exit_code,
+		.exit_signal = r->exit_signal,
+		.cpu_source = r->cpu_source,
+		.memory_source = r->memory_source,
+		.network_source = r->network_source,
+		.architecture = r->architecture ? architecture_name[r->architecture] : NULL,
+		.cpu_level = r->cpu_level,
+		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
+		.cpu_missed_seconds = r->cpu_missed_seconds,
+	};
+	struct found_run found = {0};
+	int code = find_run(h, r->run_id, &found, e);
+
+	if (code > 0 && !is_correction(&found, r->outcome))
+		return 0;
+	if (code == 0)
+		code = begin_as_told(h, r, &found, e);
+	if (code > 0)
+		code = end_run(h, found.run, &f,
+			(struct sample_count){r->samples, r->duration_seconds}, e);
+	if (code == 0)
+		code = replace_stats(h, found.run, r->stats, r->n_stats, e);
+	if (code == 0)
+		code = recount(h, &found, r->outcome, e);
+	return code < 0 ? code : 1;
+}
+
+/* ---- orphans ---- */
+
+struct orphan {
+	const char *run_id;
+	double ended_at;
+};
+
+struct recorder { /* of an open run */
+	int64_t run;
+	const char *run_id, *boot_id;
+	double started_at, interval;
+	uint64_t pid_namespace;
+	pid_t pid, reaper_pid, owner_pid;
+	uint64_t start_ticks, owner_start_ticks;
+};
+
+/* In the order of STATEMENT_OPEN_RUNS. */
+static struct recorder read_recorder(struct sql *q)
+{
+	struct recorder r = {.run = sql_int(q)};
+
+	r.run_id = sql_name(q);
+	q->column++; /* job */
+	r.started_at = sql_double(q);
+	r.interval = sql_double(q);
+	r.pid = (pid_t)sql_int(q);
+	r.start_ticks = (uint64_t)sql_int(q);
+	r.reaper_pid = (pid_t)sql_int(q);
+	q->column++; /* when that started */
+	r.pid_namespace = (uint64_t)sql_int(q);
+	r.boot_id = sql_text(q);
+	r.owner_pid = (pid_t)sql_int(q);
+	r.owner_start_ticks = (uint64_t)sql_int(q);
+	if (!r.boot_id)
+		r.boot_id = "";
+	return r;
+}
+
+/* A job that goes on without its exporter: the next one that finds it continues the run. */
+static bool may_be_continued(const struct recorder *r, const struct orphan_rule *rule)
+{
+	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
+}
+
+static bool owner_is_gone(const struct recorder *r, double last, const struct orphan_rule *rule)
+{
+	double patience = rule->stale_seconds;
+
+	if (*r->boot_id && *rule->here->boot_id && strcmp(r->boot_id, rule->here->boot_id) != 0)
+		return true;
+	if (rule->alive && *r->boot_id && *rule->here->boot_id && r->pid_namespace &&
+		r->pid_namespace == rule->here->pid_namespace)
+		return (rule->leaving_pid && rule->leaving_pid == r->owner_pid &&
+			       rule->leaving_start_ticks == r->owner_start_ticks) ||
+		       (!rule->alive(rule->context, r->owner_pid, r->owner_start_ticks) &&
+			       !may_be_continued(r, rule));
+	if (r->interval * STALE_INTERVALS > patience)
+		patience = r->interval * STALE_INTERVALS;
+	return last < rule->now - patience;
+}
+
+static int find_orphans(struct history *h, const struct orphan_rule *rule, struct arena *arena,
+	struct orphan *ret, size_t *ret_n, struct err *e)
+{
+	AUTO(sql_done) struct sql q = {0};
+	int code = sql_use(&q, h, STATEMENT_OPEN_RUNS, e);
+
+	if (code)
+		return code;
+	while (*ret_n < ORPHANS_AT_ONCE && (code = sql_row(&q, e)) > 0) {
+		struct recorder r = read_recorder(&q);
+		double last = r.started_at;
+
+		code = history_last_sample_at(h, r.run, &last, e);
+		if (code < 0)
+			return code;
+		if (owner_is_gone(&r, last, rule))
+			ret[(*ret_n)++] = (struct orphan){
+				arena_text(arena, r.run_id, strlen(r.run_id)), last};
+	}
+	return code < 0 ? code : 0;
+}
+
+int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct orphan orphan[ORPHANS_AT_ONCE];
+	size_t n = 0;
+	int code = find_orphans(h, rule, &arena, orphan, &n, e);
+
+	for (size_t i = 0; i < n && code == 0; i++) {
+		const struct run_finish f = {
+			.run_id = orphan[i].run_id,
+			.ended_at = orphan[i].ended_at,
+			.duration_seconds = NAN,
+			.outcome = OUTCOME_INTERRUPTED,
+			.exit_code = NAN,
+			.exit_signal = NAN,
+			.cpu_missed_seconds = NAN,
+		};
+
+		code = history_run_finish(h, &f, e);
+	}
+	return code ? code : n == ORPHANS_AT_ONCE;
+}

@@ -1,0 +1,168 @@
+/* What is known of a request while it is served. */
+#include "exporter/http/exchange.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/http/framing.h"
+#include "exporter/site/event_stream.h"
+
+struct visit *visit_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+		->socket_context;
+}
+
+struct exchange *exchange_new(struct site *site, const char *uri, struct MHD_Connection *connection)
+{
+	struct exchange *x = xcalloc(1, sizeof *x);
+
+	x->site = site;
+	x->connection = connection;
+	x->target = xstrdup(uri);
+	x->body = BUF_MAX(CHANGE_BODY_MAX);
+	return x;
+}
+
+static void leave_desk(struct exchange *x)
+{
+	if (x->desk)
+		desk_leave(x->desk, x->weight);
+	x->desk = NULL;
+}
+
+void exchange_free(struct exchange *x)
+{
+	if (x->answered) {
+		live_close(x->answer.stream);
+		shared_drop(&x->answer.body->shared);
+	}
+	leave_desk(x);
+	exchange_drop_body(x);
+	free(x->target);
+	free(x);
+}
+
+/* Bytes of the bodies of all. */
+static atomic_size_t kept;
+
+void exchange_drop_body(struct exchange *x)
+{
+	atomic_fetch_sub(&kept, x->body.len);
+	buf_done(&x->body);
+	x->keeps_body = false;
+}
+
+void exchange_keep(struct exchange *x, const char *data, size_t len)
+{
+	size_t before = x->body.len;
+
+	if (!x->keeps_body)
+		return;
+	buf_add(&x->body, data, len);
+	size_t more = x->body.len - before;
+
+	if (atomic_fetch_add(&kept, more) + more <= allowance()->changes)
+		return;
+	exchange_drop_body(x);
+	x->crowded = true;
+}
+
+static const char *header(const struct exchange *x, const char *name)
+{
+	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result add_to_framing(void *framing, enum MHD_ValueKind kind, const char *name,
+	const char *value)
+{
+	(void)kind;
+	framing_add(framing, name, value);
+	return MHD_YES;
+}
+
+bool exchange_is_ambiguous(const struct exchange *x, const char *version)
+{
+	struct framing f = {0};
+
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, add_to_framing, &f);
+	return framing_is_ambiguous(&f, x->target, version, header(x, MHD_HTTP_HEADER_HOST));
+}
+
+uint64_t exchange_length(const struct exchange *x)
+{
+	return framing_length(header(x, MHD_HTTP_HEADER_CONTENT_LENGTH));
+}
+
+struct request exchange_request(const struct exchange *x, const char *method)
+{
+	const struct visit *v = visit_of(x->connection);
+
+	return (struct request){
+		.method = method,
+		.target = x->target,
+		.accept = header(x, MHD_HTTP_HEADER_ACCEPT),
+		.accept_encoding = header(x, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+		.scrape_timeout = header(x, "X-Prometheus-Scrape-Timeout-Seconds"),
+		.if_none_match = header(x, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header(x, "Last-Event-ID"),
+		.host = header(x, MHD_HTTP_HEADER_HOST),
+		.origin = header(x, MHD_HTTP_HEADER_ORIGIN),
+		.fetch_site = header(x, "Sec-Fetch-Site"),
+		.authorization = header(x, MHD_HTTP_HEADER_AUTHORIZATION),
+		.content_type = header(x, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.peer = v->peer,
+		.loopback = v->loopback,
+		.body = {x->body.data, x->body.len},
+		.body_too_large = x->body.full,
+	};
+}
+
+static void refuse(struct exchange *x)
+{
+	site_refusal(&x->answer, 503, "overloaded",
+		"other long answers are being made or sent; try again in a second");
+}
+
+/* On the desk's thread. The texts of the request are the connection's, which is not touched until it is resumed. */
+static void answer_now(struct errand *e, bool wanted)
+{
+	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, errand));
+
+	if (wanted && !allowance_short(0))
+		site_answer(x->site, &x->request, &x->answer);
+	else
+		refuse(x);
+	x->weight = x->answer.body->len;
+	allowance_tidy();
+	desk_weigh(x->desk, x->weight);
+	x->answered = true;
+	MHD_resume_connection(x->connection);
+}
+
+const struct answer *exchange_take_answer(struct exchange *x)
+{
+	x->answered = false;
+	/* A stream goes on as long as its reader likes, and is bounded elsewhere. */
+	if (x->answer.stream)
+		leave_desk(x);
+	return &x->answer;
+}
+
+void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r)
+{
+	x->request = *r;
+	x->errand.run = answer_now;
+	/* Before: the answer may be there at once. */
+	x->desk = d;
+	MHD_suspend_connection(x->connection);
+	if (desk_take(d, &x->errand))
+		return;
+	x->desk = NULL;
+	refuse(x);
+	x->answered = true;
+	MHD_resume_connection(x->connection);
+}

@@ -1,0 +1,493 @@
+/* The site on sockets. Only this and entry.c, exchange.c and send.c know libmicrohttpd. */
+#include "exporter/http/http.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gnutls/abstract.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/http/connections.h"
+#include "exporter/http/http_desks.h"
+#include "exporter/http/entry.h"
+#include "exporter/http/send.h"
+#include "exporter/http/listen.h"
+#include "exporter/core/log.h"
+#include "exporter/http/peer.h"
+#include "exporter/lifecycle/systemd.h"
+#include "exporter/sampling/sampler.h"
+#include "exporter/site/site.h"
+#include "exporter/http/web_version.h"
+
+#define THREADS      2u
+#define THREAD_STACK ((size_t)256 * 1024)
+
+/*
+ * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
+ * or 431, by libmicrohttpd: a page of HTML, without our headers.
+ */
+#define CONNECTION_MEMORY ((size_t)16 * 1024)
+/* The rest is room for the answers of those who were told to go and have not gone yet. */
+#define ANSWERS_FULL    3
+#define ANSWERS_FULL_OF 4
+
+/*
+ * Seconds without a byte: until the first request is complete, and afterwards (scrapers keep
+ * connections open).
+ */
+#define FIRST_TIMEOUT 10u
+#define IDLE_TIMEOUT  120u
+
+/*
+ * Above --web.max-connections: those that were told to go are not gone at once, least of all those that are put aside,
+ * for a password, a long answer or a stream.
+ */
+#define LEAVING_MAX 160u
+
+/* That fit into a buffer of a connection, at least. */
+#define SEGMENTS 8
+
+/* Of a body nobody wants. */
+#define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
+
+struct server {
+	struct MHD_Daemon *daemon;
+	bool given; /* the socket is somebody else's */
+	char address[LISTEN_TEXT_MAX];
+};
+
+struct http {
+	struct site *site;
+	struct app *app;
+	struct web *web;
+	struct http_desks desks; /* for what takes long */
+	struct crowd crowd;      /* of all servers: they share open files and memory */
+	size_t n;
+	const char *unix_socket; /* to be removed at the end; NULL = none */
+	/* Those asked for, those given, and the Unix socket. */
+	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
+};
+
+/* Called first, with the target as it came. */
+static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
+{
+	struct exchange *x = exchange_new(((struct http *)context)->site, uri, connection);
+	char *query = strchr(uri, '?');
+
+	/*
+	 * The query is ours to read (exporter/arguments.h). libmicrohttpd would take 56 bytes of the connection's
+	 * memory for each parameter, and with some 220 of them give no answer at all (0.9.75): it does not see them.
+	 */
+	if (query)
+		query[1] = '\0';
+	return x;
+}
+
+static void exchange_end(void *context, struct MHD_Connection *connection, void **state,
+	enum MHD_RequestTerminationCode how)
+{
+	struct http *h = context;
+	struct exchange *x = *state;
+
+	if (!x)
+		return;
+	crowd_idle(&visit_of(connection)->guest);
+	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		sampler_scraped(h->app->sampler, x->scraped);
+	exchange_free(x);
+	*state = NULL;
+}
+
+static void drop_version(struct web_version **v)
+{
+	web_drop(*v);
+}
+
+/* Whoever comes in is a user: in whose stead no token was shown. */
+static bool is_of_user(const struct exchange *x, const struct web_config *config)
+{
+	return visit_of(x->connection)->certified || (config && config->n_users && !x->by_token);
+}
+
+static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x, const struct web_config *config)
+{
+	struct request r = exchange_request(x, method);
+	struct answer a;
+
+	r.vouched = config && (config->tls || config->n_users);
+	r.user = is_of_user(x, config);
+	struct desk *desk = h->desks.at[site_way_of(&r)];
+
+	if (desk && (x->keeps_body || strcmp(method, "POST") != 0)) {
+		exchange_answer_later(x, desk, &r);
+		return MHD_YES;
+	}
+	site_answer(h->site, &r, &a);
+	x->scraped = a.scraped;
+	return http_send(connection, &a, config);
+}
+
+static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection *connection,
+	const char *method, struct exchange *x)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	const struct web_config *config = v ? web_config_of(v) : NULL;
+
+	if (x->answered)
+		return http_send(connection, exchange_take_answer(x), config);
+	enum web_entry entry = http_entry(h->web, v, x);
+	struct answer a;
+
+	if (entry == WEB_ENTER)
+		return respond(h, connection, method, x, config);
+	if (entry == WEB_WAIT) {
+		http_entry_wait(h->web, v, x);
+		return MHD_YES;
+	}
+	http_entry_refusal(&a, entry);
+	return http_send(connection, &a, config);
+}
+
+/* Of nobody who may not come in is a body kept, nor read while that is not known. */
+static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	enum web_entry entry = http_entry(h->web, v, x);
+	struct answer a;
+
+	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
+	if (entry == WEB_WAIT) {
+		/* libmicrohttpd comes with the headers once more, as long as it was told nothing. */
+		x->headers_seen = false;
+		http_entry_wait(h->web, v, x);
+	}
+	if (!*refused)
+		return MHD_YES;
+	http_entry_refusal(&a, entry);
+	a.is_last = true;
+	return http_send(x->connection, &a, v ? web_config_of(v) : NULL);
+}
+
+static void leave(struct visit *v)
+{
+	crowd_leave(&v->guest);
+	web_drop(v->version);
+	free(v);
+}
+
+/*
+ * A certificate is as good as a password where the file says who gives it: whom the system trusts are all who sell
+ * certificates.
+ */
+static bool certifies(const struct web_config *c)
+{
+	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
+	       (c->client_ca.text || c->client_ca.file || c->sans);
+}
+
+/* A TLS session gets the newest configuration before its handshake, and holds it. */
+static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		leave(*visit);
+		*visit = NULL;
+		return;
+	}
+	const union MHD_ConnectionInfo *socket =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *tls =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	struct visit *v = xcalloc(1, sizeof *v);
+
+	*visit = v;
+	crowd_enter(&h->crowd, &v->guest, socket->connect_fd);
+	v->peer = peer_of(socket->connect_fd);
+	v->loopback = peer_by_loopback(socket->connect_fd);
+	v->version = web_hold(h->web);
+	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
+	bool with_tls = v->version && tls && tls->tls_session;
+
+	v->certified = with_tls && certifies(web_config_of(v->version));
+	if (with_tls && !web_attach(v->version, tls->tls_session))
+		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
+}
+
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection, int status,
+	const char *code, const char *message)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	struct answer a;
+
+	site_refusal(&a, status, code, message);
+	a.is_last = true;
+	return http_send(connection, &a, v ? web_config_of(v) : NULL);
+}
+
+/* What is clear without a body. */
+static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
+	const char *version, bool *refused)
+{
+	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	struct request r = exchange_request(x, method);
+
+	r.user = is_of_user(x, v ? web_config_of(v) : NULL);
+	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
+	*refused = true;
+	if (exchange_is_ambiguous(x, version))
+		return refuse(h, x->connection, 400, "bad_request",
+			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
+			"and "
+			"Content-Type may be there once, only one of the first two, and no other "
+			"host "
+			"in the request line");
+	x->keeps_body = site_takes_body(h->site, &r, &x->by_token);
+	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)
+		return refuse(h, x->connection, 413, "too_large",
+			"a body may have at most 262144 bytes");
+	*refused = false;
+	return x->keeps_body ? let_in_before_body(h, x, refused) : MHD_YES;
+}
+
+/*
+ * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
+ * have a body are answered at once, which ends the connection; the body of a GET, which means
+ * nothing, is read and dropped. The body of a change is kept up to its cap, and read on a little, so that
+ * the client gets to the answer; then the connection is cut.
+ */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *body, size_t *body_len, void **state)
+{
+	struct exchange *x = *state;
+	struct http *h = context;
+	bool first = x && !x->headers_seen;
+
+	(void)url;
+	if (!x)
+		return MHD_NO;
+	x->headers_seen = true;
+	if (first) {
+		bool refused;
+		enum MHD_Result ret = on_headers(h, x, method, version, &refused);
+
+		if (refused || (x->reads_body && !*body_len))
+			return ret;
+	}
+	if (*body_len) {
+		x->received += *body_len;
+		exchange_keep(x, body, *body_len);
+		*body_len = 0;
+		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
+	}
+	if (x->crowded)
+		return refuse(h, connection, 503, "overloaded",
+			"the bodies of other changes are being read; try again in a second");
+	crowd_busy(&visit_of(connection)->guest);
+	if (bodies_bytes() > allowance()->answers / ANSWERS_FULL_OF * ANSWERS_FULL)
+		crowd_relieve(&visit_of(connection)->guest);
+	return respond_if_allowed(context, connection, method, x);
+}
+
+/* libmicrohttpd wants a certificate, or a way to get one, at its start; ours come with each connection. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
+	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
+	unsigned int *n_certificates, gnutls_privkey_t *key)
+{
+	(void)session;
+	(void)authorities;
+	(void)n;
+	(void)algorithms;
+	(void)n_algorithms;
+	(void)certificates;
+	(void)key;
+	*n_certificates = 0;
+	return -1;
+}
+
+/* Processes are watched through descriptors, too: connections get half of them. And as many as there is memory for. */
+static unsigned connections_max(const struct options *o)
+{
+	uint64_t most = o->max_connections;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur / 2 < most)
+		most = l.rlim_cur / 2;
+	if (allowance()->connections < most)
+		most = allowance()->connections;
+	return most < THREADS ? THREADS : (unsigned)most;
+}
+
+/*
+ * What the kernel holds for a connection counts towards the limit of a control group (v2): by itself it takes megabytes of an
+ * answer that nobody reads. Connections have what the socket has that they come in by. Of a buffer that takes few segments, as those
+ * of a loopback would be, each few wait for an acknowledgement that is put off for 40 ms.
+ */
+static void bound_buffers(int fd)
+{
+	int bytes = (int)allowance()->socket, segment = bytes / SEGMENTS;
+
+	if (!bytes)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+}
+
+static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
+{
+	struct server *s = &h->server[h->n];
+	unsigned tls = with_tls ? MHD_USE_TLS : 0;
+	struct MHD_OptionItem tls_options[] = {
+		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
+		{MHD_OPTION_END, 0, NULL},
+	};
+
+	bound_buffers(fd);
+	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
+		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->crowd.max + LEAVING_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
+		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
+		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
+	/*
+	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
+	 * anyway.
+	 */
+	if (!s->daemon)
+		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
+	h->n++;
+	return 0;
+}
+
+static int serve_address(struct http *h, const char *address, struct err *e)
+{
+	int fd, code = listen_open(&fd, address, h->server[h->n].address, e);
+
+	return code ? code : serve(h, fd, address, web_with_tls(h->web), e);
+}
+
+static int serve_unix(struct http *h, const char *path, struct err *e)
+{
+	int fd, code = path ? listen_unix(&fd, path, e) : 0;
+
+	if (code || !path)
+		return code;
+	snprintf(h->server[h->n].address, LISTEN_TEXT_MAX, "unix:%s", path);
+	h->unix_socket = path;
+	return serve(h, fd, path, false, e);
+}
+
+/* Instead of the default address, and besides those that were asked for. */
+static int serve_given(struct http *h, struct err *e)
+{
+	int code = 0;
+
+	if (h->app->n_sockets > HTTP_ADDRESSES_MAX)
+		return err_set(e, -EINVAL, "%zu sockets from systemd are too many: give at most %d",
+			h->app->n_sockets, HTTP_ADDRESSES_MAX);
+	for (size_t i = 0; code == 0 && i < h->app->n_sockets; i++) {
+		int fd = SERVICE_FIRST_SOCKET + (int)i;
+		char *bound = h->server[h->n].address;
+
+		code = listen_adopt(fd, bound, e);
+		h->server[h->n].given = true;
+		if (code == 0)
+			code = serve(h, fd, bound,
+				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
+	}
+	return code;
+}
+
+int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
+{
+	static const char *fallback[] = {HTTP_DEFAULT_ADDRESS};
+	struct texts wanted =
+		addresses->n || app->n_sockets ? *addresses : (struct texts){1, fallback};
+
+	if (wanted.n > HTTP_ADDRESSES_MAX)
+		return err_set(e, -EINVAL, "%zu listen addresses are too many: give at most %d",
+			wanted.n, HTTP_ADDRESSES_MAX);
+	struct http *h = xcalloc(1, sizeof *h);
+
+	h->app = app;
+	h->site = site_new(app);
+	crowd_init(&h->crowd, connections_max(app->options));
+	int code = web_open(&h->web, app->options->web_config_file, e);
+
+	if (code == 0)
+		code = site_start(h->site, e);
+	if (code == 0)
+		code = http_desks_open(&h->desks, e);
+	if (code == 0)
+		code = serve_given(h, e);
+	for (size_t i = 0; code == 0 && i < wanted.n; i++)
+		code = serve_address(h, wanted.text[i], e);
+	if (code == 0)
+		code = serve_unix(h, app->options->unix_socket, e);
+	if (code) {
+		(void)http_stop(h); /* nobody has asked anything that takes long */
+		return code;
+	}
+	for (size_t i = 0; i < h->n; i++)
+		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
+	*ret = h;
+	return 0;
+}
+
+const char *http_address(const struct http *h, size_t i)
+{
+	return i < h->n ? h->server[i].address : NULL;
+}
+
+static void server_stop(struct server *s)
+{
+	/*
+	 * libmicrohttpd shuts its socket down, and with it the one that systemd holds for who comes after us: nobody could
+	 * listen at it again. One that is taken out of its hands is left alone.
+	 */
+	int given = s->given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
+
+	MHD_stop_daemon(s->daemon);
+	closep(&given);
+}
+
+int http_stop(struct http *h)
+{
+	if (!h)
+		return 0;
+	/* libmicrohttpd does not stop while connections are put aside. */
+	site_stop(h->site);
+	if (h->web)
+		web_stop(h->web);
+	if (http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS)) {
+		log_line(LOG_LEVEL_ERROR,
+			"an answer could not be finished before the end: the disk does not answer",
+			NULL);
+		return -ETIMEDOUT;
+	}
+	for (size_t i = 0; i < h->n; i++)
+		server_stop(&h->server[i]);
+	site_free(h->site);
+	if (h->unix_socket)
+		listen_drop_unix(h->unix_socket);
+	web_close(h->web);
+	http_desks_free(&h->desks);
+	crowd_done(&h->crowd);
+	free(h);
+	return 0;
+}

@@ -1,0 +1,445 @@
+/* From the text of --web.config.file to a struct. */
+#include "exporter/http/web_config.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter/text/yaml_reader.h"
+
+const struct web_cipher web_ciphers[] = {
+	{"TLS_AES_128_GCM_SHA256", "", "AES-128-GCM", "AEAD", true},
+	{"TLS_AES_256_GCM_SHA384", "", "AES-256-GCM", "AEAD", true},
+	{"TLS_CHACHA20_POLY1305_SHA256", "", "CHACHA20-POLY1305", "AEAD", true},
+	{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE-ECDSA", "AES-128-GCM", "AEAD", true},
+	{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA", "AES-128-GCM", "AEAD", true},
+	{"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE-ECDSA", "AES-256-GCM", "AEAD", false},
+	{"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA", "AES-256-GCM", "AEAD", false},
+	{"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA", "CHACHA20-POLY1305",
+		"AEAD", false},
+	{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA", "CHACHA20-POLY1305", "AEAD",
+		false},
+	{"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "ECDHE-ECDSA", "AES-128-CBC", "SHA1", false},
+	{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "ECDHE-RSA", "AES-128-CBC", "SHA1", false},
+	{"TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", "ECDHE-ECDSA", "AES-256-CBC", "SHA1", false},
+	{"TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", "ECDHE-RSA", "AES-256-CBC", "SHA1", false},
+	{0},
+};
+
+const struct web_name web_curves[] = {
+	{"X25519", "GROUP-X25519"},
+	{"CurveP256", "GROUP-SECP256R1"},
+	{"CurveP384", "GROUP-SECP384R1"},
+	{"CurveP521", "GROUP-SECP521R1"},
+	{0},
+};
+
+const struct web_name web_versions[] = {
+	{"TLS10", "VERS-TLS1.0"},
+	{"TLS11", "VERS-TLS1.1"},
+	{"TLS12", "VERS-TLS1.2"},
+	{"TLS13", "VERS-TLS1.3"},
+	{0},
+};
+
+static const struct {
+	const char *name;
+	enum client_auth auth;
+} client_auths[] = {
+	{"NoClientCert", CLIENT_AUTH_NONE},
+	{"RequestClientCert", CLIENT_AUTH_REQUEST},
+	{"RequireAnyClientCert", CLIENT_AUTH_REQUIRE_ANY},
+	{"RequireClientCert", CLIENT_AUTH_REQUIRE_ANY},
+	{"VerifyClientCertIfGiven", CLIENT_AUTH_VERIFY_IF_GIVEN},
+	{"RequireAndVerifyClientCert", CLIENT_AUTH_REQUIRE_AND_VERIFY},
+};
+
+const char *const web_headers[WEB_HEADERS_MAX] = {
+	"Strict-Transport-Security",
+	"X-Content-Type-Options",
+	"X-Frame-Options",
+	"X-XSS-Protection",
+	"Content-Security-Policy",
+};
+
+/* What the file says, before it is checked as a whole. */
+struct raw {
+	struct {
+		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
+		struct {
+			const char *text;
+		} auth;
+		struct yaml_texts sans;
+	} tls;
+	struct web_config *c;
+	const char *auth_name;
+	bool http2;
+};
+
+static const char *cipher_name(size_t i)
+{
+	return web_ciphers[i].name;
+}
+
+static const char *curve_name(size_t i)
+{
+	return web_curves[i].name;
+}
+
+static const char *version_name(size_t i)
+{
+	return web_versions[i].name;
+}
+
+/* The row of value in a table of names; the sentence lists them. */
+static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
+	unsigned char *ret, struct err *e)
+{
+	struct buf known AUTO(buf_done) = BUF_MAX(1024);
+	const char *text = "";
+	int code = yaml_text(y, value, &text, e);
+
+	if (code)
+		return code;
+	for (size_t i = 0;; i++) {
+		const char *name = nth(i);
+
+		if (!name)
+			break;
+		if (strcmp(name, text) == 0) {
+			*ret = (unsigned char)i;
+			return 0;
+		}
+		buf_addf(&known, "%s%s", i ? ", " : "", name);
+	}
+	return yaml_error(y, value, e, "unknown %s \"%.48s\"; accepted are %s", what, text,
+		buf_text(&known));
+}
+
+static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
+	unsigned char *rows, size_t *n, size_t most, struct err *e)
+{
+	if (value->type != YAML_SEQUENCE_NODE)
+		return yaml_error(y, value, e, "a list is wanted here");
+	for (yaml_node_item_t *i = value->data.sequence.items.start;
+		i < value->data.sequence.items.top; i++) {
+		yaml_node_t *item = yaml_node(y, *i);
+
+		if (*n == most)
+			return yaml_error(y, item, e, "more than %zu in the list", most);
+		int code = row_of(y, item, what, nth, &rows[(*n)++], e);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int read_ciphers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	struct web_config *c = ((struct raw *)into)->c;
+
+	return rows_of(y, value, "cipher suite", cipher_name, c->ciphers, &c->n_ciphers,
+		WEB_CIPHERS_MAX, e);
+}
+
+static int read_curves(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	struct web_config *c = ((struct raw *)into)->c;
+
+	return rows_of(y, value, "curve", curve_name, c->curves, &c->n_curves, WEB_CURVES_MAX, e);
+}
+
+static int read_version(struct yaml *y, yaml_node_t *value, unsigned *ret, struct err *e)
+{
+	unsigned char row = 0;
+	int code = row_of(y, value, "TLS version", version_name, &row, e);
+
+	if (code == 0)
+		*ret = row;
+	return code;
+}
+
+static int read_min_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	return read_version(y, value, &((struct raw *)into)->c->min_version, e);
+}
+
+static int read_max_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	return read_version(y, value, &((struct raw *)into)->c->max_version, e);
+}
+
+static int read_server_order(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	return yaml_flag(y, value, &((struct raw *)into)->c->server_order, e);
+}
+
+static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	static const struct yaml_key keys[] = {
+		{"cert", yaml_text, offsetof(struct raw, tls.cert)},
+		{"key", yaml_text, offsetof(struct raw, tls.key)},
+		{"client_ca", yaml_text, offsetof(struct raw, tls.client_ca)},
+		{"cert_file", yaml_text, offsetof(struct raw, tls.cert_file)},
+		{"key_file", yaml_text, offsetof(struct raw, tls.key_file)},
+		{"client_ca_file", yaml_text, offsetof(struct raw, tls.client_ca_file)},
+		{"client_auth_type", yaml_text, offsetof(struct raw, auth_name)},
+		{"client_allowed_sans", yaml_texts, offsetof(struct raw, tls.sans)},
+		{"cipher_suites", read_ciphers, 0},
+		{"curve_preferences", read_curves, 0},
+		{"min_version", read_min_version, 0},
+		{"max_version", read_max_version, 0},
+		{"prefer_server_cipher_suites", read_server_order, 0},
+		{0},
+	};
+
+	return yaml_mapping(y, value, "tls_server_config", keys, into, e);
+}
+
+/* Only where the values are a closed set; the others are any text. */
+static bool header_value_ok(size_t row, const char *value)
+{
+	if (strcmp(web_headers[row], "X-Content-Type-Options") == 0)
+		return strcmp(value, "nosniff") == 0;
+	if (strcmp(web_headers[row], "X-Frame-Options") == 0)
+		return strcmp(value, "deny") == 0 || strcmp(value, "sameorigin") == 0;
+	return true;
+}
+
+static int check_header(struct yaml *y, yaml_node_t *node, size_t row, const char *value,
+	struct err *e)
+{
+	if (!header_value_ok(row, value))
+		return yaml_error(y, node, e, "invalid value for %s: \"%.48s\"; accepted is %s",
+			web_headers[row], value, row == 1 ? "nosniff" : "deny or sameorigin");
+	for (const char *p = value; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return yaml_error(y, node, e, "the value of %s has a control character",
+				web_headers[row]);
+	return 0;
+}
+
+/* The offsets are those of the array in struct web_config, which raw only points to. */
+static int read_headers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	struct web_config *c = ((struct raw *)into)->c;
+	struct yaml_key keys[WEB_HEADERS_MAX + 1] = {0};
+
+	for (size_t i = 0; i < WEB_HEADERS_MAX; i++)
+		keys[i] = (struct yaml_key){web_headers[i], yaml_text, i * sizeof c->header[0]};
+	int code = yaml_mapping(y, value, "http_server_config.headers", keys, c->header, e);
+
+	for (size_t i = 0; code == 0 && i < WEB_HEADERS_MAX; i++)
+		if (c->header[i])
+			code = check_header(y, value, i, c->header[i], e);
+	return code;
+}
+
+static int read_http(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	static const struct yaml_key keys[] = {
+		{"http2", yaml_flag, offsetof(struct raw, http2)},
+		{"headers", read_headers, 0},
+		{0},
+	};
+
+	return yaml_mapping(y, value, "http_server_config", keys, into, e);
+}
+
+static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	static const struct yaml_key keys[] = {
+		{"interval", yaml_duration, offsetof(struct web_config, rate_interval)},
+		{"burst", yaml_count, offsetof(struct web_config, rate_burst)},
+		{0},
+	};
+
+	return yaml_mapping(y, value, "rate_limit", keys, ((struct raw *)into)->c, e);
+}
+
+/* "$2y$12$" and 53 of ./A-Za-z0-9; costs are 04 to 31 (crypt(5)). */
+static bool bcrypt_ok(const char *hash)
+{
+	size_t n = strlen(hash);
+
+	if (n != 60 || strncmp(hash, "$2", 2) != 0 || !strchr("aby", hash[2]) || hash[3] != '$' ||
+		hash[6] != '$' || strncmp(hash + 4, "31", 2) > 0)
+		return false;
+	return crypt_checksalt(hash) == CRYPT_SALT_OK ||
+	       crypt_checksalt(hash) == CRYPT_SALT_TOO_CHEAP;
+}
+
+static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_config *c,
+	struct err *e)
+{
+	struct web_user *u = &c->user[c->n_users];
+	yaml_node_t *name = yaml_node(y, pair->key), *hash = yaml_node(y, pair->value);
+	int code = yaml_text(y, name, &u->name, e);
+
+	if (code == 0)
+		code = yaml_text(y, hash, &u->hash, e);
+	if (code)
+		return code;
+	for (size_t i = 0; i < c->n_users; i++)
+		if (strcmp(c->user[i].name, u->name) == 0)
+			return yaml_error(y, name, e, "the user %.64s is there twice", u->name);
+	/* What has no blank behind its colon is all name, with the password in it. */
+	if (!*u->hash)
+		return yaml_error(y, name, e,
+			"a user has no password: NAME: HASH is wanted, with a blank behind the "
+			"colon");
+	if (!bcrypt_ok(u->hash))
+		return yaml_error(y, name, e,
+			"the password of %.64s is no bcrypt hash ($2y$, a cost, 53 characters); "
+			"make one with: "
+			"htpasswd -nBC 10 \"\"",
+			u->name);
+	c->n_users++;
+	return 0;
+}
+
+static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
+{
+	struct web_config *c = ((struct raw *)into)->c;
+
+	if (value->type != YAML_MAPPING_NODE)
+		return yaml_error(y, value, e, "basic_auth_users must be names with bcrypt hashes");
+	yaml_node_pair_t *first = value->data.mapping.pairs.start,
+			 *end = value->data.mapping.pairs.top;
+
+	c->user = arena_alloc(&c->arena, (size_t)(end - first) * sizeof *c->user);
+	for (yaml_node_pair_t *p = first; p < end; p++) {
+		int code = read_user(y, p, c, e);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+/* A PEM text wins over none, a file over a text; "" is none. Relative files are in the configuration's folder. */
+static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
+{
+	struct pem ret = {.text = text && *text ? text : NULL};
+	const char *slash = strrchr(path, '/');
+	struct buf whole AUTO(buf_done) = BUF_MAX(8192);
+
+	if (!file || !*file)
+		return ret;
+	if (*file != '/' && slash)
+		buf_add(&whole, path, (size_t)(slash - path) + 1);
+	buf_adds(&whole, file);
+	ret.text = NULL;
+	ret.file = arena_text(arena, buf_text(&whole), whole.len);
+	return ret;
+}
+
+static int check_auth(const struct raw *raw, struct web_config *c, const char *path, struct err *e)
+{
+	size_t i = 0;
+
+	if (raw->auth_name && *raw->auth_name) {
+		while (i < ARRAY_LEN(client_auths) &&
+			strcmp(client_auths[i].name, raw->auth_name) != 0)
+			i++;
+		if (i == ARRAY_LEN(client_auths))
+			return err_set(e, -EINVAL,
+				"%s: unknown client_auth_type \"%.32s\"; accepted are "
+				"NoClientCert, "
+				"RequestClientCert, RequireAnyClientCert, VerifyClientCertIfGiven, "
+				"RequireAndVerifyClientCert",
+				path, raw->auth_name);
+		c->client_auth = client_auths[i].auth;
+	}
+	if ((c->client_ca.text || c->client_ca.file) && c->client_auth == CLIENT_AUTH_NONE)
+		return err_set(e, -EINVAL,
+			"%s: client_ca is set, but client_auth_type does not ask for a client "
+			"certificate",
+			path);
+	return 0;
+}
+
+/*
+ * What speaks HTTP/2 refuses such a file, and one file is to mean the same everywhere: RFC 9113 section 9.2.2
+ * wants an AES-128-GCM suite below TLS 1.3.
+ */
+static int check_http2(const struct raw *raw, const struct web_config *c, const char *path,
+	struct err *e)
+{
+	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= TLS13)
+		return 0;
+	for (size_t i = 0; i < c->n_ciphers; i++)
+		if (web_ciphers[c->ciphers[i]].http2 && *web_ciphers[c->ciphers[i]].key_exchange)
+			return 0;
+	return err_set(e, -EINVAL,
+		"%s: cipher_suites has no suite that HTTP/2 asks for "
+		"(TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 or "
+		"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256); add one, or set "
+		"http_server_config.http2: false",
+		path);
+}
+
+static int check_tls(const struct raw *raw, struct web_config *c, const char *path, struct err *e)
+{
+	c->cert = pem_of(&c->arena, path, raw->tls.cert, raw->tls.cert_file);
+	c->key = pem_of(&c->arena, path, raw->tls.key, raw->tls.key_file);
+	c->client_ca = pem_of(&c->arena, path, raw->tls.client_ca, raw->tls.client_ca_file);
+	c->n_sans = raw->tls.sans.n;
+	c->sans = raw->tls.sans.text;
+	bool cert = c->cert.text || c->cert.file, key = c->key.text || c->key.file;
+
+	c->tls = cert || key || c->client_ca.text || c->client_ca.file ||
+		 (raw->auth_name && *raw->auth_name);
+	if (!c->tls)
+		return 0;
+	if (!cert || !key)
+		return err_set(e, -EINVAL, "%s: tls_server_config needs one of %s", path,
+			cert ? "key and key_file" : "cert and cert_file");
+	if (c->min_version > c->max_version)
+		return err_set(e, -EINVAL, "%s: min_version %s is above max_version %s", path,
+			web_versions[c->min_version].name, web_versions[c->max_version].name);
+	int code = check_auth(raw, c, path, e);
+
+	return code ? code : check_http2(raw, c, path, e);
+}
+
+int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
+	struct err *e)
+{
+	static const struct yaml_key keys[] = {
+		{"tls_server_config", read_tls, 0},
+		{"http_server_config", read_http, 0},
+		{"rate_limit", read_rate, 0},
+		{"basic_auth_users", read_users, 0},
+		{0},
+	};
+	struct web_config *c = xcalloc(1, sizeof *c);
+	struct raw raw = {.c = c, .http2 = true};
+	struct yaml y;
+	int code = yaml_open(&y, path, text, len, &c->arena, e);
+
+	c->min_version = TLS12;
+	c->max_version = TLS13;
+	c->server_order = true;
+	if (code == 0) {
+		code = yaml_mapping(&y, yaml_root(&y), "", keys, &raw, e);
+		yaml_close(&y);
+	}
+	if (code == 0)
+		code = check_tls(&raw, c, path, e);
+	if (code)
+		web_config_free(c);
+	else
+		*ret = c;
+	return code;
+}
+
+void web_config_free(struct web_config *c)
+{
+	if (!c)
+		return;
+	arena_done(&c->arena);
+	free(c);
+}

@@ -1,0 +1,337 @@
+/* Passwords, off the serving threads. */
+#include "exporter/http/web_users.h"
+
+#include <crypt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+#include "collectors/base/thread.h"
+#include "exporter/http/failure_limit.h"
+
+#define STACK_SIZE ((size_t)256 * 1024)
+
+#define KEY_SIZE 32 /* of SHA-256 */
+
+struct key {
+	unsigned char byte[KEY_SIZE];
+};
+
+/* Apart, so that a guesser cannot push a scraper's out. Those of the last are known of an address, others of ANYBODY. */
+enum kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
+#define ANYBODY   0
+#define KNOWN_MAX 256
+
+struct known {
+	size_t n, next;
+	struct {
+		struct key key;
+		uint64_t address;
+	} one[KNOWN_MAX];
+};
+
+struct job {
+	struct key key;
+	char *password, *hash;
+	bool known_name;
+	uint64_t address;
+	bool first; /* of its address; others there wait for the same password */
+	void (*resume)(void *context);
+	void *context;
+};
+
+struct web_users {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stopping;
+	unsigned holders; /* the thread and the owner */
+	unsigned char secret[KEY_SIZE];
+	struct known known[KINDS];
+	struct failure_limit failures;
+	size_t n; /* waiting, oldest first; the first's is being computed */
+	struct job job[WEB_USERS_WAITING_MAX];
+};
+
+/* With the lock, which is gone afterwards. */
+static void let_go(struct web_users *u)
+{
+	bool last = --u->holders == 0;
+
+	pthread_mutex_unlock(&u->lock);
+	if (!last)
+		return;
+	pthread_mutex_destroy(&u->lock);
+	pthread_cond_destroy(&u->wake);
+	explicit_bzero(u->secret, sizeof u->secret);
+	free(u);
+}
+
+static void job_done(struct job *job)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it was taken out of the queue, and is done once. */
+	explicit_bzero(job->password, strlen(job->password));
+	free(job->password);
+	free(job->hash);
+}
+
+void web_users_stop(struct web_users *u)
+{
+	struct job job[WEB_USERS_WAITING_MAX];
+
+	pthread_mutex_lock(&u->lock);
+	size_t n = u->n;
+
+	u->stopping = true;
+	u->n = 0;
+	memcpy(job, u->job, n * sizeof job[0]);
+	pthread_cond_signal(&u->wake);
+	pthread_mutex_unlock(&u->lock);
+	for (size_t i = 0; i < n; i++) {
+		job[i].resume(job[i].context);
+		job_done(&job[i]);
+	}
+}
+
+void web_users_free(struct web_users *u)
+{
+	if (!u)
+		return;
+	pthread_mutex_lock(&u->lock);
+	let_go(u);
+}
+
+/*
+ * What is kept instead of a password: useless without the secret, which lives as long as the program. The hash is
+ * part of it, so a changed file makes what was known unknown.
+ */
+static bool key_of(const struct web_users *u, const char *name, const char *hash,
+	const char *password, struct key *ret)
+{
+	gnutls_hmac_hd_t h;
+
+	if (gnutls_hmac_init(&h, GNUTLS_MAC_SHA256, u->secret, sizeof u->secret) < 0)
+		return false;
+	bool ok = gnutls_hmac(h, name, strlen(name) + 1) == 0 &&
+		  gnutls_hmac(h, hash, strlen(hash) + 1) == 0 &&
+		  gnutls_hmac(h, password, strlen(password) + 1) == 0;
+
+	gnutls_hmac_deinit(h, ret->byte);
+	return ok;
+}
+
+/*
+ * What the password of an unknown name is compared with, always in vain: the hash of one of the users, and of the same
+ * one each time, so that how long it takes tells a stranger from none of them, whatever their hashes cost.
+ */
+static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
+{
+	struct key key;
+	uint32_t number;
+
+	if (!key_of(u, q->name, "", "", &key))
+		return NULL;
+	memcpy(&number, key.byte, sizeof number);
+	return q->config->user[number % q->config->n_users].hash;
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+	return gnutls_memcmp(a->byte, b->byte, KEY_SIZE) == 0;
+}
+
+static bool knows(const struct known *k, const struct key *key, uint64_t address)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->one[i].address == address && same_key(&k->one[i].key, key))
+			return true;
+	return false;
+}
+
+static void learn(struct known *k, const struct key *key, uint64_t address)
+{
+	k->one[k->next].key = *key;
+	k->one[k->next].address = address;
+	k->next = (k->next + 1) % KNOWN_MAX;
+	if (k->n < KNOWN_MAX)
+		k->n++;
+}
+
+static bool password_fits(const char *password, const char *hash)
+{
+	struct crypt_data *data = xcalloc(1, sizeof *data);
+	const char *got = crypt_rn(password, hash, data, (int)sizeof *data);
+	bool ret =
+		got && strlen(got) == strlen(hash) && gnutls_memcmp(got, hash, strlen(hash)) == 0;
+
+	explicit_bzero(data, sizeof *data);
+	free(data);
+	return ret;
+}
+
+/* With the lock: takes all who wait for this key out of the queue. */
+static size_t take_jobs(struct web_users *u, const struct key *key,
+	struct job ret[WEB_USERS_WAITING_MAX])
+{
+	size_t taken = 0, kept = 0;
+
+	for (size_t i = 0; i < u->n; i++)
+		if (same_key(&u->job[i].key, key))
+			ret[taken++] = u->job[i];
+		else
+			u->job[kept++] = u->job[i];
+	u->n = kept;
+	return taken;
+}
+
+/* With the lock. */
+static void note(struct web_users *u, const struct job *job, bool fits)
+{
+	if (!job->first)
+		return;
+	if (fits)
+		learn(&u->known[RIGHT_FROM_THERE], &job->key, job->address);
+	else
+		failure_limit_count(&u->failures, job->address, now_read().mono);
+}
+
+/* With the lock, which is not held while it computes and resumes. False: stopped meanwhile. */
+static bool verify_first(struct web_users *u)
+{
+	struct job done[WEB_USERS_WAITING_MAX];
+	struct key key = u->job[0].key;
+	bool known_name = u->job[0].known_name;
+	char *password = xstrdup(u->job[0].password), *hash = xstrdup(u->job[0].hash);
+
+	pthread_mutex_unlock(&u->lock);
+	bool fits = password_fits(password, hash) && known_name;
+
+	explicit_bzero(password, strlen(password));
+	free(password);
+	free(hash);
+	pthread_mutex_lock(&u->lock);
+	if (u->stopping)
+		return false;
+	learn(&u->known[fits ? RIGHT : WRONG], &key, ANYBODY);
+	size_t n = take_jobs(u, &key, done);
+
+	for (size_t i = 0; i < n; i++)
+		note(u, &done[i], fits);
+	pthread_mutex_unlock(&u->lock);
+	for (size_t i = 0; i < n; i++) {
+		done[i].resume(done[i].context);
+		job_done(&done[i]);
+	}
+	pthread_mutex_lock(&u->lock);
+	return true;
+}
+
+/* One at a time. Jobs stay in the queue meanwhile, so that their addresses keep waiting. */
+static void *verify_forever(void *context)
+{
+	struct web_users *u = context;
+
+	pthread_mutex_lock(&u->lock);
+	while (!u->stopping)
+		if (u->n == 0)
+			pthread_cond_wait(&u->wake, &u->lock);
+		else if (!verify_first(u))
+			break;
+	let_go(u);
+	return NULL;
+}
+
+int web_users_start(struct web_users **ret, struct err *e)
+{
+	struct web_users *u = xcalloc(1, sizeof *u);
+	pthread_t thread;
+
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->wake, NULL);
+	u->holders = 2;
+	if (gnutls_rnd(GNUTLS_RND_KEY, u->secret, sizeof u->secret) < 0)
+		abort();
+	int code = thread_start(&thread, "passwords", STACK_SIZE, verify_forever, u, e);
+
+	if (code) {
+		u->holders = 1;
+		web_users_free(u);
+		return code;
+	}
+	pthread_detach(thread);
+	*ret = u;
+	return 0;
+}
+
+/* With the lock. One that waits from the same address; NULL: none. */
+static const struct job *job_from(const struct web_users *u, uint64_t address)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (u->job[i].address == address)
+			return &u->job[i];
+	return NULL;
+}
+
+/* With the lock. */
+static enum web_verdict enqueue(struct web_users *u, const struct web_question *q,
+	const struct key *key, const char *hash, bool known_name)
+{
+	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)
+		return WEB_BUSY;
+	u->job[u->n] = (struct job){.key = *key,
+		.password = xstrdup(q->password),
+		.hash = xstrdup(hash),
+		.known_name = known_name,
+		.address = q->address,
+		.first = !job_from(u, q->address),
+		.resume = q->resume,
+		.context = q->context};
+	u->n++;
+	pthread_cond_signal(&u->wake);
+	return WEB_LATER;
+}
+
+/* With the lock. What is known of anybody is not looked at while another password of this address is. WEB_LATER: nothing is known. */
+static enum web_verdict look_up(struct web_users *u, const struct key *key, uint64_t address)
+{
+	const struct job *waiting = job_from(u, address);
+
+	if (knows(&u->known[RIGHT_FROM_THERE], key, address))
+		return WEB_ALLOWED;
+	if (knows(&u->known[WRONG], key, ANYBODY))
+		return WEB_DENIED;
+	if (failure_limit_reached(&u->failures, address, now_read().mono))
+		return WEB_SPENT;
+	if (waiting && !same_key(&waiting->key, key))
+		return WEB_BUSY;
+	if (!knows(&u->known[RIGHT], key, ANYBODY))
+		return WEB_LATER;
+	learn(&u->known[RIGHT_FROM_THERE], key, address);
+	return WEB_ALLOWED;
+}
+
+enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q)
+{
+	const struct web_user *user = NULL;
+	struct key key;
+
+	if (!q->name || !q->password || q->config->n_users == 0)
+		return WEB_DENIED;
+	for (size_t i = 0; i < q->config->n_users && !user; i++)
+		if (strcmp(q->config->user[i].name, q->name) == 0)
+			user = &q->config->user[i];
+	const char *hash = user ? user->hash : hash_for_stranger(u, q);
+
+	/* Of a stranger no hash is part of it: who had that of another user, or will have it, is somebody else. */
+	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
+		return WEB_BUSY;
+	pthread_mutex_lock(&u->lock);
+	enum web_verdict ret = look_up(u, &key, q->address);
+
+	if (ret == WEB_LATER && q->resume)
+		ret = enqueue(u, q, &key, hash, user);
+	pthread_mutex_unlock(&u->lock);
+	return ret;
+}

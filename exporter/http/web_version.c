@@ -1,0 +1,390 @@
+/* --web.config.file at run time. */
+#include "exporter/http/web_version.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/file.h"
+#include "exporter/core/log.h"
+#include "exporter/http/web_tls.h"
+#include "exporter/text/yaml_reader.h"
+
+/* The configuration, the certificate, its key, the authority. */
+#define FILES_MAX 4
+
+/* So long after its last change a file is taken for written. */
+#define SETTLE_SECONDS 1
+
+struct stamp {
+	struct timespec changed, modified;
+	ino_t inode;
+	dev_t device;
+	off_t size;
+	int error;
+};
+
+/* The files of a version, as they were before it was read. */
+struct watched {
+	size_t n;
+	struct watched_file {
+		char *path;
+		struct stamp stamp;
+		struct stamp seen; /* as it was found last, for the first time at since */
+		struct mono since;
+	} file[FILES_MAX];
+};
+
+struct web_version {
+	atomic_uint holders;
+	struct web_config *config;
+	struct web_tls *tls; /* NULL without TLS */
+};
+
+struct web {
+	char *path;
+	bool tls;
+	struct web_users *users;
+	pthread_mutex_t lock; /* guards what follows */
+	struct web_version *last_good;
+	bool bad; /* the file as it is now */
+	struct watched watched;
+	double tokens; /* of the rate limit */
+	struct mono counted;
+};
+
+/* ---- versions ---- */
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) != 0)
+		return (struct stamp){.error = errno};
+	return (struct stamp){.changed = s.st_ctim,
+		.modified = s.st_mtim,
+		.inode = s.st_ino,
+		.device = s.st_dev,
+		.size = s.st_size};
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+	return a->error == b->error && a->inode == b->inode && a->device == b->device &&
+	       a->size == b->size && same_time(a->changed, b->changed) &&
+	       same_time(a->modified, b->modified);
+}
+
+static void watch(struct watched *w, const char *path)
+{
+	if (!path)
+		return;
+	struct watched_file *f = &w->file[w->n++];
+
+	*f = (struct watched_file){.path = xstrdup(path), .stamp = stamp_of(path)};
+	f->seen = f->stamp;
+}
+
+static void watched_done(struct watched *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->file[i].path);
+	w->n = 0;
+}
+
+/* What was read of a pipe is not there the next time, and an empty configuration lets everybody in. */
+static int read_text(struct buf *ret, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return err_set(e, -EINVAL,
+			"%s is a pipe; a file is needed, as it is read again when it changes",
+			path);
+	return file_read(ret, path, e);
+}
+
+static void version_free(struct web_version *v)
+{
+	web_tls_free(v->tls);
+	web_config_free(v->config);
+	free(v);
+}
+
+static int load_tls(struct web_version *v, struct watched *seen, struct err *e)
+{
+	watch(seen, v->config->cert.file);
+	watch(seen, v->config->key.file);
+	watch(seen, v->config->client_ca.file);
+	return web_tls_load(&v->tls, v->config, e);
+}
+
+static int version_read(struct web_version **ret, const char *path, struct watched *seen,
+	struct err *e)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(YAML_SIZE_MAX);
+
+	watch(seen, path);
+	int code = read_text(&text, path, e);
+
+	if (code)
+		return code;
+	struct web_version *v = xcalloc(1, sizeof *v);
+
+	v->holders = 1;
+	code = web_config_parse(&v->config, path, buf_text(&text), text.len, e);
+	if (code == 0 && v->config->tls)
+		code = load_tls(v, seen, e);
+	if (code)
+		version_free(v);
+	else
+		*ret = v;
+	return code;
+}
+
+void web_drop(struct web_version *v)
+{
+	if (v && atomic_fetch_sub(&v->holders, 1) == 1)
+		version_free(v);
+}
+
+const struct web_config *web_config_of(const struct web_version *v)
+{
+	return v->config;
+}
+
+bool web_attach(struct web_version *v, gnutls_session_t session)
+{
+	return v->tls && web_tls_attach(v->tls, session);
+}
+
+/* ---- the newest ---- */
+
+/*
+ * A file that is being written is empty at first, or ends before its users or client_auth_type: as it is then it would let
+ * everybody in. So is one that an editor makes anew, and every change is left to settle. One whose time is still to come,
+ * by a clock that is not ours or was set back, is waited for since it was seen first.
+ */
+static bool is_being_written(struct watched_file *f, const struct stamp *now)
+{
+	struct now t = now_read();
+	int64_t age = t.wall.ns - now->changed.tv_sec * NS_PER_S - now->changed.tv_nsec;
+
+	if (!same_stamp(now, &f->seen)) {
+		f->seen = *now;
+		f->since = t.mono;
+	}
+	return !now->error && age < SETTLE_SECONDS * NS_PER_S &&
+	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
+}
+
+/* With the lock. A version is read when all of its files have settled. */
+static bool changed(struct web *w)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < w->watched.n; i++) {
+		struct watched_file *f = &w->watched.file[i];
+		struct stamp now = stamp_of(f->path);
+
+		if (same_stamp(&now, &f->stamp))
+			continue;
+		if (is_being_written(f, &now))
+			return false;
+		ret = true;
+	}
+	return ret;
+}
+
+/* Was one of them changed while it was read? Then what was read may be a part of it. */
+static bool changed_meanwhile(const struct watched *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct stamp now = stamp_of(w->file[i].path);
+
+		if (!same_stamp(&now, &w->file[i].stamp))
+			return true;
+	}
+	return false;
+}
+
+/* A new limit begins with all of its burst, as that of the start. */
+static void begin_rate(struct web *w, const struct web_config *old, const struct web_config *now)
+{
+	if (old && old->rate_burst == now->rate_burst && old->rate_interval == now->rate_interval)
+		return;
+	w->tokens = (double)now->rate_burst;
+	w->counted = now_read().mono;
+}
+
+/* With the lock. -EAGAIN: nothing is known of the new version yet. */
+static int reload(struct web *w, struct err *e)
+{
+	struct web_version *v;
+
+	/* Of a bad version, too: it may be mended by a file that it names. */
+	watched_done(&w->watched);
+	int code = version_read(&v, w->path, &w->watched, e);
+
+	if (code)
+		return code;
+	if (w->last_good && changed_meanwhile(&w->watched)) {
+		web_drop(v);
+		return -EAGAIN;
+	}
+	if (w->last_good && v->config->tls != w->tls) {
+		web_drop(v);
+		return err_set(e, -EINVAL,
+			"%s: TLS cannot be turned %s while the program runs: start it again",
+			w->path, w->tls ? "off" : "on");
+	}
+	begin_rate(w, w->last_good ? w->last_good->config : NULL, v->config);
+	web_drop(w->last_good);
+	w->last_good = v;
+	return 0;
+}
+
+/* With the lock. */
+static void refresh(struct web *w)
+{
+	struct err e = {0};
+
+	if (!changed(w))
+		return;
+	int code = reload(w, &e);
+
+	if (code == -EAGAIN)
+		return;
+	w->bad = code != 0;
+	if (w->bad)
+		log_line(LOG_LEVEL_ERROR,
+			"the web configuration is bad: requests are refused until it is mended",
+			"error", e.text, NULL);
+	else
+		log_line(LOG_LEVEL_INFO, "the web configuration was read again", "file", w->path,
+			NULL);
+}
+
+int web_open(struct web **ret, const char *path, struct err *e)
+{
+	struct web *w = xcalloc(1, sizeof *w);
+	int code = 0;
+
+	pthread_mutex_init(&w->lock, NULL);
+	if (path) {
+		w->path = xstrdup(path);
+		code = reload(w, e);
+		/* Also for who has no users: a change may bring some when there is no thread to be had. */
+		if (code == 0)
+			code = web_users_start(&w->users, e);
+	}
+	if (code) {
+		web_close(w);
+		return code;
+	}
+	if (path)
+		w->tls = w->last_good->config->tls;
+	*ret = w;
+	return 0;
+}
+
+bool web_with_tls(const struct web *w)
+{
+	return w->tls;
+}
+
+void web_stop(struct web *w)
+{
+	if (w->users)
+		web_users_stop(w->users);
+}
+
+void web_close(struct web *w)
+{
+	if (!w)
+		return;
+	watched_done(&w->watched);
+	web_drop(w->last_good);
+	web_users_free(w->users);
+	pthread_mutex_destroy(&w->lock);
+	free(w->path);
+	free(w);
+}
+
+struct web_version *web_hold(struct web *w)
+{
+	if (!w->path)
+		return NULL;
+	pthread_mutex_lock(&w->lock);
+	refresh(w);
+	struct web_version *v = w->last_good;
+
+	atomic_fetch_add(&v->holders, 1);
+	pthread_mutex_unlock(&w->lock);
+	return v;
+}
+
+/* ---- who may come in ---- */
+
+/* A bucket that starts full and gets one more each interval, up to burst (as golang.org/x/time/rate). */
+static bool within_rate(struct web *w, const struct web_config *c)
+{
+	if (!(c->rate_interval > 0))
+		return true;
+	pthread_mutex_lock(&w->lock);
+	struct mono now = now_read().mono;
+
+	w->tokens = fmin((double)c->rate_burst,
+		w->tokens + mono_seconds_between(w->counted, now) / c->rate_interval);
+	w->counted = now;
+	bool ret = w->tokens >= 1;
+
+	if (ret)
+		w->tokens -= 1;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+static bool is_bad(struct web *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool ret = w->bad;
+
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+enum web_entry web_enter(struct web *w, struct web_version *v, struct web_question *q, bool again)
+{
+	if (!v)
+		return WEB_ENTER;
+	if (is_bad(w))
+		return WEB_NO_CONFIG;
+	q->config = v->config;
+	if (!again && !within_rate(w, v->config))
+		return WEB_TOO_MANY;
+	if (v->config->n_users == 0 || q->trusted)
+		return WEB_ENTER;
+	switch (web_users_ask(w->users, q)) {
+	case WEB_ALLOWED:
+		return WEB_ENTER;
+	case WEB_LATER:
+		return WEB_WAIT;
+	case WEB_BUSY:
+		return WEB_OVERLOADED;
+	case WEB_SPENT:
+		return WEB_TOO_MANY_FAILURES;
+	default:
+		return WEB_UNAUTHORIZED;
+	}
+}

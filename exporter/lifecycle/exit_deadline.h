@@ -1,0 +1,46 @@
+/*
+ * Leaving in time: threads that read the history may be in a disk that does not answer, and the sampler in a file of the
+ * kernel; waiting for one of them would hold up whoever waits for the program's end. Main thread.
+ */
+#ifndef EXPORTER_LEAVE_H
+#define EXPORTER_LEAVE_H
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "exporter/core/app.h"
+
+/* A little more than http_stop takes for itself. */
+#define LEAVE_SECONDS 6
+
+struct leave;
+
+struct leaving {
+	struct app *app;
+	int exit_code;
+	/* What nobody does after us, and the disk is needed for. NULL: nothing. */
+	void (*last)(const struct leaving *l);
+	void *context; /* for it */
+};
+
+/*
+ * From now on so long at most until leave_reached: else, which is logged, leave_now is called on a thread of its own. l is
+ * copied. NULL where there is no thread to be had for that: the end then takes as long as a disk, or the kernel, does not
+ * answer.
+ */
+struct leave *leave_begin(const struct leaving *l);
+void leave_reached(struct leave *l); /* NULL does nothing */
+
+/* From now on it is that thread that is waited for: while it uses CPU time it is at work, and the time begins anew. */
+void leave_works(struct leave *l, pthread_t thread); /* NULL does nothing */
+
+/*
+ * Ends the program, whatever its other threads are in. Before that what was handed to the historian is written, and then
+ * what comes last is done, if the disk takes the one within HISTORIAN_STOP_SECONDS. One thread only.
+ */
+_Noreturn void leave_now(const struct leaving *l);
+
+/* The signals by which whoever waits for our end says, once more, that it is to come now. */
+void leave_hurry(sigset_t *ret);
+
+#endif

@@ -1,0 +1,215 @@
+/* The main thread's waits. */
+#include "exporter/lifecycle/shutdown.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/tree.h"
+#include "collectors/process/process.h"
+#include "collectors/runs.h"
+#include "collectors/snapshot.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/log.h"
+#include "exporter/sampling/rules_reload.h"
+#include "exporter/sampling/sampler.h"
+
+#define LOOK_SECONDS 0.5
+
+/* Until something of the pod was seen: a container takes longer than that to become what it is. */
+#define FIRST_LOOK_SECONDS 0.05
+
+/* A signal number, or 0 after the time. */
+static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
+{
+	int64_t ns = (int64_t)(seconds * 1e9);
+	struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+	int n;
+
+	do
+		n = sigtimedwait(signals, NULL, &t);
+	while (n < 0 && errno == EINTR);
+	if (n == SIGHUP)
+		rules_reload(app);
+	return n > 0 && n != SIGHUP ? n : 0;
+}
+
+static const char *wait_for_signal(struct app *app, const sigset_t *signals)
+{
+	int n = 0;
+
+	while (sigwait(signals, &n) != 0 || n == SIGHUP)
+		if (n == SIGHUP)
+			rules_reload(app);
+	return sigabbrev_np(n);
+}
+
+struct sight {
+	bool seen, active;
+};
+
+static int is_other(void *context, const char *name)
+{
+	const struct app *app = context;
+	pid_t pid = process_of_name(name);
+
+	return pid > 1 && pid != app->self->pid;
+}
+
+/* Is there a process of a pod that is neither ours nor the one that holds it? What a job is called does not matter. */
+static bool pod_is_busy(struct app *app, struct tree *proc)
+{
+	return proc && tree_list(proc, "", is_other, app) > 0;
+}
+
+/* However seldom samples are taken, what is decided here must not be older than what it waits for. */
+static struct sight look(struct app *app)
+{
+	double most = fmin(2 * app->options->sample_interval, ENDING_SETTLE_SECONDS / 2);
+	struct snapshot *s = sampler_runs(app->sampler, most, 1);
+	struct sight ret = {0};
+
+	for (size_t i = 0; s && i < s->n_runs; i++) {
+		ret.seen = true;
+		ret.active = ret.active || !s->runs[i].ended;
+	}
+	if (s)
+		shared_drop(&s->shared);
+	return ret;
+}
+
+/* Who gets a signal when the pod ends is the job, too: its end is waited for, but not longer than a second signal. */
+static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
+{
+	struct mono begin = now_read().mono;
+
+	while (look(app).active && wait_signal(app, signals, LOOK_SECONDS) == 0 &&
+		mono_seconds_between(begin, now_read().mono) < ENDING_GRACE_SECONDS)
+		;
+}
+
+static const char *wait_for_job(struct app *app, const sigset_t *signals, struct tree *pod)
+{
+	struct mono begin = now_read().mono, idle_since = begin;
+	bool seen = false;
+
+	for (;;) {
+		int n = wait_signal(app, signals, pod && !seen ? FIRST_LOOK_SECONDS : LOOK_SECONDS);
+		struct sight s = {0};
+
+		if (!pod || seen)
+			s = look(app);
+		struct mono now = now_read().mono;
+
+		if (n) {
+			wait_for_end_of_job(app, signals);
+			return sigabbrev_np(n);
+		}
+		/* A job may be over before the sampler has looked twice, or have been refused. */
+		s.active = s.active || pod_is_busy(app, pod);
+		seen = seen || s.seen || s.active;
+		if (s.active || !seen)
+			idle_since = now;
+		if (mono_seconds_between(idle_since, now) >= ENDING_SETTLE_SECONDS)
+			return "job ended";
+		if (!seen && mono_seconds_between(begin, now) >= app->options->exit_wait)
+			return "no job began in the time of --exit-with-job.wait";
+	}
+}
+
+static const char *wait_for_pod(struct app *app, const sigset_t *signals)
+{
+	struct tree *proc = NULL;
+
+	/* Nothing comes that could be waited for; a pod must not wait for us. */
+	if (app->self->pid == 1)
+		return "no other container can be seen";
+	if (tree_open(&proc, app->options->procfs, NULL))
+		proc = NULL;
+	const char *reason = wait_for_job(app, signals, proc);
+
+	tree_free(proc);
+	return reason;
+}
+
+/* Neither the pod nor its exporter comes again. */
+static bool ends_with_pod(const struct app *app)
+{
+	return app->options->exit_with_job || app->options->jobs_pod;
+}
+
+const char *ending_wait(struct app *app, const sigset_t *signals)
+{
+	if (app->options->exit_with_job)
+		return app->options->jobs_pod ? wait_for_pod(app, signals) :
+						wait_for_job(app, signals, NULL);
+	const char *reason = wait_for_signal(app, signals);
+
+	if (ends_with_pod(app))
+		wait_for_end_of_job(app, signals);
+	return reason;
+}
+
+void ending_linger(struct app *app, const sigset_t *signals)
+{
+	double most = app->options->linger;
+	struct mono begin = now_read().mono;
+	struct snapshot *s = most > 0 ? sampler_runs(app->sampler, 0, 1) : NULL;
+
+	if (!s)
+		return;
+	uint64_t generation = s->generation;
+
+	shared_drop(&s->shared);
+	log_line(LOG_LEVEL_INFO, "waiting for a last scrape", NULL);
+	while (!sampler_was_scraped(app->sampler, generation) &&
+		mono_seconds_between(begin, now_read().mono) < most &&
+		wait_signal(app, signals, LOOK_SECONDS / 5) == 0)
+		;
+}
+
+struct closing {
+	const struct identity *self;
+	bool more; /* a step closes a few runs */
+};
+
+static int close_runs(struct history *h, void *context, struct err *e)
+{
+	struct closing *c = context;
+	const struct identity *self = c->self;
+	const struct orphan_rule rule = {
+		.now = wall_seconds(now_read().wall),
+		.stale_seconds = INFINITY,
+		.here = &self->here,
+		.alive = process_alive,
+		.leaving_pid = self->pid,
+		.leaving_start_ticks = self->start_ticks,
+	};
+
+	int code = history_close_orphans(h, &rule, e);
+
+	c->more = code > 0;
+	return code;
+}
+
+void ending_close_runs(struct app *app, const struct identity *self)
+{
+	/* Not on the stack: a disk that does not answer may come to it when this has returned. */
+	static struct closing c;
+	struct err e = {0};
+	int code;
+
+	if (!ends_with_pod(app) || !app->historian ||
+		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
+		return;
+	c.self = self;
+	do
+		code = historian_do_within(app->historian, close_runs, &c, HISTORIAN_STOP_SECONDS,
+			&e);
+	while (code == 0 && c.more);
+	if (code == -ETIMEDOUT || code == -EINPROGRESS)
+		historian_give_up(app->historian);
+	if (code)
+		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
+}

@@ -1,0 +1,131 @@
+/* A service of systemd, by its protocols: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3). */
+#include "exporter/lifecycle/systemd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
+#include "exporter/sampling/health.h"
+#include "exporter/core/worker.h"
+
+#define STACK_SIZE  (64 * 1024)
+#define SOCKETS_MAX 1024
+
+struct service {
+	struct app *app;
+	struct mono started;
+	double period; /* between words to the watchdog, in seconds */
+	bool watched;
+	struct pause pause;
+	pthread_t thread;
+};
+
+bool service_notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t len = path ? strlen(path) : 0;
+
+	/* "@" is the abstract namespace, whose names begin with a NUL. */
+	if (len < 2 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
+		return false;
+	memcpy(address.sun_path, path, len);
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	AUTO(closep) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 &&
+	       sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)(void *)&address,
+		       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) ==
+		       (ssize_t)strlen(state);
+}
+
+static bool read_number(const char *name, uint64_t *ret)
+{
+	const char *text = getenv(name);
+	struct scan s = SCAN(text ? text : "", text ? strlen(text) : 0);
+
+	return scan_u64(&s, ret) && scan_end(&s);
+}
+
+/* Meant for us, and not for whoever started us and left its environment? Without the variable: yes. */
+static bool is_for_us(const char *name, bool required)
+{
+	uint64_t pid;
+
+	if (!getenv(name))
+		return !required;
+	return read_number(name, &pid) && pid == (uint64_t)getpid();
+}
+
+size_t service_sockets(void)
+{
+	uint64_t n = 0;
+
+	if (!is_for_us("LISTEN_PID", true) || !read_number("LISTEN_FDS", &n) || n > SOCKETS_MAX)
+		n = 0;
+	for (int i = 0; i < (int)n; i++)
+		fcntl(SERVICE_FIRST_SOCKET + i, F_SETFD, FD_CLOEXEC);
+	return (size_t)n;
+}
+
+/* Half of the time after which we would be killed, as sd_watchdog_enabled(3) advises; 0 = nobody watches. */
+static double watchdog_period(void)
+{
+	uint64_t us = 0;
+
+	if (!is_for_us("WATCHDOG_PID", false) || !read_number("WATCHDOG_USEC", &us))
+		return 0;
+	return (double)us / 2e6;
+}
+
+static void *watch(void *context)
+{
+	struct service *s = context;
+
+	do
+		if (health_of(s->app, s->started).ok)
+			service_notify("WATCHDOG=1");
+	while (pause_wait(&s->pause, s->period));
+	return NULL;
+}
+
+int service_start(struct service **ret, struct app *app, struct err *e)
+{
+	struct service *s = xcalloc(1, sizeof *s);
+	int code = 0;
+
+	s->app = app;
+	s->started = now_read().mono;
+	s->period = watchdog_period();
+	pause_init(&s->pause);
+	service_notify("READY=1");
+	if (s->period > 0) {
+		code = thread_start(&s->thread, "watchdog", STACK_SIZE, watch, s, e);
+		s->watched = code == 0;
+	}
+	if (code)
+		service_stop(s);
+	else
+		*ret = s;
+	return code;
+}
+
+void service_stop(struct service *s)
+{
+	if (!s)
+		return;
+	pause_stop(&s->pause);
+	if (s->watched)
+		pthread_join(s->thread, NULL);
+	pause_done(&s->pause);
+	free(s);
+}

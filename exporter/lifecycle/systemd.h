@@ -1,0 +1,28 @@
+/*
+ * What systemd wants of a service: to be told when it is ready (sd_notify(3)) and that it still works (WATCHDOG_USEC),
+ * and to serve on sockets that it was given (LISTEN_FDS). Without systemd all of it does nothing.
+ */
+#ifndef EXPORTER_SERVICE_H
+#define EXPORTER_SERVICE_H
+
+#include <stdbool.h>
+
+#include "exporter/core/app.h"
+
+/* Sends "READY=1" or the like to $NOTIFY_SOCKET; false when nobody wants to know, or it could not be told. */
+bool service_notify(const char *state);
+
+/*
+ * How many listening sockets were given, from descriptor SERVICE_FIRST_SOCKET on; from now on they are closed on exec.
+ * Before other threads start.
+ */
+#define SERVICE_FIRST_SOCKET 3
+size_t service_sockets(void);
+
+struct service;
+
+/* Says that we are ready; then, while we are healthy, says so as often as the watchdog wants. */
+int service_start(struct service **ret, struct app *app, struct err *e);
+void service_stop(struct service *s); /* NULL does nothing */
+
+#endif

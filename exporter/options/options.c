@@ -1,0 +1,449 @@
+/* Reading settings from flags and the environment, and printing what there is. */
+#include "exporter/options/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/collector.h"
+#include "exporter/text/suggest.h"
+#include "exporter/options/shapes.h"
+#include "exporter/options/option_variables.h"
+#include "exporter/text/line_wrap.h"
+
+enum kind {
+	KIND_TEXT,
+	KIND_TEXTS,
+	KIND_FLAG,
+	KIND_COUNT,
+	KIND_DURATION,
+	KIND_BYTES,
+	KIND_NUMBER,
+	KIND_CHOICE
+};
+
+const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
+const char *const log_format_names[] = {"logfmt", "json", NULL};
+const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
+
+#define LEAST_TEXT(least)     0, NULL, least
+#define LEAST_TEXTS(least)    0, NULL, least
+#define LEAST_FLAG(least)     0, NULL, NULL
+#define LEAST_COUNT(least)    least, NULL, NULL
+#define LEAST_DURATION(least) least, NULL, NULL
+#define LEAST_BYTES(least)    least, NULL, NULL
+#define LEAST_NUMBER(least)   least, NULL, NULL
+#define LEAST_CHOICE(least)   0, least, NULL
+
+struct option_row {
+	enum kind kind;
+	size_t offset;
+	const char *name, *fallback;
+	double least;
+	const char *const *choices;
+	const struct text_shape *shape;
+	double most;
+	unsigned commands;
+	const char *placeholder, *help;
+};
+
+#define OPTION_ROW(kind, field, name, fallback, least, most, commands, placeholder, help)          \
+	{KIND_##kind, offsetof(struct options, field), name, fallback, LEAST_##kind(least), most,  \
+		commands, placeholder, help},
+
+static const struct option_row rows[] = {OPTIONS(OPTION_ROW)};
+
+static const struct {
+	const char *suffix;
+	double factor;
+} durations[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}},
+  sizes[] = {{"", 1}, {"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"T", 1099511627776}};
+
+static bool number_with_suffix(const char *text, bool bytes, double *ret)
+{
+	struct scan s = SCAN(text, strlen(text));
+	double v;
+
+	if (!scan_double(&s, &v))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(durations); i++) {
+		const char *suffix = bytes ? sizes[i].suffix : durations[i].suffix;
+
+		if (strcmp(s.at, suffix) == 0) {
+			*ret = v * (bytes ? sizes[i].factor : durations[i].factor);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int refuse(struct err *e, const struct option_row *row, const char *value)
+{
+	struct buf accepted = BUF_MAX(200);
+
+	switch (row->kind) {
+	case KIND_CHOICE:
+		for (size_t i = 0; row->choices[i]; i++)
+			buf_addf(&accepted, "%s%s", i ? ", " : "", row->choices[i]);
+		break;
+	case KIND_COUNT:
+		buf_addf(&accepted, "a whole number from %.0f to %.0f", row->least, row->most);
+		break;
+	case KIND_DURATION:
+		buf_addf(&accepted,
+			"a duration such as 500ms, 30s, 15m, 36h or 90d, from %g to %g seconds",
+			row->least, row->most);
+		break;
+	case KIND_BYTES:
+		buf_addf(&accepted, "bytes such as 1048576, 512M or 1G, from %.0f to %.0f",
+			row->least, row->most);
+		break;
+	case KIND_NUMBER:
+		buf_addf(&accepted, "a number from %g to %g", row->least, row->most);
+		break;
+	case KIND_FLAG:
+		buf_adds(&accepted, "true or false");
+		break;
+	case KIND_TEXT:
+	case KIND_TEXTS:
+		buf_adds(&accepted, row->shape ? row->shape->accepted : "a text that is not empty");
+		break;
+	}
+	if (row->shape && row->shape->may_hold_secret && strchr(value, '@'))
+		value = "...";
+	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, value, buf_text(&accepted));
+	buf_done(&accepted);
+	return -EINVAL;
+}
+
+static bool set_number(void *field, const struct option_row *row, const char *value)
+{
+	struct scan s = SCAN(value, strlen(value));
+	uint64_t whole;
+	double v;
+
+	if (row->kind == KIND_COUNT) {
+		if (!scan_u64(&s, &whole) || !scan_end(&s))
+			return false;
+		v = (double)whole;
+	} else if (row->kind == KIND_NUMBER) {
+		if (!scan_double(&s, &v) || !scan_end(&s))
+			return false;
+	} else if (!number_with_suffix(value, row->kind == KIND_BYTES, &v)) {
+		return false;
+	}
+	if (!(v >= row->least && v <= row->most))
+		return false;
+	if (row->kind == KIND_DURATION || row->kind == KIND_NUMBER)
+		*(double *)field = v;
+	else
+		*(uint64_t *)field = (uint64_t)v;
+	return true;
+}
+
+static bool set_flag(bool *field, const char *value)
+{
+	bool on = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+
+	*field = on;
+	return on || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
+}
+
+static bool set_choice(const char **field, const char *const *choices, const char *value)
+{
+	for (size_t i = 0; choices[i]; i++)
+		if (strcmp(choices[i], value) == 0) {
+			*field = choices[i];
+			return true;
+		}
+	return false;
+}
+
+static int set(struct options *o, const struct option_row *row, const char *value, struct err *e)
+{
+	void *field = (char *)o + row->offset;
+	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
+
+	switch (row->kind) {
+	case KIND_TEXT:
+		*(const char **)field = value;
+		break;
+	case KIND_TEXTS: {
+		struct texts *t = field;
+
+		t->text = xreallocarray(t->text, t->n + 1, sizeof *t->text);
+		t->text[t->n++] = value;
+		break;
+	}
+	case KIND_FLAG:
+		ok = set_flag(field, value);
+		break;
+	case KIND_COUNT:
+	case KIND_DURATION:
+	case KIND_BYTES:
+	case KIND_NUMBER:
+		ok = set_number(field, row, value);
+		break;
+	case KIND_CHOICE:
+		ok = set_choice(field, row->choices, value);
+		break;
+	}
+	return ok ? 0 : refuse(e, row, value);
+}
+
+static int set_by_flag(struct options *o, const struct option_row *row, const char *value,
+	struct err *e)
+{
+	if (row->kind == KIND_TEXTS) {
+		struct texts *t = (struct texts *)(void *)((char *)o + row->offset);
+
+		if (!t->from_flags)
+			t->n = 0;
+		t->from_flags = true;
+	}
+	o->given[row - rows] = true;
+	return set(o, row, value, e);
+}
+
+/* NULL: it is not set, or empty. */
+static const char *from_environment(const char *name)
+{
+	char variable[VARIABLE_MAX];
+
+	variable_of(name, variable);
+	const char *value = getenv(variable);
+
+	return value && value[0] ? value : NULL;
+}
+
+/* RIGHTSIZE_COLLECTOR_X. */
+static int set_collectors(struct options *o, struct err *e)
+{
+	for (size_t i = 0; all_collectors[i]; i++) {
+		char name[OPTION_NAME_MAX];
+
+		snprintf(name, sizeof name, COLLECTOR_PREFIX "%s", all_collectors[i]->name);
+		const char *given = from_environment(name);
+
+		if (given && !set_flag(&o->collector_on[i], given))
+			return err_set(e, -EINVAL, "--%s=%s: accepted is true or false", name,
+				given);
+	}
+	return 0;
+}
+
+static int set_defaults(struct options *o, enum command_bits command, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *given =
+			rows[i].commands & command ? from_environment(rows[i].name) : NULL;
+		const char *value = given ? given : rows[i].fallback;
+		int code = value ? set(o, &rows[i], value, e) : 0;
+
+		o->given[i] = given != NULL;
+		if (code)
+			return code;
+	}
+	return command & COMMAND_WATCH ? set_collectors(o, e) : 0;
+}
+
+static const struct option_row *row_named(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+/* --collector.X and --no-collector.X. */
+static int set_collector(struct options *o, const char *name, bool on, struct err *e)
+{
+	struct buf names = BUF_MAX(180);
+
+	for (size_t i = 0; all_collectors[i]; i++) {
+		if (strcmp(all_collectors[i]->name, name) == 0) {
+			o->collector_on[i] = on;
+			buf_done(&names);
+			return 0;
+		}
+		buf_addf(&names, "%s%s", i ? ", " : "", all_collectors[i]->name);
+	}
+	err_set(e, -EINVAL, "no collector is called %s; there are: %s", name, buf_text(&names));
+	buf_done(&names);
+	return -EINVAL;
+}
+
+static int unknown_option(const char *flag, enum command_bits command, struct err *e)
+{
+	const char *names[ARRAY_LEN(rows)], *slip;
+	char name[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].commands & command)
+			names[n++] = rows[i].name;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
+	slip = closest_slip(name, names, n);
+	return slip ? err_set(e, -EINVAL, "unknown option %.100s: did you mean --%s?", flag, slip) :
+		      err_set(e, -EINVAL, "unknown option %.100s; --help lists what there is",
+			      flag);
+}
+
+/* One flag at argv[*i]; moves *i to its last word. */
+static int read_flag(struct options *o, enum command_bits command, int argc, char **argv, int *i,
+	struct err *e)
+{
+	const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+	bool no = strncmp(name, "no-", 3) == 0;
+	const char *collector = no ? name + 3 : name;
+
+	if (strncmp(collector, COLLECTOR_PREFIX, strlen(COLLECTOR_PREFIX)) == 0 && !equals &&
+		(command & COMMAND_WATCH))
+		return set_collector(o, collector + strlen(COLLECTOR_PREFIX), !no, e);
+
+	const struct option_row *row =
+		row_named(name, equals ? (size_t)(equals - name) : strlen(name));
+
+	if (!row && no && (row = row_named(name + 3, strlen(name + 3))) && row->kind == KIND_FLAG)
+		return set_by_flag(o, row, "false", e);
+	if (!row || !(row->commands & command) ||
+		(no && row->kind == KIND_FLAG && !equals && strncmp(row->name, "no-", 3) != 0))
+		return unknown_option(argv[*i], command, e);
+	if (row->kind == KIND_FLAG && !equals)
+		return set_by_flag(o, row, "true", e);
+	if (equals)
+		return set_by_flag(o, row, equals + 1, e);
+	if (*i + 1 >= argc)
+		return err_set(e, -EINVAL, "--%s needs a value (%s)", row->name, row->placeholder);
+	return set_by_flag(o, row, argv[++*i], e);
+}
+
+static int begin(struct options *o, enum command_bits command, struct err *e)
+{
+	size_t n = 0;
+
+	*o = (struct options){0};
+	while (all_collectors[n])
+		n++;
+	o->collector_on = xcalloc(n + 1, sizeof *o->collector_on);
+	for (size_t k = 0; k < n; k++)
+		o->collector_on[k] = !all_collectors[k]->off_by_default;
+	int code = set_defaults(o, command, e);
+
+	if (code)
+		err_wrap(e, "environment");
+	return code;
+}
+
+static int finish(struct options *o, char **rest, int n_rest, int code)
+{
+	o->rest = rest;
+	o->n_rest = n_rest;
+	if (code)
+		options_done(o);
+	return code;
+}
+
+int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e)
+{
+	int code = begin(ret, command, e), i = 0;
+
+	for (; code == 0 && i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			i++;
+			break;
+		}
+		if (strncmp(argv[i], "--", 2) != 0)
+			code = err_set(e, -EINVAL, "unknown option %s; options begin with --",
+				argv[i]);
+		else
+			code = read_flag(ret, command, argc, argv, &i, e);
+	}
+	return finish(ret, argv + i, argc - i, code);
+}
+
+void options_done(struct options *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].kind == KIND_TEXTS)
+			free(((struct texts *)(void *)((char *)o + rows[i].offset))->text);
+	free(o->collector_on);
+	*o = (struct options){0};
+}
+
+bool option_at(size_t i, struct option_view *ret)
+{
+	if (i >= ARRAY_LEN(rows))
+		return false;
+	const struct option_row *r = &rows[i];
+
+	*ret = (struct option_view){
+		r->name, r->placeholder, r->fallback, r->help, r->choices, r->commands};
+	return true;
+}
+
+double option_accepted(enum option_id option, double v)
+{
+	const struct option_row *r = &rows[option];
+
+	return v >= r->least && v <= r->most ? v : (double)NAN;
+}
+
+void options_help(struct buf *out, enum command_bits command)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct option_row *r = &rows[i];
+
+		if (!(r->commands & command))
+			continue;
+		buf_addf(out, "  --%s%s%s", r->name, r->placeholder ? "=" : "",
+			r->placeholder ? r->placeholder : "");
+		if (r->fallback && r->kind != KIND_FLAG)
+			buf_addf(out, "  (default %s)", r->fallback);
+		buf_addc(out, '\n');
+		wrap_add(out, r->help, 6);
+	}
+	if (!(command & COMMAND_WATCH))
+		return;
+	buf_adds(out, "  --collector.NAME, --no-collector.NAME\n");
+	wrap_add(out, "Switches a collector on or off:", 6);
+	for (size_t i = 0; all_collectors[i]; i++) {
+		struct buf line = BUF_MAX(1000);
+
+		buf_addf(&line, "%s%s: %s", all_collectors[i]->name,
+			all_collectors[i]->off_by_default ? " (off by default)" : "",
+			all_collectors[i]->help);
+		wrap_add(out, buf_text(&line), 8);
+		buf_done(&line);
+	}
+}
+
+void options_markdown(struct buf *out)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
+
+	buf_adds(out, "| option | default | for | what it does |\n|---|---|---|---|\n");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct option_row *r = &rows[i];
+		bool first = true;
+
+		buf_addf(out, "| `--%s%s%s` | %s%s%s | ", r->name, r->placeholder ? "=" : "",
+			r->placeholder ? r->placeholder : "", r->fallback ? "`" : "",
+			r->fallback ? r->fallback : "", r->fallback ? "`" : "");
+		for (size_t k = 0; k < ARRAY_LEN(commands); k++)
+			if (r->commands & commands[k].bit) {
+				buf_addf(out, "%s%s", first ? "" : ", ", commands[k].name);
+				first = false;
+			}
+		buf_addf(out, " | %s |\n", r->help);
+	}
+}

@@ -1,0 +1,209 @@
+/*
+ * Every setting, once: the list makes the struct, the flags (--name), the environment names
+ * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over the
+ * environment, which wins over the default.
+ *
+ * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
+ *
+ * kinds: TEXT, TEXTS (repeatable; least of both is the shape that a text must have, 0 = any that is not empty:
+ * exporter/options/shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
+ * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
+ * NULL-terminated list). A number without a default is 0 when it was not given.
+ */
+#ifndef EXPORTER_OPTIONS_H
+#define EXPORTER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/err.h"
+
+enum command_bits {
+	COMMAND_SERVE = 1,
+	COMMAND_RUN = 2,
+	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
+	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
+	COMMAND_RULES = 8,
+	COMMAND_ALL = 15,
+};
+
+/* clang-format off */
+#define OPTIONS(X) \
+X(TEXTS, listen_addresses, "web.listen-address", NULL, &shape_address, 0, COMMAND_WATCH, "ADDRESS", \
+  "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again a second after it changed") \
+X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", &shape_metrics_path, 0, COMMAND_WATCH, "PATH", \
+  "Path of the metrics") \
+X(COUNT, max_connections, "web.max-connections", "512", 1, 65536, COMMAND_WATCH, "N", \
+  "Most HTTP connections at the same time, and half of the limit of open files; when more come, the longest silent go") \
+X(FLAG, disable_compression, "web.disable-compression", "false", 0, 0, COMMAND_WATCH, NULL, \
+  "Never answer with gzip") \
+X(DURATION, linger, "web.linger", "0s", 0, 3600, COMMAND_SERVE, "DURATION", \
+  "How long to stay up at the end until the final values were scraped once") \
+X(FLAG, exit_with_job, "exit-with-job", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "End when a run was seen and none has been active for 5 s, so that a pod with this as a sidecar can complete") \
+X(DURATION, exit_wait, "exit-with-job.wait", "1h", 1, 31536000, COMMAND_SERVE, "DURATION", \
+  "Longest wait of --exit-with-job for the first run: a job may be over before this exporter is there to see it") \
+X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
+  "Time between samples for the history, 100ms to 1h") \
+X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "The history, an SQLite file, or :memory: (default: history.db in $STATE_DIRECTORY, else /var/lib/rightsize-exporter for root, else $XDG_STATE_HOME/rightsize-exporter, else ~/.local/state/rightsize-exporter)") \
+X(COUNT, history_runs_per_job, "history.runs-per-job", "50", 1, 100000, COMMAND_WATCH, "N", \
+  "Runs to keep for each job; the oldest go first") \
+X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
+  "Age at which ended runs go; the newest run of a job always stays") \
+X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATCH, "BYTES", \
+  "Largest size of the history; the samples of the oldest runs go first, then the runs, at last the newest run of jobs") \
+X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
+  "Age at which the samples of an ended run are thinned to minutes") \
+X(TEXT, forward_url, "forward.url", NULL, &shape_forward_url, 0, COMMAND_WATCH, "URL", \
+  "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
+X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
+X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
+  "How long to go on at the end with runs that could not be handed on yet; until a further SIGTERM or SIGINT; what is left waits in the history") \
+X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", &shape_url, 0, COMMAND_ALL, "URL", \
+  "The Spare Cores Keeper whose catalogue is fetched") \
+X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
+  "Age at which the catalogue is fetched again") \
+X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, where it is known)") \
+X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
+  "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
+X(TEXTS, catalogue_rates, "catalogue.rate", NULL, &shape_rate, 0, COMMAND_ALL, "CURRENCY=USD", \
+  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
+X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+  "Mount point of procfs") \
+X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
+  "Mount point of sysfs") \
+X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
+  "Root of the file systems to report on") \
+X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
+  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
+  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
+  "Instance type of this server as its vendor calls it, for example m7i.large") \
+X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
+  "Region of this server as its vendor calls it, for example us-east-1") \
+X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+  "How this server is rented: ondemand, spot or unknown") \
+X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
+  "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
+X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "Let everybody who reaches an address announce runs and end them, not only users of --web.config.file") \
+X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
+  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), who needs no user of the web configuration then, and from nobody else") \
+X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \
+  "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
+X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
+X(TEXT, security_user, "security.user", NULL, 0, 0, COMMAND_SERVE, "USER", \
+  "What root is to go on as, keeping only capabilities that looking takes: a name or a number that nobody else has; it is given the folder of the history, and needs SETUID, SETGID and CHOWN to begin with") \
+X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "Find runs by the environment and command line of their processes") \
+X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
+  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day, or a user who has fewer of the places gets one from the user who has most") \
+X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
+X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
+X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
+  "One process, with what each rule says of it") \
+X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
+  "What rules capture printed, instead of the processes of this machine") \
+X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
+  "Name of the job: what is repeated, without dates or run numbers") \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "Size of what this run works on, announced for recommendations: peaks often follow it") \
+X(NUMBER, run_request_cpu, "request-cpu", NULL, 0.001, 1e6, COMMAND_RUN, "CORES", \
+  "What the run was given, where it is known: cores, such as 2.5") \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+  "What the run was given, where it is known: memory") \
+X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
+  "Which attempt of the run this is; 2 is the first retry") \
+X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
+  "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
+X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
+  "At the end, put the run's page there, as the command report does: failed runs, too") \
+X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
+  "No summary on stderr at the end") \
+X(CHOICE, log_level, "log.level", "info", log_level_names, 0, COMMAND_ALL, "LEVEL", \
+  "Least important messages to log: debug, info, warn or error") \
+X(CHOICE, log_format, "log.format", "logfmt", log_format_names, 0, COMMAND_ALL, "FORMAT", \
+  "logfmt or json")
+/* clang-format on */
+
+struct texts {
+	size_t n;
+	const char **text;
+	bool from_flags; /* the first flag replaces what the environment gave */
+};
+
+#define OPTION_TYPE_TEXT               const char *
+#define OPTION_TYPE_TEXTS              struct texts
+#define OPTION_TYPE_FLAG               bool
+#define OPTION_TYPE_COUNT              uint64_t
+#define OPTION_TYPE_DURATION           double
+#define OPTION_TYPE_BYTES              uint64_t
+#define OPTION_TYPE_NUMBER             double
+#define OPTION_TYPE_CHOICE             const char *
+#define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
+
+#define OPTION_ID(kind, field, ...) OPTION_##field,
+
+enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
+
+struct options {
+	OPTIONS(OPTION_FIELD)
+	bool given[OPTION_COUNT]; /* by a flag or the environment; otherwise it is the default */
+	bool *collector_on; /* one per entry of all_collectors: --collector.X, --no-collector.X */
+	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
+	int n_rest;
+};
+
+extern const char *const log_level_names[], *const log_format_names[],
+						    *const server_allocation_names[];
+
+/*
+ * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
+ * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
+ * Texts point into argv and the environment.
+ */
+int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
+	struct err *e);
+
+void options_done(struct options *o);
+
+/* One option, as whoever prints options sees it. */
+struct option_view {
+	const char *name, *placeholder, *fallback,
+		*help;              /* placeholder NULL: a flag; fallback may be NULL */
+	const char *const *choices; /* NULL-terminated; NULL = any value */
+	unsigned commands;          /* enum command_bits */
+};
+bool option_at(size_t i, struct option_view *ret); /* false past the last */
+
+/* What an option that is a number accepts: NaN where v is outside of that. */
+double option_accepted(enum option_id option, double v);
+
+/* The options of a command as --help prints them, and as a Markdown table. */
+void options_help(struct buf *out, enum command_bits command);
+void options_markdown(struct buf *out);
+
+#endif

@@ -1,0 +1,100 @@
+/* /benchmarks: what servers were measured with, and which of it is like a job. */
+#include "collectors/base/clock.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/answers/server_answer.h"
+#include "recommender/servers/job_profile.h"
+
+#include <math.h>
+
+static const struct parameter parameters[] = {
+	{.name = "job_name",
+		.kind = PARAMETER_TEXT,
+		.least = 1,
+		.most = JOB_NAME_MAX - 1,
+		.help = "Name of a job: those like it come first, with the reason"},
+	{0},
+};
+
+static double servers_scored(const struct catalogue *c, const struct benchmark *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += isnan(b->score[i]) ? 0 : 1;
+	return (double)n;
+}
+
+static json_t *benchmarks_json(const struct catalogue *c)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < c->n_benchmarks; i++) {
+		const struct benchmark *b = &c->benchmark[i];
+		json_t *o = json_object();
+
+		json_put(o, "benchmark_id", json_text(b->benchmark_id));
+		json_put(o, "name", json_text(*b->name ? b->name : NULL));
+		json_put(o, "category", json_text(*b->category ? b->category : NULL));
+		json_put(o, "unit", json_text(*b->unit ? b->unit : NULL));
+		json_put(o, "higher_is_better", json_boolean(b->higher_is_better));
+		json_put(o, "servers", json_num(servers_scored(c, b)));
+		json_push(a, o);
+	}
+	return a;
+}
+
+static json_t *habits_json(const struct habits *h)
+{
+	json_t *o = json_object();
+
+	json_put(o, "cpu_share", json_num(h->cpu_share));
+	json_put(o, "cores", json_num(h->cores));
+	json_put(o, "gpu_share", json_num(h->gpu_share));
+	json_put(o, "memory_bytes", json_num(h->memory_bytes));
+	json_put(o, "network_bytes_per_second", json_num(h->network_bytes_per_second));
+	return o;
+}
+
+static void put_related(json_t *o, const struct catalogue *c, const struct runs *runs,
+	struct arena *arena)
+{
+	struct habits habits = habits_of_job(runs, arena);
+	struct related related[RELATED_MAX];
+
+	json_put(o, "habits", habits_json(&habits));
+	json_put(o, "related", related_json(related, benchmarks_related(c, &habits, related)));
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	const char *job_name = argument_text(a, "job_name");
+	AUTO(app_catalogue_done) struct catalogue_use use = {0};
+	AUTO(arena_done) struct arena arena = {0};
+	struct runs runs = {0};
+	int code = job_name ? job_runs(app, job_name, 0, false, &arena, &runs, r, e) : 1;
+
+	if (code <= 0)
+		return code;
+	code = app_catalogue(app, &use, e);
+	if (code)
+		return code;
+
+	json_t *o = json_object();
+
+	json_put(o, "job_name", json_text(job_name));
+	if (job_name)
+		put_related(o, use.catalogue, &runs, &arena);
+	json_put(o, "benchmarks", benchmarks_json(use.catalogue));
+	json_put(o, "catalogue", catalogue_json(&use));
+	return reply_json(r, 200, o);
+}
+
+const struct route route_benchmarks = {
+	.path = "/benchmarks",
+	.command = "benchmarks",
+	.help = "Which benchmarks servers can be ranked by, and which of them are like a job, and "
+		"why",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+};

@@ -1,0 +1,41 @@
+/* /jobs: which jobs are known, and how their runs ended. */
+#include <errno.h>
+
+#include "exporter/answers/job_runs.h"
+#include "exporter/routes/get_jobs.h"
+
+static const struct parameter parameters[] = {
+	{.name = "limit",
+		.kind = PARAMETER_COUNT,
+		.fallback = "1000",
+		.least = 1,
+		.most = 100000,
+		.help = "Most jobs to give"},
+	{0},
+};
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(history_done) struct history *h = NULL;
+	size_t n = 0, limit = argument_count(a, "limit");
+	struct job_row *jobs = NULL;
+	int code = app_history(app, &h, e);
+
+	if (code == -ENOENT)
+		return reply_no_history(app, r);
+	if (code == 0)
+		code = history_jobs(h, &arena, &jobs, &n, e);
+	if (code)
+		return code;
+	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit));
+}
+
+const struct route route_jobs = {
+	.path = "/jobs",
+	.command = "jobs",
+	.help = "The known jobs, the most recent first, and how their runs ended",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+};

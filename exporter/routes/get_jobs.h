@@ -1,0 +1,13 @@
+/*
+ * The list of jobs as JSON.
+ */
+#ifndef EXPORTER_JOBS_JSON_H
+#define EXPORTER_JOBS_JSON_H
+
+#include "exporter/history/history.h"
+#include "exporter/core/json.h"
+
+/* {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]}, in their order. */
+json_t *jobs_json(const struct job_row *jobs, size_t n);
+
+#endif

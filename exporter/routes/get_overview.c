@@ -1,0 +1,195 @@
+/* /overview: every job in a line, for the page that lists them. */
+#include <errno.h>
+#include <math.h>
+
+#include "exporter/core/memory_budget.h"
+#include "exporter/catalogue/in_use.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/core/json.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/answers/current_cost.h"
+
+/* As recommender/behaviour/phases.h weighs what is reserved: a core costs as much as 8 GiB. */
+#define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
+
+static const struct parameter parameters[] = {
+	{.name = "runs",
+		.kind = PARAMETER_COUNT,
+		.fallback = "12",
+		.least = 1,
+		.most = 100,
+		.help = "How many of the newest runs of each job to look at"},
+	{0},
+};
+
+/* What costs are made of. Without a catalogue there are none, and nothing else is missing. */
+struct prices {
+	struct app *app;
+	struct arena arena;
+	bool looked;
+	struct catalogue_use use; /* empty before it is looked at, or when there is none */
+	struct machine here;
+	struct today at; /* the server of the run that was priced last */
+};
+
+static void prices_done(struct prices *p)
+{
+	arena_done(&p->arena);
+	app_catalogue_done(&p->use);
+}
+
+/* The first time that a cost is asked for: without a run that succeeded nothing is looked at. */
+static void look(struct prices *p)
+{
+	if (p->looked)
+		return;
+	p->looked = true;
+	machine_now(p->app, &p->here);
+	app_catalogue_once(p->app, &p->use, NULL);
+}
+
+static double known_or_0(double v)
+{
+	return isnan(v) ? 0 : v;
+}
+
+/*
+ * The share of what the run had reserved that it left unused: cores on average, memory at its peak. Only
+ * what was both asked for and measured counts; NaN when nothing was.
+ */
+static double waste_of(const struct run_brief *r)
+{
+	double used = NAN, asked = NAN;
+	double cores = r->cpu_seconds / r->duration_seconds;
+
+	if (r->requested_cpu_cores > 0 && isfinite(cores)) {
+		asked = r->requested_cpu_cores;
+		used = fmin(cores, asked);
+	}
+	if (r->requested_memory_bytes > 0 && isfinite(r->memory_peak_bytes)) {
+		double memory = fmin(r->memory_peak_bytes, r->requested_memory_bytes);
+
+		asked = known_or_0(asked) + r->requested_memory_bytes / BYTES_PER_CORE;
+		used = known_or_0(used) + memory / BYTES_PER_CORE;
+	}
+	return 1 - used / asked;
+}
+
+/* Of the successful runs, oldest first: what a trend is read from. */
+static json_t *trend_json(const struct job_brief *j, double (*value)(const struct run_brief *))
+{
+	json_t *array = json_array();
+
+	for (size_t i = j->n; i-- > 0;)
+		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
+			json_push(array, json_num(value(&j->run[i])));
+	return array;
+}
+
+static double duration_of(const struct run_brief *r)
+{
+	return r->duration_seconds;
+}
+
+static double memory_of(const struct run_brief *r)
+{
+	return r->memory_peak_bytes;
+}
+
+static double waste_of_job(const struct job_brief *j)
+{
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		double w =
+			j->run[i].outcome == OUTCOME_SUCCEEDED ? waste_of(&j->run[i]) : (double)NAN;
+
+		if (isnan(w))
+			continue;
+		sum += w;
+		n++;
+	}
+	return n > 0 ? sum / n : (double)NAN;
+}
+
+static double cost_of_brief(const struct run_brief *r, struct prices *p)
+{
+	static const struct pick_options options = {.currency = "USD"};
+	const struct past_run past = {r->host, r->server, r->duration_seconds,
+		r->network_sent_bytes, r->disk_grown_bytes};
+
+	look(p);
+	const struct today_question q = {
+		.catalogue = p->use.catalogue, .here = &p->here, .options = &options};
+
+	return q.catalogue ? past_cost(&q, &past, &p->arena, &p->at) : (double)NAN;
+}
+
+/* The newest success, at the price of the server where it was. */
+static double cost_of_job(const struct job_brief *j, struct prices *p)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
+			return cost_of_brief(&j->run[i], p);
+	return NAN;
+}
+
+static json_t *outcomes_json(const struct job_brief *j)
+{
+	json_t *array = json_array();
+
+	for (size_t i = j->n; i-- > 0;)
+		json_push(array, json_text(outcome_name(j->run[i].outcome)));
+	return array;
+}
+
+static json_t *job_json(const struct job_brief *j, struct prices *prices)
+{
+	const struct run_brief *newest = &j->run[0];
+	json_t *o = json_object();
+
+	json_put(o, "job_name", json_text(j->job_name));
+	json_put(o, "runs", json_num((double)j->runs));
+	json_put(o, "last_run", json_text(newest->run_id));
+	json_put(o, "last_started_at", json_time(newest->started_at));
+	json_put(o, "outcomes", outcomes_json(j));
+	json_put(o, "duration_seconds", trend_json(j, duration_of));
+	json_put(o, "memory_peak_bytes", trend_json(j, memory_of));
+	json_put(o, "cost", json_num(cost_of_job(j, prices)));
+	json_put(o, "currency", json_text("USD"));
+	json_put(o, "waste", json_num(waste_of_job(j)));
+	return o;
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(prices_done) struct prices prices = {.app = app};
+	AUTO(history_done) struct history *h = NULL;
+	json_t *o, *array;
+	struct job_brief *job = NULL;
+	size_t n = 0;
+	int code = app_history(app, &h, e);
+
+	if (code == 0)
+		code = history_overview(h, argument_count(a, "runs"), &arena, &job, &n, e);
+	/* Nobody ran anything yet: that is no error to those who look at the page. */
+	if (code && code != -ENOENT)
+		return code;
+	o = json_object();
+	array = json_array();
+	for (size_t i = 0; i < n && !allowance_gave_up(); i++)
+		json_push(array, job_json(&job[i], &prices));
+	json_put(o, "jobs", array);
+	return reply_json(r, 200, o);
+}
+
+const struct route route_overview = {
+	.path = "/overview",
+	.command = "overview",
+	.help = "Every job in a line: how its last runs ended, how long they took, what they used "
+		"and left unused",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+};

@@ -1,0 +1,85 @@
+/* /report: a run as one HTML file. */
+#include <stdio.h>
+
+#include "exporter/site/report.h"
+#include "exporter/answers/run_reply.h"
+
+/* Of the samples: a picture has no more columns of dots than this, and the file is mailed. */
+#define REPORT_POINTS "1500"
+#define REPORT_RUNS   "50"
+
+static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
+
+extern const struct route route_series, route_runs, route_recommend;
+
+/* Asks a route of our own: body stays empty where it has no answer, as before the first success. */
+static int ask(struct app *app, const struct route *route, const char *const pairs[][2],
+	struct reply *r, struct err *e)
+{
+	struct arguments a;
+	int code = 0;
+
+	arguments_begin(&a, route->parameters);
+	for (size_t i = 0; pairs[i][0] && code == 0; i++)
+		code = arguments_add(&a, pairs[i][0], pairs[i][1], e);
+	if (code == 0)
+		code = arguments_finish(&a, e);
+	if (code == 0)
+		code = route->answer(app, &a, r, e);
+	if (code == 0 && r->status != 200 && !r->body.full)
+		buf_reset(&r->body);
+	return code;
+}
+
+static int write_report(struct app *app, const struct run *run, struct buf *out, struct err *e)
+{
+	struct reply series = {.body = BUF_MAX(out->max)};
+	struct reply runs = {.body = BUF_MAX(out->max)};
+	struct reply advice = {.body = BUF_MAX(out->max)};
+	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
+	const char *const job_runs[][2] = {
+		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
+	const char *const job_only[][2] = {{"job_name", run->job_name}, {NULL}};
+	char title[JOB_NAME_MAX + 64];
+	int code = ask(app, &route_series, run_only, &series, e);
+
+	if (code == 0)
+		code = ask(app, &route_runs, job_runs, &runs, e);
+	if (code == 0)
+		code = ask(app, &route_recommend, job_only, &advice, e);
+	if (code == 0) {
+		snprintf(title, sizeof title, "Run of %s", run->job_name);
+		report_write(out, title,
+			(const struct report_part[]){{"series", &series.body}, {"runs", &runs.body},
+				{"recommend", &advice.body}, {0}});
+	}
+	out->full = out->full || series.body.full || runs.body.full || advice.body.full;
+	buf_done(&series.body);
+	buf_done(&runs.body);
+	buf_done(&advice.body);
+	return code;
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	AUTO(arena_done) struct arena arena = {0};
+	const struct run *run = NULL;
+	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+
+	if (code <= 0)
+		return code;
+	r->status = 200;
+	r->content_type = "text/html; charset=utf-8";
+	return write_report(app, run, &r->body, e);
+}
+
+const struct route route_report = {
+	.path = "/report",
+	.command = "report",
+	.help = "A run as one HTML file that needs nothing else, to mail or to attach to a card",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+	.of_samples = true,
+};

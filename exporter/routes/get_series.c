@@ -1,0 +1,104 @@
+/* /series: the samples of a run, ready to be drawn. */
+#include <errno.h>
+
+#include "exporter/answers/run_json.h"
+#include "exporter/answers/run_reply.h"
+#include "exporter/answers/series_passes.h"
+#include "exporter/answers/series_view.h"
+
+#define POINTS_MAX 200000
+
+static const struct parameter parameters[] = {
+	RUN_PARAMETERS,
+	{.name = "points",
+		.kind = PARAMETER_COUNT,
+		.fallback = "1500",
+		.least = 2,
+		.most = POINTS_MAX,
+		.help = "Most points; of more samples the lowest and the highest of each stretch "
+			"are kept"},
+	SPAN_PARAMETERS,
+	{0},
+};
+
+static json_t *phases_json(const struct phases *phases)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < phases->n; i++) {
+		const struct phase *p = &phases->phase[i];
+		json_t *o = json_object();
+
+		json_put(o, "start", json_num(p->start));
+		json_put(o, "seconds", json_num(p->seconds));
+		json_put(o, "cpu_cores_mean", json_num(p->cores_mean));
+		json_put(o, "cpu_cores", json_num(p->demand.cpu_cores));
+		json_put(o, "memory_bytes", json_num(p->demand.memory_bytes));
+		json_put(o, "gpu_mean", json_num(p->gpu_mean));
+		json_put(o, "vram_bytes", json_num(p->demand.vram_bytes));
+		json_push(array, o);
+	}
+	return array;
+}
+
+/* Numbers are written as they come: a document of them would be ten times as large. */
+static void write_answer(struct buf *out, const struct run *run, const struct passes *read)
+{
+	json_t *about = run_json(run), *phases = phases_json(&read->phases);
+
+	json_put(about, "job_name", json_text(run->job_name));
+	buf_adds(out, "{\"run\": ");
+	json_write(out, about);
+	buf_addf(out,
+		", \"position\": %lld, \"samples\": %zu, \"phases\": ", (long long)read->position,
+		read->samples);
+	json_write(out, phases);
+	buf_adds(out, ", \"series\": ");
+	view_json(out, &read->view);
+	buf_adds(out, "}\n");
+	json_decref(about);
+	json_decref(phases);
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	AUTO(arena_done) struct arena arena = {0};
+	const struct run *run = NULL;
+	struct passes read;
+	struct span span;
+
+	if (!span_asked_for(a, &span, r))
+		return 0;
+	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+
+	if (code <= 0)
+		return code;
+	const struct passes_question q = {.run_id = run->run_id,
+		.samples = run->samples,
+		.from = span.from,
+		.to = span.to,
+		.points = argument_count(a, "points")};
+
+	code = passes_read(h, &q, &arena, &read, e);
+	if (code == -E2BIG) {
+		r->body.full = true; /* as it would be */
+		return 0;
+	}
+	if (code)
+		return code;
+	r->status = 200;
+	r->content_type = "application/json; charset=utf-8";
+	write_answer(&r->body, run, &read);
+	return 0;
+}
+
+const struct route route_series = {
+	.path = "/series",
+	.command = "series",
+	.help = "The samples of a run, ready to be drawn: rates, phases, thinned to so many points",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+	.of_samples = true,
+};

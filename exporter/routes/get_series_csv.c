@@ -1,0 +1,88 @@
+/* /series.csv: the samples of a run for other programs. */
+#include <math.h>
+#include <string.h>
+
+#include "exporter/core/memory_budget.h"
+#include "exporter/answers/run_reply.h"
+#include "exporter/answers/series_csv.h"
+#include "exporter/answers/series_view.h"
+
+/* Samples held at once: the answer is text already, and need not be in memory twice. */
+#define BLOCK 4096
+
+static const char *format_choice(size_t i)
+{
+	static const char *const names[] = {"history", "resource_tracker", NULL};
+
+	return names[i];
+}
+
+static const struct parameter parameters[] = {
+	RUN_PARAMETERS,
+	{.name = "format",
+		.kind = PARAMETER_CHOICE,
+		.fallback = "history",
+		.choice = format_choice,
+		.help = "history: all columns that are kept, growth per interval; "
+			"resource_tracker: its 32 columns"},
+	SPAN_PARAMETERS,
+	{0},
+};
+
+/* The samples between, which lie side by side: their clock may have stepped, as in view_between. */
+static struct series between(const struct series *s, const struct span *span, struct arena *arena)
+{
+	return view_between(s, isnan(span->from) ? -INFINITY : span->from,
+		isnan(span->to) ? INFINITY : span->to, arena);
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	bool peer = strcmp(argument_text(a, "format"), "resource_tracker") == 0, first = true;
+	AUTO(history_done) struct history *h = NULL;
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(arena_done) struct arena block = {0};
+	const struct run *run = NULL;
+	struct series s = {0}, some;
+	int64_t position = 0;
+	struct span span;
+
+	if (!span_asked_for(a, &span, r))
+		return 0;
+	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+
+	if (code <= 0)
+		return code;
+	const char *const *columns = peer ? series_csv_peer_sources(&arena) : NULL;
+
+	r->status = 200;
+	r->content_type = "text/csv; charset=utf-8; header=present";
+	do {
+		arena_reset(&block);
+		code = history_series_after(h, run->run_id, &position, BLOCK, columns, &block, &s,
+			e);
+		if (code < 0)
+			return code;
+		if (first && peer)
+			series_csv_peer_header(&r->body);
+		else if (first)
+			series_csv_header(&r->body, &s);
+		first = false;
+		some = between(&s, &span, &block);
+		if (peer)
+			series_csv_peer_rows(&r->body, &some);
+		else
+			series_csv_rows(&r->body, &some);
+	} while (s.n == BLOCK && !r->body.full && !allowance_over());
+	return 0;
+}
+
+const struct route route_series_csv = {
+	.path = "/series.csv",
+	.command = "csv",
+	.help = "The samples of a run as CSV",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+	.of_samples = true,
+};

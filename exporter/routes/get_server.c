@@ -1,0 +1,43 @@
+/* /server: which cloud server this is. */
+#include "exporter/core/app.h"
+#include "exporter/core/json.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/api/route.h"
+
+static const struct parameter parameters[] = {{0}};
+
+static void put_known(json_t *o, const char *key, const char *text)
+{
+	json_put(o, key, json_text(text && *text ? text : NULL));
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	struct machine m;
+	json_t *o = json_object();
+
+	(void)a;
+	(void)e;
+	/* On the command line nobody has asked before. */
+	if (app->machine)
+		machine_now(app, &m);
+	else
+		machine_find(app->options, &m);
+	put_known(o, "host", m.host);
+	put_known(o, "vendor_id", m.vendor_id);
+	put_known(o, "instance_type", m.instance_type);
+	put_known(o, "region", m.region);
+	put_known(o, "zone", m.zone);
+	put_known(o, "allocation", machine_allocation_name(m.allocation));
+	put_known(o, "source", m.source);
+	return reply_json(r, 200, o);
+}
+
+const struct route route_server = {
+	.path = "/server",
+	.command = "server",
+	.help = "Which cloud server this is: vendor, instance type, region, zone, spot or on "
+		"demand, and who said so",
+	.parameters = parameters,
+	.answer = answer,
+};

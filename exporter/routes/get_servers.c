@@ -1,0 +1,125 @@
+/* /servers: which servers fit, for a job or for what is asked. */
+#include <errno.h>
+#include <math.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/answers/server_answer.h"
+#include "exporter/answers/server_parameters.h"
+#include "exporter/answers/sizing.h"
+#include "exporter/answers/sizing_json.h"
+#include "exporter/answers/sizing_parameters.h"
+
+#define MIB 1048576.0
+#define GB  1e9
+
+static const struct parameter parameters[] = {
+	{.name = "job_name",
+		.kind = PARAMETER_TEXT,
+		.least = 1,
+		.most = JOB_NAME_MAX - 1,
+		.help = "Name of a job, whose next run the server is for"},
+	{.name = "cpu",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e6,
+		.unit = "cores",
+		.help = "Cores that are needed, in place of the job's"},
+	{.name = "memory",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e9,
+		.unit = "MiB",
+		.help = "Memory that is needed in MiB, in place of the job's; what the system "
+			"needs "
+			"comes on top"},
+	{.name = "gpu",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e4,
+		.unit = "GPUs",
+		.help = "GPUs that are needed, in place of the job's"},
+	{.name = "vram",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e9,
+		.unit = "MiB",
+		.help = "Memory of all GPUs together that is needed in MiB, in place of the job's"},
+	{.name = "disk",
+		.kind = PARAMETER_NUMBER,
+		.least = 0,
+		.most = 1e9,
+		.unit = "GB",
+		.help = "Disk space that is needed in GB, in place of the job's; part of the cost"},
+	{.name = "duration",
+		.kind = PARAMETER_NUMBER,
+		.least = 0.001,
+		.most = 1e9,
+		.unit = "seconds",
+		.help = "Seconds that a run takes, in place of the job's"},
+	SERVER_PARAMETERS,
+	SIZING_PARAMETERS,
+	{0},
+};
+
+/* What is said wins. */
+static void demand_said(const struct arguments *a, struct demand *d)
+{
+	const struct {
+		const char *name;
+		double *field, factor;
+	} said[] = {
+		{"cpu", &d->cpu_cores, 1},
+		{"memory", &d->memory_bytes, MIB},
+		{"gpu", &d->gpus, 1},
+		{"vram", &d->vram_bytes, MIB},
+		{"disk", &d->disk_bytes, GB},
+		{"duration", &d->duration_seconds, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		double v = argument_number(a, said[i].name);
+
+		if (!isnan(v))
+			*said[i].field = v * said[i].factor;
+	}
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	const char *job_name = argument_text(a, "job_name");
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(server_answer_done) struct server_answer servers = {0};
+	AUTO(sized_done) struct sized *s = NULL;
+	struct demand demand = {NAN, NAN, NAN, NAN, NAN, NAN};
+	int code = job_name ? sized_job(app, a, &s, r, e) : 1;
+
+	if (code <= 0)
+		return code;
+	if (s)
+		demand = s->sizing.demand;
+	demand_said(a, &demand);
+	struct server_question q = {&demand, s ? &s->runs : NULL, argument_number(a, "duration")};
+
+	code = server_answer(app, a, &q, &arena, &servers, r, e);
+	if (code <= 0)
+		return code;
+
+	json_t *o = json_object();
+
+	json_put(o, "job_name", json_text(job_name));
+	json_put(o, "generated_at", json_time(wall_seconds(now_read().wall)));
+	json_put(o, "demand", demand_json(&demand));
+	server_answer_put(o, &servers);
+	return reply_json(r, 200, o);
+}
+
+const struct route route_servers = {
+	.path = "/servers",
+	.command = "servers",
+	.help = "Which servers fit a job, or what is asked for; which is best, why, and what a run "
+		"would cost",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+};

@@ -1,0 +1,63 @@
+/* /stats: what a job's last successful runs used. */
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/answers/behaviour.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/answers/stats_json.h"
+
+static const char *format_choice(size_t i)
+{
+	static const char *const names[] = {"json", "resource-tracker", NULL};
+
+	return names[i];
+}
+
+static const struct parameter parameters[] = {
+	JOB_NAME_PARAMETER,
+	RUNS_PARAMETER,
+	{.name = "format",
+		.kind = PARAMETER_CHOICE,
+		.fallback = "json",
+		.choice = format_choice,
+		.help = "resource-tracker gives the keys and units of its stats()"},
+	{0},
+};
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	const char *job_name = argument_text(a, "job_name");
+	AUTO(arena_done) struct arena arena = {0};
+	struct runs runs;
+	int code = job_runs(app, job_name, 0, false, &arena, &runs, r, e);
+
+	if (code <= 0)
+		return code;
+	struct window w = window_of(&runs, argument_count(a, "runs"), &arena);
+
+	if (w.n == 0)
+		return reply_no_successful_run(r, job_name, &runs, NAN);
+	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
+		return reply_json(r, 200, stats_json_resource_tracker(&w));
+	struct catalogue_use use AUTO(app_catalogue_done) = {0};
+	struct behaviour behaviour;
+
+	code = behaviour_of(app, &use, &runs, &arena, &behaviour, e);
+	if (code)
+		return code;
+	json_t *o = stats_json(job_name, &w, wall_seconds(now_read().wall));
+
+	put_behaviour(o, &behaviour);
+	return reply_json(r, 200, o);
+}
+
+const struct route route_stats = {
+	.path = "/stats",
+	.command = "stats",
+	.help = "What a job's last successful runs used, each and together, what changed, and what "
+		"is to be expected",
+	.parameters = parameters,
+	.answer = answer,
+	.takes_long = true,
+};

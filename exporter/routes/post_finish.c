@@ -1,0 +1,109 @@
+/* POST /runs/{run_id}/finish: somebody says that a run is over, and how it ended. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/core/app.h"
+#include "exporter/api/json_body.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/core/json.h"
+#include "exporter/sampling/sampler.h"
+
+static const struct parameter parameters[] = {
+	{.name = "run_id",
+		.kind = PARAMETER_TEXT,
+		.required = true,
+		.least = 1,
+		.most = RUN_ID_MAX - 1,
+		.help = "Id of the run, in the path"},
+	{0},
+};
+
+struct wanted {
+	const char *outcome;
+	double exit_code;
+};
+
+static const struct body_key keys[] = {
+	{"outcome", BODY_TEXT, true, 1, 32, offsetof(struct wanted, outcome)},
+	{"exit_code", BODY_WHOLE, false, 0, 255, offsetof(struct wanted, exit_code)},
+	{0},
+};
+
+/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
+struct call {
+	struct shared shared;
+	char run_id[RUN_ID_MAX];
+	enum outcome outcome;
+	double exit_code;
+	int code;
+};
+
+static void call_release(struct shared *shared)
+{
+	free((struct call *)(void *)shared);
+}
+
+static void finish(struct finder *f, const struct host *host, void *context)
+{
+	struct call *c = context;
+
+	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code);
+}
+
+static int finish_run(struct app *app, const char *run_id, enum outcome outcome, double exit_code,
+	struct reply *r)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+
+	shared_init(&c->shared, call_release);
+	text_copy(run_id, c->run_id, sizeof c->run_id);
+	c->outcome = outcome;
+	c->exit_code = exit_code;
+	bool told = sampler_find(app->sampler, finish, c);
+	int code = told ? c->code : -ENOENT;
+
+	shared_drop(&c->shared);
+	if (!told && app->self)
+		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER, NULL, NULL);
+	if (code)
+		return reply_error(r, 404, "no_open_run",
+			"no run of this id is open that this exporter records", NULL, NULL);
+
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(run_id));
+	json_put(o, "outcome", json_text(outcome_name(outcome)));
+	return reply_json(r, 200, o);
+}
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	enum outcome outcome = OUTCOME_RUNNING;
+	struct wanted w = {.exit_code = NAN};
+	json_t *body = body_parse(a->body, r);
+
+	(void)e;
+	bool read = body && body_read(body, "the body", keys, &w, r);
+	bool known = read && outcome_parse(w.outcome, &outcome) && outcome != OUTCOME_RUNNING;
+
+	json_decref(body);
+	if (!read)
+		return 0;
+	if (!known)
+		return reply_error(r, 400, "bad_body",
+			"outcome: accepted is succeeded, failed, oom_killed, interrupted or "
+			"unknown",
+			NULL, NULL);
+	return finish_run(app, argument_text(a, "run_id"), outcome, w.exit_code, r);
+}
+
+const struct route route_post_finish = {
+	.path = "/runs/{run_id}/finish",
+	.help = "Ends a run that this exporter records: {\"outcome\", \"exit_code\"}; outcome is "
+		"succeeded, failed, oom_killed, interrupted or unknown",
+	.parameters = parameters,
+	.answer = answer,
+};

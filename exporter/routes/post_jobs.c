@@ -1,0 +1,203 @@
+/* POST /jobs: somebody says which process is a run of which job. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "exporter/core/app.h"
+#include "exporter/api/json_body.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/core/json.h"
+#include "exporter/sampling/sampler.h"
+
+static const struct parameter no_parameters[] = {{0}};
+
+struct wanted {
+	double pid, input_bytes, attempt;
+	const char *job_name;
+	const json_t *labels, *requested;
+};
+
+struct requested {
+	double cpu, memory;
+};
+
+static const struct body_key keys[] = {
+	{"pid", BODY_WHOLE, false, 1, 4194304, offsetof(struct wanted, pid)},
+	{"job_name", BODY_TEXT, true, 1, JOB_NAME_MAX - 1, offsetof(struct wanted, job_name)},
+	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, labels)},
+	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, requested)},
+	{"input_bytes", BODY_WHOLE, false, 0, 1e18, offsetof(struct wanted, input_bytes)},
+	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct wanted, attempt)},
+	{0},
+};
+
+static const struct body_key requested_keys[] = {
+	{"cpu", BODY_NUMBER, false, 0.001, 1e6, offsetof(struct requested, cpu)},
+	{"memory", BODY_WHOLE, false, 1, 1e18, offsetof(struct requested, memory)},
+	{0},
+};
+
+static bool bad_label(struct reply *r)
+{
+	char message[160];
+
+	snprintf(message, sizeof message,
+		"labels: accepted are up to %d texts without control characters, of at most %d "
+		"bytes "
+		"each, names too",
+		JOB_LABELS_MAX, JOB_WORD_MAX - 1);
+	reply_error(r, 400, "bad_body", message, NULL, NULL);
+	return false;
+}
+
+static bool is_word(const char *s, size_t size)
+{
+	return s && utf8_plain(s) && strlen(s) < size;
+}
+
+static bool read_labels(const json_t *labels, struct announcement *a, struct reply *r)
+{
+	json_t *value, *all = (json_t *)(uintptr_t)labels;
+	const char *name;
+
+	json_object_foreach(all, name, value)
+	{
+		const char *text = json_string_value(value);
+
+		if (a->n_labels == JOB_LABELS_MAX || !is_word(name, LABEL_NAME_MAX) ||
+			!is_word(text, JOB_WORD_MAX))
+			return bad_label(r);
+		text_copy(name, a->label[a->n_labels].name, LABEL_NAME_MAX);
+		text_copy(text, a->label[a->n_labels++].value, JOB_WORD_MAX);
+	}
+	return true;
+}
+
+/* By default the process itself that asks, which only a Unix socket tells. */
+static bool read_pid(const struct wanted *w, const struct peer *peer, struct announcement *a,
+	struct reply *r)
+{
+	a->pid = isnan(w->pid) ? peer->pid : (pid_t)w->pid;
+	if (a->pid > 0)
+		return true;
+	reply_error(r, 400, "bad_body",
+		"the body needs pid: only over the Unix socket it may be absent, for the process "
+		"that asks",
+		NULL, NULL);
+	return false;
+}
+
+static bool read_announcement(const json_t *body, const struct arguments *args,
+	struct announcement *a, struct reply *r)
+{
+	struct wanted w = {.pid = NAN, .input_bytes = NAN, .attempt = NAN};
+	struct requested requested = {NAN, NAN};
+
+	if (!body_read(body, "the body", keys, &w, r) ||
+		!body_read(w.requested, "requested", requested_keys, &requested, r))
+		return false;
+	*a = (struct announcement){
+		.job_name = w.job_name,
+		.cpu_cores = requested.cpu,
+		.memory_bytes = requested.memory,
+		.input_bytes = w.input_bytes,
+		.attempt = w.attempt,
+	};
+	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
+}
+
+/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
+struct call {
+	struct shared shared;
+	struct announcement announcement;
+	char job_name[JOB_NAME_MAX];
+	struct announced announced;
+	struct err e;
+	int code;
+};
+
+static void call_release(struct shared *shared)
+{
+	free((struct call *)(void *)shared);
+}
+
+static struct call *call_new(const struct announcement *a)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+
+	shared_init(&c->shared, call_release);
+	text_copy(a->job_name, c->job_name, sizeof c->job_name);
+	c->announcement = *a;
+	c->announcement.job_name = c->job_name;
+	return c;
+}
+
+static void announce(struct finder *f, const struct host *host, void *context)
+{
+	struct call *c = context;
+
+	c->code = finder_announce(f, host, &c->announcement, &c->announced, &c->e);
+}
+
+static int reply_failure(struct reply *r, int code, const char *text)
+{
+	if (code == -ESRCH)
+		return reply_error(r, 404, "no_such_process", text, NULL, NULL);
+	if (code == -EEXIST)
+		return reply_error(r, 409, "recorded_elsewhere", text, NULL, NULL);
+	return reply_error(r, 503, "not_followed", text, NULL, NULL);
+}
+
+static int reply_announced(struct reply *r, const struct call *c)
+{
+	if (c->code)
+		return reply_failure(r, c->code, c->e.text);
+
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(c->announced.run_id));
+	json_put(o, "job_name", json_text(c->job_name));
+	json_put(o, "pid", json_num(c->announcement.pid));
+	return reply_json(r, c->announced.known ? 200 : 201, o);
+}
+
+static int begin(struct app *app, const struct announcement *a, struct reply *r)
+{
+	struct call *c = call_new(a);
+	int code;
+
+	if (sampler_find(app->sampler, announce, c))
+		code = reply_announced(r, c);
+	else
+		code = reply_error(r, 503, "not_followed",
+			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others",
+			NULL, NULL);
+	shared_drop(&c->shared);
+	return code;
+}
+
+static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
+{
+	json_t *body = body_parse(args->body, r);
+	struct announcement a;
+	int code = 0;
+
+	(void)e;
+	if (body && read_announcement(body, args, &a, r))
+		code = begin(app, &a, r);
+	json_decref(body);
+	return code;
+}
+
+const struct route route_post_jobs = {
+	.path = "/jobs",
+	.help = "Announces a run: {\"pid\", \"job_name\", \"labels\", \"requested\": {\"cpu\", "
+		"\"memory\"}, \"input_bytes\", \"attempt\"}, of which only the name is needed over "
+		"the Unix socket",
+	.parameters = no_parameters,
+	.answer = answer,
+};

@@ -1,0 +1,31 @@
+/* POST /-/reload: reads files anew that were given by options, as SIGHUP does. */
+#include <errno.h>
+
+#include "exporter/core/app.h"
+#include "exporter/core/json.h"
+#include "exporter/api/route.h"
+#include "exporter/sampling/rules_reload.h"
+
+static const struct parameter no_parameters[] = {{0}};
+
+static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
+{
+	(void)a;
+	int code = rules_use(app, e);
+
+	if (code == -ECANCELED)
+		return reply_error(r, 503, "not_reloaded", e->text, NULL, NULL);
+	if (code)
+		return reply_error(r, 500, "bad_file", e->text, NULL, NULL);
+	json_t *o = json_object();
+
+	json_put(o, "reloaded", json_true());
+	return reply_json(r, 200, o);
+}
+
+const struct route route_post_reload = {
+	.path = "/-/reload",
+	.help = "Reads the rules anew, as SIGHUP does; a file with a mistake changes nothing",
+	.parameters = no_parameters,
+	.answer = answer,
+};

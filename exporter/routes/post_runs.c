@@ -1,0 +1,78 @@
+/* POST /runs: another exporter hands on a run that ended there. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/core/app.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/json.h"
+#include "exporter/api/route.h"
+#include "exporter/forward/run_message.h"
+
+static const struct parameter no_parameters[] = {{0}};
+
+struct add {
+	const struct run *run;
+	bool known;
+};
+
+static int add(struct history *h, void *context, struct err *e)
+{
+	struct add *a = context;
+	int code = history_run_add(h, a->run, e);
+
+	a->known = code == 0;
+	return code;
+}
+
+/* A second attempt at a file that is locked waits for as long as the first: who is behind it is told at once. */
+#define LOCKED_SECONDS 2
+
+static atomic_int_least64_t locked_until; /* struct mono */
+
+static int add_unless_locked(struct app *app, struct add *a, struct err *e)
+{
+	if (now_read().mono.ns < atomic_load(&locked_until))
+		return err_set(e, -EBUSY, "the history is locked by another program");
+	int code = historian_do(app->historian, add, a, e);
+
+	if (code == -EBUSY)
+		atomic_store(&locked_until, now_read().mono.ns + LOCKED_SECONDS * NS_PER_S);
+	return code;
+}
+
+/* The answer is given when the run is on disk: who gets it forgets the run. */
+static int keep(struct app *app, const struct run *run, struct reply *r)
+{
+	struct add a = {.run = run};
+	struct err e = {0};
+
+	if (add_unless_locked(app, &a, &e))
+		return reply_error(r, 503, "not_kept",
+			e.text[0] ? e.text : "the history cannot be written", NULL, NULL);
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(run->run_id));
+	json_put(o, "known", json_boolean(a.known));
+	return reply_json(r, a.known ? 200 : 201, o);
+}
+
+static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct run run;
+
+	if (run_message_read(&run, args->body.data, args->body.len, &arena, e))
+		return reply_error(r, 400, "bad_body", e->text, NULL, NULL);
+	return keep(app, &run, r);
+}
+
+const struct route route_post_runs = {
+	.path = "/runs",
+	.help = "Takes a run that ended elsewhere, as --forward.url sends it: once, however often "
+		"it "
+		"comes",
+	.parameters = no_parameters,
+	.answer = answer,
+	.takes_long = true,
+};

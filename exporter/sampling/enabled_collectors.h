@@ -1,0 +1,34 @@
+/*
+ * The collectors that are switched on and that this machine has something for: started once, read once per tick.
+ * Used by the sampler thread, but for active_start.
+ */
+#ifndef EXPORTER_ACTIVE_H
+#define EXPORTER_ACTIVE_H
+
+#include "collectors/collector.h"
+#include "exporter/options/options.h"
+#include "exporter/sampling/self_metrics.h"
+
+struct active_set;
+
+/* The exporter's own, always on; NULL-terminated. */
+extern const struct collector *const own_collectors[];
+
+/* What cannot start is left out; the log says why, unless the machine just has no such thing. */
+struct active_set *active_start(const struct options *o, const struct host *host);
+
+/* What collector_self reports on beside the process. */
+void active_watch(struct active_set *a, const struct self_sources *sources);
+void active_stop(struct active_set *a); /* NULL does nothing */
+
+/* all_collectors, then those of the exporter itself, NULL-terminated: the blocks of a snapshot, whether active or not. */
+const struct collector *const *active_list(const struct active_set *a);
+
+/*
+ * Reads every active collector into its block of s. One that fails is complained about, and backed off. kept_only: only
+ * what the history keeps is wanted, and collectors of which it keeps nothing are left alone.
+ */
+void active_collect(struct active_set *a, const struct host *host, struct snapshot *s,
+	bool kept_only);
+
+#endif

@@ -1,0 +1,257 @@
+/* Following what others record. */
+#include "exporter/sampling/follower.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
+#include "exporter/core/log.h"
+#include "exporter/core/worker.h"
+#include "exporter/sampling/sampler.h"
+
+#define STACK_SIZE   (256 * 1024)
+#define POLL_SECONDS 0.5
+
+struct followed {
+	char run_id[RUN_ID_MAX];
+	bool still_open;
+};
+
+struct follower {
+	struct app *app;
+	const struct identity *self;
+	struct history *history;
+	int64_t version, activity; /* of the history when it was looked at last */
+	size_t n, room;
+	struct followed *followed;
+	struct complaint complaint;
+
+	pthread_t thread;
+	struct pause pause;
+};
+
+static struct followed *find(struct follower *f, const char *run_id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->followed[i].run_id, run_id) == 0)
+			return &f->followed[i];
+	return NULL;
+}
+
+/* What a dead exporter left open is not of another's: the finder goes on with it, or upkeep closes it. */
+static bool is_here(const struct follower *f, const struct open_run *r)
+{
+	const struct run_root *here = &f->self->here;
+
+	return r->owner_pid != f->self->pid && r->root.pid_namespace &&
+	       r->root.pid_namespace == here->pid_namespace &&
+	       strcmp(r->root.boot_id, here->boot_id) == 0 &&
+	       process_alive(NULL, r->owner_pid, r->owner_start_ticks);
+}
+
+static void follow(struct follower *f, const struct open_run *r)
+{
+	struct err e = {0};
+	struct run_spec spec = {
+		.run_id = r->run_id,
+		.job_name = r->job_name,
+		.pid = r->root.pid,
+		.start_ticks = r->root.start_ticks,
+		.reaper_pid = r->root.reaper_pid,
+		.started_at = wall_from_seconds(r->started_at),
+		.awaits_conclusion = true,
+	};
+	int code = sampler_follow(f->app->sampler, &spec, NULL, INFINITY, NULL, &e);
+
+	if (code && code != -ESRCH)
+		log_line(LOG_LEVEL_WARN, "run not followed", "run_id", r->run_id, "err", e.text,
+			NULL);
+	if (code)
+		return;
+	GROW(f->followed, f->n, f->room);
+	f->followed[f->n] = (struct followed){.still_open = true};
+	text_copy(r->run_id, f->followed[f->n++].run_id, RUN_ID_MAX);
+	log_line(LOG_LEVEL_DEBUG, "follows run", "job_name", r->job_name, "run_id", r->run_id,
+		NULL);
+}
+
+/* The exact figures of an ended run from its record. */
+static void final_of(const struct run *r, double final[RUN_N_METRICS])
+{
+	for (size_t i = 0; i < RUN_N_METRICS; i++) {
+		const struct metric *m = &run_metrics[i];
+
+		final[i] = NAN;
+		if (m->fold == FOLD_DELTA)
+			final[i] = run_total(r, m->column);
+		else if (m->fold == FOLD_PEAK)
+			final[i] = run_peak(r, m->column);
+	}
+	final[RUN_DURATION_SECONDS] = r->duration_seconds;
+}
+
+/* Of what cannot be read now it is not over: its last seconds would never be counted. */
+static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
+{
+	struct run_query q = {.run_id = run_id, .limit = 1};
+	double final[RUN_N_METRICS];
+	struct runs runs = {0};
+	int code = history_runs(f->history, &q, arena, &runs, e);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	if (runs.n == 1)
+		final_of(&runs.run[0], final);
+	sampler_conclude(f->app->sampler, run_id, final, FINAL_EXACT, NULL, INFINITY, NULL);
+	return 0;
+}
+
+struct known_jobs {
+	size_t n;
+	const struct job_row *job;
+};
+
+static void set_ended(const struct host *host, void *context)
+{
+	const struct known_jobs *k = context;
+
+	/* Newest activity comes first; the last one set stays longest. */
+	for (size_t i = k->n; i-- > 0;) {
+		const struct job_row *job = &k->job[i];
+
+		jobs_set_last_end(host->jobs, job->job_name, job->last_ended_at);
+		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
+			if (job->outcomes[o])
+				jobs_set_outcome(host->jobs, job->job_name,
+					outcome_name((enum outcome)o), job->outcomes[o]);
+	}
+}
+
+/* How many runs of each job ended, and when: also of those that were too short to be followed. */
+static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
+{
+	int64_t activity = history_activity(f->history);
+	struct job_row *jobs;
+	size_t n;
+
+	if (activity >= 0 && activity == f->activity)
+		return 0;
+	int code = history_jobs(f->history, arena, &jobs, &n, e);
+
+	if (code)
+		return code;
+	sampler_call(f->app->sampler, set_ended,
+		&(struct known_jobs){n < JOBS_MAX ? n : JOBS_MAX, jobs}, INFINITY, NULL);
+	f->activity = activity;
+	return 0;
+}
+
+static int look(struct follower *f, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct open_run *open;
+	size_t n, kept = 0;
+	int code = history_open_runs(f->history, &arena, &open, &n, e);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < f->n; i++)
+		f->followed[i].still_open = false;
+	for (size_t i = 0; i < n; i++) {
+		struct followed *known = find(f, open[i].run_id);
+
+		if (known)
+			known->still_open = true;
+		else if (is_here(f, &open[i]))
+			follow(f, &open[i]);
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		bool over = !f->followed[i].still_open && code == 0;
+
+		if (over)
+			code = conclude(f, f->followed[i].run_id, &arena, e);
+		if (!over || code)
+			f->followed[kept++] = f->followed[i];
+	}
+	f->n = kept;
+	return code ? code : look_at_jobs(f, &arena, e);
+}
+
+/* Opens the history when it was not there before, and looks when it changed. */
+static void poll_history(struct follower *f)
+{
+	struct err e = {0};
+	int code = 0;
+
+	if (!f->history) {
+		code = history_open(&f->history, f->app->history_path, HISTORY_READ,
+			&f->app->columns, NULL, &e);
+		f->version = f->activity = -1;
+	}
+	int64_t version = f->history ? history_version(f->history) : -1;
+
+	if (f->history && (version < 0 || version != f->version)) {
+		code = look(f, &e);
+		f->version = version;
+	}
+	if (code == 0) {
+		complaint_over(&f->complaint);
+		return;
+	}
+	app_history_failed(f->app, code);
+	if (code != -ENOENT && complaint_due(&f->complaint))
+		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
+	history_close(f->history);
+	f->history = NULL;
+}
+
+static void *follower_loop(void *context)
+{
+	struct follower *f = context;
+
+	do
+		poll_history(f);
+	while (pause_wait(&f->pause, POLL_SECONDS));
+	return NULL;
+}
+
+static void follower_free(struct follower *f)
+{
+	history_close(f->history);
+	pause_done(&f->pause);
+	free(f->followed);
+	free(f);
+}
+
+int follower_start(struct follower **ret, struct app *app, const struct identity *self,
+	struct err *e)
+{
+	struct follower *f = xcalloc(1, sizeof *f);
+
+	f->app = app;
+	f->self = self;
+	pause_init(&f->pause);
+	int code = thread_start(&f->thread, "follower", STACK_SIZE, follower_loop, f, e);
+
+	if (code)
+		follower_free(f);
+	else
+		*ret = f;
+	return code;
+}
+
+void follower_stop(struct follower *f)
+{
+	if (!f)
+		return;
+	pause_stop(&f->pause);
+	pthread_join(f->thread, NULL);
+	follower_free(f);
+}

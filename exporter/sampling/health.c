@@ -1,0 +1,21 @@
+/* Health is that the sampler works. */
+#include "exporter/sampling/health.h"
+
+#include <math.h>
+
+#include "exporter/sampling/sampler.h"
+
+/* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
+#define STALE_INTERVALS 10
+#define STALE_SECONDS   10.0
+
+struct health health_of(struct app *app, struct mono started)
+{
+	struct health h = {.age = app->sampler ? sampler_age(app->sampler) : 0};
+
+	h.most = fmax(STALE_SECONDS, STALE_INTERVALS * app->options->sample_interval);
+	if (!isfinite(h.age))
+		h.age = mono_seconds_between(started, now_read().mono);
+	h.ok = h.age <= h.most;
+	return h;
+}

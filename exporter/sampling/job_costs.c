@@ -1,0 +1,325 @@
+/* Which runs have ended, what they cost, and the sums. */
+#include "exporter/sampling/job_costs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/thread.h"
+#include "collectors/followed/jobs.h"
+#include "exporter/catalogue/in_use.h"
+#include "exporter/sampling/job_costs_table.h"
+#include "exporter/history/history.h"
+#include "exporter/core/log.h"
+#include "exporter/core/worker.h"
+#include "exporter/answers/current_cost.h"
+#include "recommender/sizing/sizing.h"
+
+#define LOOK_SECONDS 15.0
+#define STACK_SIZE   ((size_t)512 * 1024)
+
+/* A run whose cost is part of its job's total. Run ids are random: half of one is enough to tell it from others. */
+struct counted {
+	uint64_t run;
+	double usd; /* NaN = not known yet */
+	double seconds;
+};
+
+struct job {
+	char *name;
+	bool listed;    /* among those that have a place at /metrics */
+	uint64_t ended; /* runs, when it was looked at last */
+	double total, last;
+	size_t n;
+	struct counted *counted; /* the runs that the history has */
+	struct arena memory;     /* texts of offer */
+	struct offer offer[OFFERS];
+	const char *source, *as_of;
+};
+
+struct costs {
+	struct app *app;
+	size_t n, room;
+	struct job *job;
+	struct machine machine; /* when it was looked at last */
+	double catalogue_at;    /* as in struct cost_table */
+	struct complaint complaint;
+	struct pause pause;
+	pthread_t thread;
+};
+
+struct costs *costs_new(struct app *app)
+{
+	struct costs *c = xcalloc(1, sizeof *c);
+
+	c->app = app;
+	pause_init(&c->pause);
+	return c;
+}
+
+static void job_done(struct job *j)
+{
+	free(j->name);
+	free(j->counted);
+	arena_done(&j->memory);
+}
+
+void costs_free(struct costs *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		job_done(&c->job[i]);
+	free(c->job);
+	pause_done(&c->pause);
+	cost_table_publish(NULL);
+	free(c);
+}
+
+static struct job *job_named(struct costs *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->job[i].name, name) == 0)
+			return &c->job[i];
+	GROW(c->job, c->n, c->room);
+	c->job[c->n] = (struct job){.name = xstrdup(name), .total = NAN, .last = NAN};
+	return &c->job[c->n++];
+}
+
+static const struct counted *counted_before(const struct job *j, uint64_t run)
+{
+	static const struct counted none = {.usd = NAN};
+
+	for (size_t i = 0; i < j->n; i++)
+		if (j->counted[i].run == run)
+			return &j->counted[i];
+	return &none;
+}
+
+/* A run that was counted stays as it was, whatever prices became, unless it turned out to be longer. */
+static struct counted count_run(const struct counted *before, const struct run_usd *found)
+{
+	const struct run *r = found->run;
+	bool stays = !isnan(before->usd) &&
+		     !(r->duration_seconds > before->seconds && found->usd > before->usd);
+
+	return (struct counted){
+		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
+}
+
+/* Adds the runs that are new, and what one lasted longer that was taken for interrupted; the total never falls. */
+static void count(struct job *j, const struct job_cost *found)
+{
+	struct counted *now = xcalloc(found->n_runs + 1, sizeof *now);
+
+	for (size_t i = 0; i < found->n_runs; i++) {
+		const struct counted *before =
+			counted_before(j, hash_text(found->run[i].run->run_id));
+
+		now[i] = count_run(before, &found->run[i]);
+		if (!isnan(now[i].usd))
+			j->total = (isnan(j->total) ? 0 : j->total) + now[i].usd -
+				   (isnan(before->usd) ? 0 : before->usd);
+	}
+	free(j->counted);
+	j->counted = now;
+	j->n = found->n_runs;
+	j->last = found->n_runs ? now[0].usd : (double)NAN;
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+	return text ? arena_text(a, text, strlen(text)) : "";
+}
+
+static void keep_offers(struct job *j, const struct job_cost *found, const struct catalogue *c)
+{
+	arena_done(&j->memory);
+	for (unsigned i = 0; i < OFFERS; i++) {
+		struct offer o = found->offer[i];
+
+		o.vendor_id = keep(&j->memory, o.vendor_id);
+		o.instance_type = keep(&j->memory, o.instance_type);
+		o.region_id = keep(&j->memory, o.region_id);
+		o.allocation = keep(&j->memory, o.allocation);
+		j->offer[i] = o;
+	}
+	j->source = keep(&j->memory, c->source);
+	j->as_of = keep(&j->memory, c->as_of);
+}
+
+static int look_at_job(struct costs *c, struct history *h, const struct catalogue *catalogue,
+	const char *name, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing sizing = {0};
+	struct job_cost found;
+	struct runs runs;
+	int code = history_runs(h, &(struct run_query){.job_name = name}, &arena, &runs, e);
+
+	if (code)
+		return code;
+	int size = strategies[0].size(&runs, &(struct sizing_options){0}, &arena, &sizing, NULL);
+	struct job *j = job_named(c, name);
+
+	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing.demand : NULL, &arena,
+		&found);
+	count(j, &found);
+	keep_offers(j, &found, catalogue);
+	return 0;
+}
+
+static uint64_t ended_runs(const struct job_row *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
+		if (o != OUTCOME_RUNNING)
+			n += r->outcomes[o];
+	return n;
+}
+
+/* Makes the table of what is known now. */
+static void publish(const struct costs *c)
+{
+	struct cost_table *t = cost_table_new(c->n);
+
+	t->catalogue_at = c->catalogue_at;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct job *j = &c->job[i];
+		struct cost_row *r = &t->row[i];
+
+		*r = (struct cost_row){.job_name = keep(&t->memory, j->name),
+			.total = j->total,
+			.last = j->last,
+			.source = keep(&t->memory, j->source),
+			.as_of = keep(&t->memory, j->as_of)};
+		for (unsigned k = 0; k < OFFERS; k++) {
+			r->offer[k] = j->offer[k];
+			r->offer[k].vendor_id = keep(&t->memory, j->offer[k].vendor_id);
+			r->offer[k].instance_type = keep(&t->memory, j->offer[k].instance_type);
+			r->offer[k].region_id = keep(&t->memory, j->offer[k].region_id);
+			r->offer[k].allocation = keep(&t->memory, j->offer[k].allocation);
+		}
+	}
+	cost_table_publish(t);
+}
+
+/* What others crowded out goes, so that there are never more than JOBS_MAX. */
+static void drop_unlisted(struct costs *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->job[i].listed)
+			c->job[kept++] = c->job[i];
+		else
+			job_done(&c->job[i]);
+	}
+	c->n = kept;
+}
+
+/* Those of which a run has ended, of the JOBS_MAX with the newest activity. */
+static void list_jobs(struct costs *c, const struct job_row *rows, size_t n)
+{
+	for (size_t i = 0; i < c->n; i++)
+		c->job[i].listed = false;
+	for (size_t i = 0; i < n; i++)
+		if (ended_runs(&rows[i]))
+			job_named(c, rows[i].job_name)->listed = true;
+	drop_unlisted(c);
+}
+
+/* Looks at the jobs of which a run has ended since, or at all when the machine became known. */
+static int look_at_jobs(struct costs *c, struct history *h, const struct job_row *rows, size_t n,
+	bool all, struct err *e)
+{
+	AUTO(app_catalogue_done) struct catalogue_use use = {0};
+	int code = 0;
+
+	list_jobs(c, rows, n);
+	for (size_t i = 0; code == 0 && i < n; i++) {
+		uint64_t ended = ended_runs(&rows[i]);
+
+		if (ended == 0 || (!all && ended == job_named(c, rows[i].job_name)->ended))
+			continue;
+		if (!use.catalogue)
+			code = app_catalogue_once(c->app, &use, e);
+		if (code == 0)
+			code = look_at_job(c, h, use.catalogue, rows[i].job_name, e);
+		if (code == 0)
+			job_named(c, rows[i].job_name)->ended = ended;
+	}
+	if (use.catalogue) {
+		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
+		publish(c);
+	}
+	return code;
+}
+
+static int look(struct costs *c, struct history *h, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct machine machine;
+	struct job_row *rows;
+	size_t n;
+	int code = history_jobs(h, &arena, &rows, &n, e);
+
+	if (code)
+		return code;
+	machine_now(c->app, &machine);
+	bool all = !same_offer(&machine, &c->machine);
+
+	c->machine = machine;
+	return look_at_jobs(c, h, rows, n < JOBS_MAX ? n : JOBS_MAX, all, e);
+}
+
+int costs_look(struct costs *c, struct err *e)
+{
+	AUTO(history_closep) struct history *h = NULL;
+	int code = history_open(&h, c->app->history_path, HISTORY_READ, &c->app->columns, NULL, e);
+
+	return code ? code : look(c, h, e);
+}
+
+static void *loop(void *context)
+{
+	struct costs *c = context;
+
+	do {
+		struct err e = {0};
+		int code = costs_look(c, &e);
+
+		app_history_failed(c->app, code);
+		if (code == 0 || code == -ENOENT)
+			complaint_over(&c->complaint);
+		else if (complaint_due(&c->complaint))
+			log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
+		app_tidy(c->app);
+	} while (pause_wait(&c->pause, LOOK_SECONDS));
+	return NULL;
+}
+
+int costs_start(struct costs **ret, struct app *app, struct err *e)
+{
+	struct costs *c = costs_new(app);
+	int code = thread_start(&c->thread, "costs", STACK_SIZE, loop, c, e);
+
+	if (code)
+		costs_free(c);
+	else
+		*ret = c;
+	return code;
+}
+
+void costs_stop(struct costs *c)
+{
+	if (!c)
+		return;
+	pause_stop(&c->pause);
+	pthread_join(c->thread, NULL);
+	costs_free(c);
+}

@@ -1,0 +1,26 @@
+/*
+ * The thread that keeps what jobs cost for /metrics: looks into the history now and then, and computes anew for jobs
+ * of which a run has ended since. A scrape only copies.
+ *
+ * It answers from the catalogue that is there, and never makes the program fetch one.
+ */
+#ifndef EXPORTER_COSTS_H
+#define EXPORTER_COSTS_H
+
+#include "collectors/collector.h"
+#include "exporter/core/app.h"
+
+struct costs;
+
+int costs_start(struct costs **ret, struct app *app, struct err *e);
+void costs_stop(struct costs *c); /* NULL does nothing */
+
+/* One look, as the thread makes it. */
+struct costs *costs_new(struct app *app);
+int costs_look(struct costs *c, struct err *e);
+void costs_free(struct costs *c);
+
+/* What was found last, as points. Not in all_collectors: it is always on, and absent without costs. */
+extern const struct collector collector_costs;
+
+#endif

@@ -1,0 +1,416 @@
+/* What other threads ask of the sampler. */
+#include "exporter/sampling/sampler_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/history/historian.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/history/outcome.h"
+
+/* So often whoever waits looks whether the sampler still does something. */
+#define PATIENCE_SLICES 10
+/* Where somebody waited in vain before, so that those who ask again and again hold up nobody else. */
+#define PATIENCE_AGAIN_SECONDS 0.1
+
+/* ---- snapshots ---- */
+
+/* Until taken is that young, or the time is over; makes the sampler tick. */
+static void wait_for_tick(struct sampler *s, const struct taken *taken, enum purpose purpose,
+	double max_age_seconds, double timeout_seconds)
+{
+	struct timespec deadline = monotonic_after(timeout_seconds);
+	struct mono asked = now_read().mono;
+
+	pthread_mutex_lock(&s->lock);
+	while (taken_is_older(taken, asked, max_age_seconds)) {
+		if (s->doing != purpose && s->want < purpose) {
+			s->want = purpose;
+			/* Not with the lock, which it takes first. */
+			pthread_mutex_unlock(&s->lock);
+			sampler_wake(s);
+			pthread_mutex_lock(&s->lock);
+			continue;
+		}
+		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
+			break;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds)
+{
+	wait_for_tick(s, &s->all, FOR_SCRAPE, max_age_seconds, timeout_seconds);
+	return (struct snapshot *)(void *)latest_get(&s->all_now);
+}
+
+struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds)
+{
+	wait_for_tick(s, &s->runs, FOR_EVENT, max_age_seconds, timeout_seconds);
+	return (struct snapshot *)(void *)latest_get(&s->runs_now);
+}
+
+double sampler_age(struct sampler *s)
+{
+	pthread_mutex_lock(&s->lock);
+	double age =
+		s->tick_ended.ns ? mono_seconds_between(s->tick_ended, now_read().mono) : INFINITY;
+
+	pthread_mutex_unlock(&s->lock);
+	return age;
+}
+
+void sampler_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	if (generation > s->scraped_generation)
+		s->scraped_generation = generation;
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool sampler_was_scraped(struct sampler *s, uint64_t generation)
+{
+	pthread_mutex_lock(&s->lock);
+	bool scraped = s->scraped_generation >= generation;
+
+	pthread_mutex_unlock(&s->lock);
+	return scraped;
+}
+
+/* ---- what it is to do ---- */
+
+/* Locked. */
+static struct request **last_request(struct sampler *s)
+{
+	struct request **end = &s->requests;
+
+	while (*end)
+		end = &(*end)->next;
+	return end;
+}
+
+/* Locked. */
+static void withdraw(struct sampler *s, const struct request *r)
+{
+	struct request **at = &s->requests;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+}
+
+/* CPU time of the thread: in a file that does not come there is none. */
+static int64_t used_ns(const struct sampler *s)
+{
+	clockid_t clock;
+	struct timespec t = {0};
+
+	if (pthread_getcpuclockid(s->thread, &clock) == 0)
+		clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* How long somebody waits. */
+struct patience {
+	double seconds;          /* in which nothing is done; INFINITY: whatever is */
+	const sigset_t *signals; /* of which none waits to be taken; NULL: whichever does */
+};
+
+static bool waits(const sigset_t *signals)
+{
+	sigset_t waiting, both;
+
+	return signals && sigpending(&waiting) == 0 && sigandset(&both, &waiting, signals) == 0 &&
+	       !sigisemptyset(&both);
+}
+
+/*
+ * Locked. Until it is done, or patience ends, in slices: who was stopped meanwhile gets the time for the others. Whether it
+ * was the thread that did nothing.
+ */
+static bool is_silent(struct sampler *s, const struct request *r, struct patience p)
+{
+	int64_t used = -1;
+
+	for (int silent = 0; !r->done && (isinf(p.seconds) || silent < PATIENCE_SLICES); silent++) {
+		bool again = s->silent && isfinite(p.seconds);
+		double seconds = again ? fmin(p.seconds, PATIENCE_AGAIN_SECONDS) : p.seconds;
+		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
+
+		while (!r->done && again == (s->silent && isfinite(p.seconds)) &&
+			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
+			;
+		if (waits(p.signals))
+			return false;
+		if (used_ns(s) != used || r->sure)
+			silent = 0;
+		used = used_ns(s);
+	}
+	return !r->done;
+}
+
+/*
+ * 0: it is done, and r the caller's. Otherwise it is not any more: -ECANCELED, it was not begun and will not be; -EALREADY,
+ * what was to be called has been; -EINPROGRESS, it goes on.
+ */
+static int do_on_sampler(struct sampler *s, struct request *r, struct patience p)
+{
+	pthread_mutex_lock(&s->lock);
+	*last_request(s) = r;
+	sampler_wake(s);
+	if (is_silent(s, r, p)) {
+		s->silent = true;
+		pthread_cond_broadcast(&s->ticked);
+	}
+	int code = r->done ? 0 : r->called ? -EALREADY : r->begun ? -EINPROGRESS : -ECANCELED;
+
+	if (code == -ECANCELED) {
+		withdraw(s, r);
+		free(r);
+	} else if (code) {
+		r->left = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+static int do_patiently(struct sampler *s, struct request *r, double seconds, struct err *e)
+{
+	int code = do_on_sampler(s, r, (struct patience){.seconds = seconds});
+
+	if (code)
+		err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
+	return code ? -ECANCELED : 0;
+}
+
+/* ---- runs ---- */
+
+/* Holds what it needs, as whoever asked may not wait for it. */
+struct follow {
+	struct request request;
+	struct run_spec spec;
+	struct run_begin record;
+	bool records;
+	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
+	struct account_note note;
+	struct err e;
+	int code;
+};
+
+/* From now on whoever asked waits, so nothing may hang; false: it gave up before. */
+static bool is_awaited(struct sampler *s, struct request *r)
+{
+	pthread_mutex_lock(&s->lock);
+	bool ret = !r->left;
+
+	r->sure = ret;
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+/* A run of which somebody was told that it is not followed has nobody who would tell its end. */
+static void do_follow(struct sampler *s, struct request *r)
+{
+	struct follow *f = (struct follow *)(void *)r;
+	double nothing[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		nothing[i] = NAN;
+
+	s->host.now = now_read();
+	f->code = jobs_follow(s->host.jobs, &s->host, &f->spec, &f->e);
+	if (f->code)
+		return;
+	const struct snapshot *snapshot = sampler_tick(s, FOR_EVENT);
+
+	if (f->records && jobs_note(s->host.jobs, &s->host, f->run_id, &f->note))
+		f->record.memory_limit_bytes = f->note.memory_limit_bytes;
+	if (!is_awaited(s, r)) {
+		jobs_conclude(s->host.jobs, f->run_id, nothing, FINAL_AT_LEAST);
+		return;
+	}
+	if (!f->records)
+		return;
+	f->record.server = machine_of_run(s->app, &(struct machine){0});
+	fold_begin(s->fold, f->run_id, snapshot);
+	historian_run_begin(s->app->historian, &f->record);
+}
+
+int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
+	double seconds, struct account_note *ret, struct err *e)
+{
+	struct follow *f = xcalloc(1, sizeof *f);
+
+	f->request.function = do_follow;
+	f->spec = *spec;
+	f->records = record != NULL;
+	if (record)
+		f->record = *record;
+	text_copy(spec->run_id, f->run_id, sizeof f->run_id);
+	text_copy(spec->job_name, f->job_name, sizeof f->job_name);
+	f->spec.run_id = f->record.run_id = f->run_id;
+	f->spec.job_name = f->record.job_name = f->job_name;
+	int code = do_patiently(s, &f->request, seconds, e);
+
+	if (code)
+		return code;
+	code = f->code;
+	if (code && e)
+		*e = f->e;
+	if (code == 0 && ret)
+		*ret = f->note;
+	free(f);
+	return code;
+}
+
+struct conclusion {
+	struct request request;
+	char run_id[RUN_ID_MAX];
+	double final[RUN_N_METRICS];
+	enum final_kind kind;
+	struct run_finish finish;
+	bool finishes;
+};
+
+static void write_correction(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
+{
+	const struct sample *row;
+
+	if (fold_correction(s->fold, snapshot, run_id, &row))
+		historian_samples(s->app->historian, row, 1);
+}
+
+static void do_conclude(struct sampler *s, struct request *r)
+{
+	struct conclusion *c = (struct conclusion *)(void *)r;
+	struct account_note note;
+
+	if (fold_records(s->fold, c->run_id) && isfinite(sampler_stretch(s)))
+		sampler_write_rows(s, sampler_tick(s, FOR_EVENT), c->run_id);
+	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
+	const struct snapshot *snapshot = sampler_tick(s, FOR_END);
+
+	if (!fold_records(s->fold, c->run_id))
+		return;
+	write_correction(s, snapshot, c->run_id);
+	fold_end(s->fold, c->run_id);
+	if (!c->finishes)
+		return;
+	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
+		outcome_note(&c->finish, &note);
+	c->finish.server = machine_of_run(s->app, &(struct machine){0});
+	historian_run_finish(s->app->historian, &c->finish);
+}
+
+int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e)
+{
+	struct conclusion *c = xcalloc(1, sizeof *c);
+
+	c->request.function = do_conclude;
+	text_copy(run_id, c->run_id, sizeof c->run_id);
+	memcpy(c->final, final, sizeof c->final);
+	c->kind = kind;
+	c->finishes = finish != NULL;
+	if (finish)
+		c->finish = *finish;
+	c->finish.run_id = c->run_id;
+	int code = do_patiently(s, &c->request, seconds, e);
+
+	if (code == 0)
+		free(c);
+	return code;
+}
+
+struct find {
+	struct request request;
+	void (*function)(struct finder *f, const struct host *host, void *context);
+	struct shared *context; /* held until it was called */
+};
+
+static void do_find(struct sampler *s, struct request *r)
+{
+	const struct find *f = (const struct find *)(void *)r;
+
+	s->host.now = now_read();
+	f->function(s->finder, &s->host, f->context);
+	shared_drop(f->context);
+	pthread_mutex_lock(&s->lock);
+	r->called = true;
+	pthread_mutex_unlock(&s->lock);
+	sampler_tick(s, FOR_EVENT);
+}
+
+bool sampler_find_unless(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
+	const sigset_t *signals)
+{
+	const struct patience p = {SAMPLER_PATIENCE_SECONDS, signals};
+
+	if (!s->finder)
+		return false;
+	struct find *f = xcalloc(1, sizeof *f);
+
+	*f = (struct find){{.function = do_find}, function, context};
+	shared_hold(context);
+	int code = do_on_sampler(s, &f->request, p);
+
+	if (code == 0)
+		free(f);
+	else if (code == -ECANCELED)
+		shared_drop(context);
+	return code == 0 || code == -EALREADY;
+}
+
+bool sampler_find(struct sampler *s,
+	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
+{
+	return sampler_find_unless(s, function, context, NULL);
+}
+
+struct call {
+	struct request request;
+	void (*function)(const struct host *host, void *context);
+	void *context;
+};
+
+static void do_call(struct sampler *s, struct request *r)
+{
+	const struct call *c = (const struct call *)(void *)r;
+
+	c->function(&s->host, c->context);
+}
+
+int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
+	void *context, double seconds, struct err *e)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+
+	*c = (struct call){{.function = do_call}, function, context};
+	int code = do_patiently(s, &c->request, seconds, e);
+
+	if (code == 0)
+		free(c);
+	return code;
+}
+
+static void do_look(struct sampler *s, struct request *r)
+{
+	(void)r;
+	sampler_tick(s, FOR_EVENT);
+}
+
+int sampler_look(struct sampler *s, double seconds, struct err *e)
+{
+	struct request *r = xcalloc(1, sizeof *r);
+
+	r->function = do_look;
+	int code = do_patiently(s, r, seconds, e);
+
+	if (code == 0)
+		free(r);
+	return code;
+}

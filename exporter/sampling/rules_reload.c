@@ -1,0 +1,90 @@
+/* From the file to the finder. */
+#include "exporter/sampling/rules_reload.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/discovery/rules.h"
+#include "exporter/lifecycle/exit_deadline.h"
+#include "exporter/core/log.h"
+#include "exporter/sampling/sampler.h"
+
+static void take(struct finder *f, const char *file, struct job_rules *rules)
+{
+	char count[24];
+
+	snprintf(count, sizeof count, "%zu", job_rules_count(rules));
+	finder_rules(f, rules);
+	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
+}
+
+int rules_begin(const struct options *o, struct finder *f, struct err *e)
+{
+	struct job_rules *rules = NULL;
+	int code = f && o->jobs_rules ? job_rules_read(&rules, o->jobs_rules, e) : 0;
+
+	if (rules)
+		take(f, o->jobs_rules, rules);
+	return code;
+}
+
+/* A sampler that hangs may come to it when nobody waits any more. */
+struct news {
+	struct shared shared;
+	const char *file;
+	struct job_rules *rules; /* NULL: taken */
+};
+
+static void news_release(struct shared *shared)
+{
+	struct news *n = (struct news *)(void *)shared;
+
+	job_rules_free(n->rules);
+	free(n);
+}
+
+static void give(struct finder *f, const struct host *host, void *context)
+{
+	struct news *n = context;
+
+	(void)host;
+	take(f, n->file, TAKE(n->rules));
+}
+
+static int use(struct app *app, const sigset_t *hurry, struct err *e)
+{
+	const char *file = app->options->jobs_rules;
+	struct job_rules *rules = NULL;
+	int code = file ? job_rules_read(&rules, file, e) : 0;
+
+	if (!rules)
+		return code;
+	struct news *n = xcalloc(1, sizeof *n);
+
+	shared_init(&n->shared, news_release);
+	n->file = file;
+	n->rules = rules;
+	bool told = sampler_find_unless(app->sampler, give, n, hurry);
+
+	shared_drop(&n->shared);
+	return told || !app->self ? 0 : err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
+}
+
+int rules_use(struct app *app, struct err *e)
+{
+	return use(app, NULL, e);
+}
+
+void rules_reload(struct app *app)
+{
+	sigset_t hurry;
+	struct err e = {0};
+
+	leave_hurry(&hurry);
+	if (use(app, &hurry, &e))
+		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
+}

@@ -1,0 +1,22 @@
+/*
+ * --jobs.rules at work: read at the start, and again on SIGHUP or POST /-/reload. A file with a mistake changes
+ * nothing; the sentence says what is wrong with it.
+ */
+#ifndef EXPORTER_RULES_USE_H
+#define EXPORTER_RULES_USE_H
+
+#include "exporter/core/app.h"
+
+struct finder; /* exporter/discovery/finder.h; NULL: there are no rules */
+struct options;
+
+/* Without the option, 0. Before f is used. */
+int rules_begin(const struct options *o, struct finder *f, struct err *e);
+
+/* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
+int rules_use(struct app *app, struct err *e);
+
+/* The same on SIGHUP: the log says what is wrong. It waits no longer when the end is asked for. */
+void rules_reload(struct app *app);
+
+#endif

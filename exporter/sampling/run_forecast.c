@@ -1,0 +1,376 @@
+/* Expectations of running runs. */
+#include "exporter/sampling/run_forecast.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
+#include "collectors/collector.h"
+#include "collectors/runs.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/core/log.h"
+#include "recommender/behaviour/running.h"
+
+#define STACK_SIZE    (512 * 1024)
+#define RUNS_TO_READ  200
+#define MARKS         16
+#define TRIES         5 /* the record of a run may be on its way to the file */
+#define RETRY_SECONDS 2.0
+
+/* clang-format off */
+#define OUTLOOK_METRICS(X) \
+X(OOM_RISK, .name = "rightsize_job_oom_risk_ratio", .unit = "ratio", \
+  .help = "Probability that the job's active run meets its memory limit before it ends, from the peaks of earlier runs and its own so far", \
+  .labels = {"job_name"}, .type = METRIC_GAUGE) \
+X(EXPECTED_DURATION, .name = "rightsize_job_expected_duration_seconds", .unit = "seconds", \
+  .help = "How long the job's active run is expected to take in all, given how long it took already", \
+  .labels = {"job_name"}, .type = METRIC_GAUGE) \
+X(OVERPROVISIONED, .name = "rightsize_job_overprovisioned_ratio", .unit = "ratio", \
+  .help = "What the job's active run asked for, or its limit, as a multiple of what it used so far; 1 is a perfect fit", \
+  .labels = {"job_name", "resource"}, .type = METRIC_GAUGE)
+/* clang-format on */
+
+enum { OUTLOOK_METRICS(METRIC_ID) };
+static const struct metric outlook_metrics[] = {OUTLOOK_METRICS(METRIC_ROW)};
+
+struct mark {
+	double seconds, bytes;
+};
+
+struct entry {
+	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
+	bool known, seen;
+	unsigned tries;
+	struct mono tried_at;
+	double requested_cpu_cores, requested_memory_bytes;
+	struct prospect prospect;
+	/* Of the sampler thread: the memory mark over time, every second one dropped when full. */
+	size_t n_marks;
+	struct mark mark[MARKS];
+};
+
+struct outlooks {
+	struct app *app;
+	struct complaint complaint;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t wake;
+	bool stop;
+	size_t n, room;
+	struct entry *entry;
+	uint64_t id_hash[OUTLOOKS_MAX]; /* of entry[].run_id */
+};
+
+static struct entry *find(struct outlooks *o, const char *run_id)
+{
+	uint64_t hash = hash_text(run_id);
+
+	for (size_t i = 0; i < o->n; i++)
+		if (o->id_hash[i] == hash && strcmp(o->entry[i].run_id, run_id) == 0)
+			return &o->entry[i];
+	return NULL;
+}
+
+/* ---- the thread that reads the past ---- */
+
+static struct entry *next_wanted(struct outlooks *o, struct mono now)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct entry *e = &o->entry[i];
+
+		if (!e->known && e->tries < TRIES &&
+			(e->tries == 0 || mono_seconds_between(e->tried_at, now) >= RETRY_SECONDS))
+			return e;
+	}
+	return NULL;
+}
+
+/* Fills what the history knows. False: the run is not in it yet. */
+static bool read_past(struct outlooks *o, struct entry *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(history_done) struct history *h = NULL;
+	struct run_query query = {.job_name = e->job_name, .limit = RUNS_TO_READ};
+	const struct run *own = NULL;
+	struct err error = {0};
+	struct runs runs = {0};
+	int code = app_history(o->app, &h, &error);
+
+	if (code == 0)
+		code = history_runs(h, &query, &arena, &runs, &error);
+	if (code && code != -ENOENT && complaint_due(&o->complaint))
+		log_line(LOG_LEVEL_WARN, "no outlook", "job_name", e->job_name, "err", error.text,
+			NULL);
+	for (size_t i = 0; i < runs.n; i++)
+		if (strcmp(runs.run[i].run_id, e->run_id) == 0)
+			own = &runs.run[i];
+	if (!own)
+		return false;
+	complaint_over(&o->complaint);
+	prospect_of(&runs, own->input_bytes, &e->prospect);
+	e->requested_cpu_cores = own->requested_cpu_cores;
+	e->requested_memory_bytes = own->requested_memory_bytes;
+	return true;
+}
+
+static void look_back(struct outlooks *o, struct entry copy)
+{
+	bool found = read_past(o, &copy);
+
+	pthread_mutex_lock(&o->lock);
+	struct entry *e = find(o, copy.run_id);
+
+	if (e && found) {
+		e->known = true;
+		e->prospect = copy.prospect;
+		e->requested_cpu_cores = copy.requested_cpu_cores;
+		e->requested_memory_bytes = copy.requested_memory_bytes;
+	}
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void *outlook_loop(void *context)
+{
+	struct outlooks *o = context;
+
+	pthread_mutex_lock(&o->lock);
+	while (!o->stop) {
+		struct mono now = now_read().mono;
+		struct entry *e = next_wanted(o, now);
+
+		if (!e) {
+			/* The sampler wakes us with every tick that has a run to look up. */
+			pthread_cond_wait(&o->wake, &o->lock);
+			continue;
+		}
+		e->tries++;
+		e->tried_at = now;
+		struct entry copy = *e;
+
+		pthread_mutex_unlock(&o->lock);
+		look_back(o, copy);
+		pthread_mutex_lock(&o->lock);
+	}
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+static void outlooks_free(struct outlooks *o)
+{
+	pthread_cond_destroy(&o->wake);
+	pthread_mutex_destroy(&o->lock);
+	free(o->entry);
+	free(o);
+}
+
+int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
+{
+	struct outlooks *o = xcalloc(1, sizeof *o);
+
+	o->app = app;
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->wake, NULL);
+	int code = thread_start(&o->thread, "outlook", STACK_SIZE, outlook_loop, o, e);
+
+	if (code)
+		outlooks_free(o);
+	else
+		*ret = o;
+	return code;
+}
+
+void outlooks_stop(struct outlooks *o)
+{
+	if (!o)
+		return;
+	pthread_mutex_lock(&o->lock);
+	o->stop = true;
+	pthread_cond_signal(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+	pthread_join(o->thread, NULL);
+	outlooks_free(o);
+}
+
+/* ---- the sampler's part ---- */
+
+static struct entry *entry_of(struct outlooks *o, const struct run_reading *r)
+{
+	struct entry *e = find(o, r->run_id);
+
+	if (e || o->n == OUTLOOKS_MAX)
+		return e;
+	GROW(o->entry, o->n, o->room);
+	o->id_hash[o->n] = hash_text(r->run_id);
+	e = &o->entry[o->n++];
+	*e = (struct entry){.requested_cpu_cores = NAN, .requested_memory_bytes = NAN};
+	text_copy(r->run_id, e->run_id, sizeof e->run_id);
+	text_copy(r->job_name, e->job_name, sizeof e->job_name);
+	return e;
+}
+
+/* Keeps marks about evenly spread over the run, at most MARKS of them. */
+static void note_mark(struct entry *e, double seconds, double bytes)
+{
+	double apart = e->n_marks > 1 ? e->mark[1].seconds - e->mark[0].seconds : 0;
+
+	if (e->n_marks && seconds < e->mark[e->n_marks - 1].seconds + apart)
+		return;
+	if (e->n_marks == MARKS) {
+		e->n_marks = MARKS / 2;
+		for (size_t i = 0; i < e->n_marks; i++)
+			e->mark[i] = e->mark[2 * i];
+	}
+	e->mark[e->n_marks++] = (struct mark){seconds, bytes};
+}
+
+/* The mark when half of the time had passed; NaN when that was not seen. */
+static double mark_at_half(const struct entry *e, double seconds)
+{
+	double bytes = NAN;
+
+	for (size_t i = 0; i < e->n_marks && e->mark[i].seconds <= seconds / 2; i++)
+		bytes = e->mark[i].bytes;
+	return bytes;
+}
+
+static struct running outlook_of(struct entry *e, const struct run_reading *r)
+{
+	const double *v = r->value;
+	double requested_cpu = e->requested_cpu_cores;
+	struct running running;
+
+	note_mark(e, v[RUN_DURATION_SECONDS], v[RUN_MEMORY_PEAK_BYTES]);
+	struct progress now = {
+		.started_at = wall_seconds(r->started_at),
+		.seconds = v[RUN_DURATION_SECONDS],
+		.peak_bytes = v[RUN_MEMORY_PEAK_BYTES],
+		.peak_at_half_bytes = mark_at_half(e, v[RUN_DURATION_SECONDS]),
+		.cores = v[RUN_CPU_SECONDS] / v[RUN_DURATION_SECONDS],
+		.requested_cpu_cores =
+			isnan(requested_cpu) ? v[RUN_CPU_LIMIT_CORES] : requested_cpu,
+		.requested_memory_bytes = e->requested_memory_bytes,
+		.memory_limit_bytes = v[RUN_MEMORY_LIMIT_BYTES],
+	};
+
+	if (!e->known)
+		for (size_t i = 0; i < PROSPECT_POINTS; i++)
+			e->prospect.peak[i] = e->prospect.duration[i] = NAN;
+	running_outlook(&e->prospect, &now, &running);
+	return running;
+}
+
+/* Of several active runs of a job the worst risk, the longest duration, and the fit of the one that fits best. */
+static void add_to(struct running *sum, const struct running *r)
+{
+	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);
+	sum->expected_duration_seconds =
+		fmax(sum->expected_duration_seconds, r->expected_duration_seconds);
+	sum->overprovisioned_memory = fmin(sum->overprovisioned_memory, r->overprovisioned_memory);
+	sum->overprovisioned_cpu = fmin(sum->overprovisioned_cpu, r->overprovisioned_cpu);
+}
+
+static void add_points(struct block *out, const char *job_name, const struct running *r)
+{
+	POINT(out, OOM_RISK, r->oom_risk, job_name);
+	POINT(out, EXPECTED_DURATION, r->expected_duration_seconds, job_name);
+	POINT(out, OVERPROVISIONED, r->overprovisioned_memory, job_name, "memory");
+	POINT(out, OVERPROVISIONED, r->overprovisioned_cpu, job_name, "cpu");
+}
+
+/* By job, and of each job as they were read. */
+static int compare_jobs(const void *a, const void *b)
+{
+	const struct run_reading *one = *(const struct run_reading *const *)a;
+	const struct run_reading *other = *(const struct run_reading *const *)b;
+	int order = strcmp(one->job_name, other->job_name);
+
+	return order ? order : (one > other) - (one < other);
+}
+
+static size_t active_by_job(struct snapshot *s, const struct run_reading ***ret)
+{
+	const struct run_reading **run = arena_alloc(&s->arena, (s->n_runs + 1) * sizeof *run);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (!s->runs[i].ended)
+			run[n++] = &s->runs[i];
+	qsort(run, n, sizeof *run, compare_jobs);
+	*ret = run;
+	return n;
+}
+
+static void add_jobs(struct outlooks *o, struct snapshot *s, struct block *out)
+{
+	const struct run_reading **run;
+	size_t n = active_by_job(s, &run);
+
+	for (size_t i = 0; i < n;) {
+		const char *job_name = run[i]->job_name;
+		struct running sum = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+		for (; i < n && strcmp(run[i]->job_name, job_name) == 0; i++) {
+			struct entry *e = entry_of(o, run[i]);
+
+			if (!e)
+				continue;
+			struct running one = outlook_of(e, run[i]);
+
+			e->seen = true;
+			add_to(&sum, &one);
+		}
+		add_points(out, job_name, &sum);
+	}
+}
+
+static void drop_unseen(struct outlooks *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		if (o->entry[i].seen) {
+			o->id_hash[kept] = o->id_hash[i];
+			o->entry[kept] = o->entry[i];
+			o->entry[kept++].seen = false;
+		}
+	o->n = kept;
+}
+
+void outlooks_add(struct outlooks *o, struct snapshot *s)
+{
+	struct block *out = NULL;
+
+	for (size_t i = 0; i < s->n_blocks; i++)
+		if (s->blocks[i].collector == &collector_outlook)
+			out = &s->blocks[i];
+	if (!o || !out)
+		return;
+	pthread_mutex_lock(&o->lock);
+	add_jobs(o, s, out);
+	drop_unseen(o);
+	if (next_wanted(o, s->at.mono))
+		pthread_cond_signal(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static int collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	(void)state;
+	(void)host;
+	(void)out;
+	(void)e;
+	return 0;
+}
+
+const struct collector collector_outlook = {
+	.name = "outlook",
+	.help = "What is to be expected of active runs: risk of a kill for memory, duration, what "
+		"is left over",
+	.metrics = outlook_metrics,
+	.n_metrics = ARRAY_LEN(outlook_metrics),
+	.collect = collect,
+};

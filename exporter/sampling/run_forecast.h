@@ -1,0 +1,28 @@
+/*
+ * What is to be expected of the runs that are running, for /metrics: the risk that a run meets its memory limit, how
+ * long it will take, how much of what it asked for is left over.
+ *
+ * A job's past is read and weighed once per run, by a thread of its own, when the run is first seen: 10 ms of CPU at
+ * 50 runs, 0.2 s at 200. A tick then costs the sampler about a microsecond per run.
+ */
+#ifndef EXPORTER_OUTLOOK_H
+#define EXPORTER_OUTLOOK_H
+
+#include "collectors/snapshot.h"
+#include "exporter/core/app.h"
+
+/* Most runs that have an outlook at the same time; further ones have none. */
+#define OUTLOOKS_MAX 256
+
+struct outlooks;
+
+int outlooks_start(struct outlooks **ret, struct app *app, struct err *e);
+void outlooks_stop(struct outlooks *o); /* NULL does nothing */
+
+/* Adds the points of collector_outlook to a snapshot whose runs were read. o NULL: none. Sampler thread. */
+void outlooks_add(struct outlooks *o, struct snapshot *s);
+
+/* Its rows; its points come from outlooks_add, which knows the runs. */
+extern const struct collector collector_outlook;
+
+#endif

@@ -1,0 +1,369 @@
+/* The sampling loop. */
+#include "exporter/sampling/sampler_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
+#include "collectors/process/process.h"
+#include "exporter/sampling/enabled_collectors.h"
+#include "exporter/sampling/cpu_limit.h"
+#include "exporter/discovery/finder.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/log.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/sampling/run_forecast.h"
+#include "exporter/sampling/rules_reload.h"
+#include "exporter/core/memory_trim.h"
+
+#define STACK_SIZE (256 * 1024)
+/* How many rows there are before memory of the start is given back. */
+#define TRIM_ROWS 3
+
+/* ---- one tick ---- */
+
+static void publish(struct sampler *s, struct snapshot *take, enum purpose purpose, bool looked)
+{
+	struct taken t = {true, take->at.mono, now_read().mono};
+
+	if (looked && purpose == FOR_SCRAPE)
+		shared_hold(&take->shared);
+	if (looked)
+		latest_set(&s->runs_now, &take->shared);
+	if (purpose == FOR_SCRAPE)
+		latest_set(&s->all_now, &take->shared);
+	pthread_mutex_lock(&s->lock);
+	s->tick_ended = t.ended;
+	s->doing = FOR_NOTHING;
+	s->silent = false;
+	if (looked)
+		s->runs = t;
+	if (purpose == FOR_SCRAPE)
+		s->all = t;
+	else if (purpose >= FOR_EVENT)
+		s->all.any = false;
+	pthread_mutex_unlock(&s->lock);
+	/* After: whoever wakes up finds the lock free. */
+	pthread_cond_broadcast(&s->ticked);
+}
+
+/* Ended runs go when somebody has seen them, or after a while. */
+static void drop_ended(struct sampler *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t seen = s->scraped_generation;
+
+	pthread_mutex_unlock(&s->lock);
+	jobs_drop_ended(s->host.jobs, &s->host, seen, LINGER_SECONDS);
+}
+
+bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds)
+{
+	double took = mono_seconds_between(t->at, t->ended);
+
+	if (max_age_seconds > 0 && took * SAMPLER_TICKS_APART > max_age_seconds)
+		max_age_seconds = took * SAMPLER_TICKS_APART;
+	return !t->any || mono_seconds_between(t->at, now) > max_age_seconds;
+}
+
+double sampler_stretch(const struct sampler *s)
+{
+	return isinf(s->cpu_limit) ?
+		       1 :
+		       cpu_limit_stretch(s->cpu_limit, cpu_limit_used(), s->look_seconds);
+}
+
+/* What somebody waits for is told all the same where a look would cost too much. */
+static void look_at_runs(struct sampler *s, enum purpose purpose, struct snapshot *snapshot)
+{
+	if (purpose != FOR_END && isinf(sampler_stretch(s))) {
+		jobs_tell(s->host.jobs, snapshot);
+		return;
+	}
+	if (s->finder)
+		finder_look(s->finder, &s->host);
+	jobs_read(s->host.jobs, &s->host, snapshot);
+}
+
+const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
+{
+	struct snapshot *snapshot = snapshot_take(s->pool);
+	bool all = purpose == FOR_SCRAPE;
+
+	s->host.now = snapshot->at = now_read();
+	host_look(&s->host);
+	/* Only this thread writes s->runs. */
+	bool look = !all || taken_is_older(&s->runs, snapshot->at.mono, SAMPLER_RUNS_AGE);
+
+	drop_ended(s);
+	if (look)
+		look_at_runs(s, purpose, snapshot);
+	else
+		jobs_tell(s->host.jobs, snapshot);
+	if (all)
+		machine_tell(s->app, &s->host.cloud);
+	active_collect(s->active, &s->host, snapshot, !all);
+	outlooks_add(s->app->outlooks, snapshot);
+	rights_note(&s->rights, snapshot);
+	if (look && s->finder)
+		finder_settle(s->finder, &s->host, snapshot);
+	publish(s, snapshot, purpose, look);
+	return snapshot;
+}
+
+void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
+{
+	const struct sample *rows;
+	size_t n = fold_rows(s->fold, snapshot, run_id, &rows);
+
+	if (n)
+		historian_samples(s->app->historian, rows, n);
+}
+
+/* CPU time of looks, in nanoseconds. */
+static uint64_t look_clock(const struct sampler *s)
+{
+	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
+}
+
+/* Said once. */
+static void note_rare_rows(struct sampler *s)
+{
+	char limit[32];
+
+	if (s->is_rare)
+		return;
+	s->is_rare = true;
+	snprintf(limit, sizeof limit, "%.0f", s->cpu_limit);
+	log_line(LOG_LEVEL_WARN,
+		"fewer samples: what looks cost has to last within this process's limit of CPU "
+		"time",
+		"limit_seconds", limit, NULL);
+}
+
+/* How long to wait from a row that was due to the next one: an interval, or more where CPU time has a limit. */
+static int64_t row_wait(struct sampler *s, int64_t interval)
+{
+	double stretch = sampler_stretch(s);
+
+	if (stretch > 1)
+		note_rare_rows(s);
+	/* Without looks there is only counting left. */
+	return (int64_t)((double)interval * fmin(stretch, CPU_LIMIT_STRETCH_MAX));
+}
+
+/* Those between are counted. */
+static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
+{
+	if (s->next_row.ns >= until)
+		return;
+	s->samples_missed += (uint64_t)((until - s->next_row.ns) / interval);
+	s->next_row.ns = until;
+}
+
+/*
+ * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
+ * has passed as this one took, or as a limit of CPU time wants it. Where that leaves none, it is missed.
+ */
+static void row_tick(struct sampler *s, enum purpose purpose)
+{
+	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
+	int64_t now = now_read().mono.ns;
+	uint64_t cpu = look_clock(s);
+	bool none = isinf(sampler_stretch(s));
+
+	s->next_row.ns += interval;
+	if (s->next_row.ns <= now) {
+		s->samples_missed += (uint64_t)((now - s->next_row.ns) / interval) + 1;
+		s->next_row.ns = now + interval;
+	}
+	if (none) {
+		s->samples_missed++;
+		if (purpose == FOR_EVENT)
+			sampler_tick(s, purpose);
+		put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
+		return;
+	}
+	sampler_write_rows(s, sampler_tick(s, purpose), NULL);
+	cpu = look_clock(s) - cpu;
+	s->look_seconds = (double)cpu / NS_PER_S;
+	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
+	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
+	/* By then whatever is read for the first time has been, and the rest has started. */
+	if (++s->rows == TRIM_ROWS)
+		trim_start();
+}
+
+/* ---- the loop ---- */
+
+void sampler_wake(struct sampler *s)
+{
+	uint64_t one = 1;
+
+	/* Fails only when the counter is full: it is awake then. */
+	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+/* Until something is asked for, the root of a run ends, or the time is over. */
+static void wait_for_work(struct sampler *s, double seconds)
+{
+	struct pollfd fds[] = {
+		{.fd = s->wake, .events = POLLIN},
+		{.fd = jobs_ending_fd(s->host.jobs), .events = POLLIN},
+	};
+	int64_t ns = (int64_t)(seconds * 1e9);
+	struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+	uint64_t ignored;
+
+	pthread_mutex_unlock(&s->lock);
+	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
+
+	/* One reading sets it to zero. */
+	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) < 0 &&
+		errno == EINTR)
+		;
+	pthread_mutex_lock(&s->lock);
+	if (n > 0 && fds[1].revents)
+		s->want = FOR_EVENT;
+}
+
+static void run_requests(struct sampler *s)
+{
+	while (s->requests) {
+		struct request *r = s->requests;
+
+		s->requests = r->next;
+		r->begun = true;
+		pthread_mutex_unlock(&s->lock);
+		r->function(s, r);
+		pthread_mutex_lock(&s->lock);
+		r->done = true;
+		s->silent = false;
+		if (r->left)
+			free(r);
+		else
+			pthread_cond_broadcast(&s->ticked);
+	}
+}
+
+static void *sampler_loop(void *context)
+{
+	struct sampler *s = context;
+	bool was_row = false;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		double left = mono_seconds_between(now_read().mono, s->next_row);
+
+		if (s->requests) {
+			run_requests(s);
+			continue;
+		}
+		enum purpose want = s->want;
+
+		if (left > 0 && want == FOR_NOTHING) {
+			wait_for_work(s, left);
+			continue;
+		}
+		/* Where ticks take longer than the interval, rows and scrapes take turns. */
+		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
+
+		if (!row || want != FOR_SCRAPE)
+			s->want = FOR_NOTHING;
+		s->doing = row ? FOR_ROW : want;
+		pthread_mutex_unlock(&s->lock);
+		if (row)
+			row_tick(s, want == FOR_EVENT ? want : FOR_ROW);
+		else
+			sampler_tick(s, want);
+		was_row = row;
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	row_tick(s, FOR_EVENT);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void sampler_free(struct sampler *s)
+{
+	finder_free(s->finder);
+	active_stop(s->active);
+	latest_done(&s->runs_now);
+	latest_done(&s->all_now);
+	snapshot_pool_free(s->pool);
+	fold_free(s->fold);
+	jobs_free(s->host.jobs);
+	host_close(&s->host);
+	closep(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->ticked);
+	free(s);
+}
+
+int sampler_start(struct sampler **ret, struct app *app, struct err *e)
+{
+	struct sampler *s = xcalloc(1, sizeof *s);
+	pthread_condattr_t monotonic;
+
+	s->app = app;
+	s->runs_now = s->all_now = LATEST_INIT;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ticked, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+
+	const struct options *o = app->options;
+	int code = host_open(&s->host, &(struct host_paths){o->procfs, o->sysfs, o->rootfs}, e);
+
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (code == 0 && s->wake < 0)
+		code = err_system(e, -errno, "eventfd");
+	if (code == 0) {
+		s->host.jobs = jobs_new();
+		s->active = active_start(app->options, &s->host);
+		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
+		s->pool = snapshot_pool_new(active_list(s->active));
+		s->fold = fold_new(&app->columns);
+		s->finder = app->self ? finder_new(app, s->fold) : NULL;
+		s->next_row = s->host.now.mono;
+		/* A server is started again, and should see until then. */
+		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
+		code = rules_begin(app->options, s->finder, e);
+	}
+	if (code == 0)
+		code = thread_start(&s->thread, "sampler", STACK_SIZE, sampler_loop, s, e);
+	if (code) {
+		sampler_free(s);
+		return code;
+	}
+	*ret = s;
+	return 0;
+}
+
+pthread_t sampler_thread(const struct sampler *s)
+{
+	return s->thread;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	sampler_wake(s);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	sampler_free(s);
+}

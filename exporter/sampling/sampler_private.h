@@ -1,0 +1,84 @@
+/* What the files of the sampler share. */
+#ifndef EXPORTER_SAMPLER_PRIVATE_H
+#define EXPORTER_SAMPLER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "collectors/base/latest.h"
+#include "collectors/host.h"
+#include "exporter/history/sample_rows.h"
+#include "exporter/sampling/rights.h"
+#include "exporter/sampling/sampler.h"
+
+/* What another thread wants done on this one; what it needs lies behind it. Guarded by the sampler's lock. */
+struct request {
+	struct request *next;
+	void (*function)(struct sampler *s, struct request *r);
+	bool begun, done;
+	bool called; /* the function that was asked for has returned; the rest may hang */
+	bool sure;   /* what is left of it cannot hang, and is waited for */
+	bool left;   /* nobody waits for it any more: freed when it is done */
+};
+
+/* What a tick is for, the most urgent last. */
+enum purpose {
+	FOR_NOTHING,
+	FOR_SCRAPE, /* all collectors, and the runs if they were looked at too long ago */
+	FOR_ROW,    /* the runs, and what the history keeps of the machine */
+	FOR_EVENT,  /* the same, because of something that a scrape should tell at once */
+	FOR_END,    /* the same, with what a run that was concluded came to: never put off */
+};
+
+/* When what is published was taken. */
+struct taken {
+	bool any;
+	struct mono at, ended;
+};
+
+struct sampler {
+	struct app *app;
+	struct host host;
+	struct active_set *active;
+	struct snapshot_pool *pool;
+	struct latest runs_now, all_now; /* of the latest look at the runs, and of all collectors */
+	struct fold *fold;
+	struct finder *finder; /* NULL: runs are not looked for */
+	struct mono next_row;
+	uint64_t samples_missed;
+	uint64_t rows; /* asked for */
+	double cpu_limit; /* of what looks may cost, in seconds; INFINITY: none (exporter/sampling/cpu_limit.h) */
+	double look_seconds; /* CPU time of the latest look for a row */
+	bool is_rare;        /* looks are, which was said */
+	struct rights rights;
+
+	int wake; /* eventfd: something below changed */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t ticked;
+	bool stop;
+	enum purpose want, doing; /* of the next tick, and of the one that goes on */
+	struct request *requests;
+	bool silent; /* somebody gave up waiting, and nothing was done since */
+	uint64_t scraped_generation;
+	struct mono tick_ended; /* 0 = there was none */
+	struct taken runs, all;
+};
+
+/* Is it max_age_seconds old, and for longer than it takes to do it again some times? Or was it never taken? */
+bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds);
+
+/* Makes the thread see what it is wanted for. Any thread. */
+void sampler_wake(struct sampler *s);
+
+/* ---- on the sampler's own thread ---- */
+
+/* A snapshot of now, which stays valid until the next tick. */
+const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose);
+
+/* Intervals from now to the next row; INFINITY: there are no looks any more, and ticks tell what the latest found. */
+double sampler_stretch(const struct sampler *s);
+
+/* Hands the rows of that run, NULL = of all, to the historian. */
+void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);
+
+#endif

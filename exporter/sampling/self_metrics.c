@@ -1,0 +1,286 @@
+/*
+ * The exporter measures itself: process_* by the names that every Prometheus client library uses.
+ */
+#include "exporter/sampling/self_metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/kernel_file.h"
+#include "exporter/core/found_count.h"
+#include "exporter/forward/forwarder.h"
+#include "exporter/history/historian.h"
+#include "exporter/core/counters.h"
+#include "exporter/core/version.h"
+
+/* clang-format off */
+#define SELF_METRICS(X) \
+X(BUILD, .name = "rightsize_build", \
+  .help = "Version of this exporter and how it was built", \
+  .labels = {"version", "revision", "branch", "compiler", "os", "arch"}, .type = METRIC_INFO) \
+X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
+  .help = "HTTP requests answered, by path and status code", \
+  .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
+X(FOUND_PROBLEM, .name = "rightsize_job_search_problems", \
+  .help = "What went wrong when runs of jobs were looked for: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
+  .labels = {"problem"}, .type = METRIC_COUNTER) \
+X(UNANSWERED, .name = "rightsize_processes_unanswered", \
+  .help = "Processes that are not read, or not wholly, because a file system does not answer: they hang in it while they " \
+	  "execute a program or map a file, or their program or root is on it", \
+  .type = METRIC_GAUGE) \
+X(FORWARD_RUNS, .name = "rightsize_forward_runs", \
+  .help = "Runs handed on to another exporter, or refused by it, since the start; absent without --forward.url", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(FORWARD_FAILURES, .name = "rightsize_forward_failures", \
+  .help = "Attempts to hand runs on that failed and are repeated", .type = METRIC_COUNTER) \
+X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
+  .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
+X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
+  .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
+X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
+  .help = "Runs that waited to be handed on and were removed, because the history was at --history.max-size", \
+  .type = METRIC_COUNTER) \
+X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
+  .help = "When the values of this answer were read, but those of jobs, since the Unix epoch", .type = METRIC_GAUGE) \
+X(SAMPLES_MISSED, .name = "rightsize_history_samples_missed", \
+  .help = "Samples that were due but not taken, because readings take longer than --sample.interval, or more than half a CPU, or more of a wrapper's limit of CPU time than lasts", \
+  .type = METRIC_COUNTER) \
+X(SAMPLES_WRITTEN, .name = "rightsize_history_samples_written", \
+  .help = "Samples of runs that this exporter wrote to the history", .type = METRIC_COUNTER) \
+X(SAMPLES_DROPPED, .name = "rightsize_history_samples_dropped", \
+  .help = "Samples of runs that were lost: the history refused them, or could not be written for too long; the next " \
+	  "then tells what they grew by", \
+  .type = METRIC_COUNTER) \
+X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
+  .help = "Samples of runs that wait to be written to the history", .type = METRIC_GAUGE) \
+X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
+  .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
+  .type = METRIC_COUNTER) \
+X(JOBS_FORGOTTEN, .name = "rightsize_history_jobs_forgotten", \
+  .help = "Jobs that the history forgot, because it was at --history.max-size with the newest run of each", \
+  .type = METRIC_COUNTER) \
+X(HISTORY_BYTES, .name = "rightsize_history_size_bytes", .unit = "bytes", \
+  .help = "Size of the history's files", .type = METRIC_GAUGE) \
+X(COMMIT_SECONDS, .name = "rightsize_history_commit_seconds", .unit = "seconds", \
+  .help = "Time that the latest commit to the history took", .type = METRIC_GAUGE) \
+X(CPU, .name = "process_cpu_seconds", .unit = "seconds", \
+  .help = "CPU time of the exporter itself, user and system", .type = METRIC_COUNTER) \
+X(RESIDENT, .name = "process_resident_memory_bytes", .unit = "bytes", \
+  .help = "Resident memory of the exporter itself", .type = METRIC_GAUGE) \
+X(VIRTUAL, .name = "process_virtual_memory_bytes", .unit = "bytes", \
+  .help = "Virtual memory of the exporter itself", .type = METRIC_GAUGE) \
+X(VIRTUAL_MAX, .name = "process_virtual_memory_max_bytes", .unit = "bytes", \
+  .help = "Limit of the exporter's virtual memory (RLIMIT_AS)", .type = METRIC_GAUGE) \
+X(OPEN_FDS, .name = "process_open_fds", \
+  .help = "Open file descriptors of the exporter itself", .type = METRIC_GAUGE) \
+X(MAX_FDS, .name = "process_max_fds", \
+  .help = "Limit of the exporter's open file descriptors (RLIMIT_NOFILE)", .type = METRIC_GAUGE) \
+X(THREADS, .name = "process_threads", \
+  .help = "Threads of the exporter itself", .type = METRIC_GAUGE) \
+X(START_TIME, .name = "process_start_time_seconds", .unit = "seconds", \
+  .help = "When the exporter started, since the Unix epoch", .type = METRIC_GAUGE)
+/* clang-format on */
+
+enum { SELF_METRICS(METRIC_ID) };
+static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
+
+struct self {
+	struct source statm, stat;
+	double start_time; /* NaN: unknown */
+	struct self_sources sources;
+};
+
+/*
+ * Number field (from 1, as proc(5) counts) of /proc/PID/stat, at least 4; the name may hold
+ * anything but ends at the last ")".
+ */
+static double stat_field(const char *stat, size_t len, unsigned field)
+{
+	const char *close = memrchr(stat, ')', len);
+	struct slice word;
+	uint64_t v;
+
+	if (!close)
+		return NAN;
+	struct scan s = SCAN(close + 1, (size_t)(stat + len - close - 1));
+
+	for (unsigned i = 3; i < field; i++)
+		if (!scan_word(&s, &word))
+			return NAN;
+	return scan_u64(&s, &v) ? (double)v : NAN;
+}
+
+static double boot_time(const char *stat, size_t len)
+{
+	struct scan s = SCAN(stat, len), line;
+	uint64_t v;
+
+	while (scan_line(&s, &line))
+		if (scan_literal(&line, "btime ") && scan_u64(&line, &v))
+			return (double)v;
+	return NAN;
+}
+
+/* "stat" names the boot time, "self/stat" our start in ticks after it: both are fixed. */
+static int self_start(void **ret, const struct host *host, struct err *e)
+{
+	struct self *self = xcalloc(1, sizeof *self);
+
+	(void)e;
+	self->start_time = NAN;
+	ssize_t n = tree_read(host->proc, "self/stat", host->scratch, host->scratch_size);
+	double ticks = n > 0 ? stat_field(host->scratch, (size_t)n, 22) : NAN;
+
+	n = tree_read(host->proc, "stat", host->scratch, host->scratch_size);
+	if (n > 0 && host->ticks_per_second > 0)
+		self->start_time = boot_time(host->scratch, (size_t)n) +
+				   ticks / (double)host->ticks_per_second;
+	source_open(&self->statm, host->proc, "self/statm");
+	source_open(&self->stat, host->proc, "self/stat");
+	*ret = self;
+	return 0;
+}
+
+static void self_stop(void *state)
+{
+	struct self *self = state;
+
+	source_close(&self->statm);
+	source_close(&self->stat);
+	free(self);
+}
+
+void self_watch(void *state, const struct self_sources *sources)
+{
+	struct self *self = state;
+
+	self->sources = *sources;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void add_limits(struct block *out)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_AS, &l) == 0)
+		POINT(out, VIRTUAL_MAX,
+			l.rlim_cur == RLIM_INFINITY ? INFINITY : (double)l.rlim_cur);
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0)
+		POINT(out, MAX_FDS, l.rlim_cur == RLIM_INFINITY ? INFINITY : (double)l.rlim_cur);
+}
+
+static int count_name(void *context, const char *name)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* Linux 6.2 and later give the number as the directory's size; before, the names are counted. */
+static double open_fds(struct tree *proc)
+{
+	int64_t size = tree_size(proc, "self/fd");
+	size_t n = 0;
+
+	if (size > 0)
+		return (double)size;
+	return tree_list(proc, "self/fd", count_name, &n) == 0 ? (double)n : NAN;
+}
+
+static void add_memory(struct self *self, const struct host *host, struct block *out)
+{
+	struct scan s;
+	uint64_t pages, resident;
+
+	if (source_read(&self->statm, host, &s, NULL) < 0 || !scan_u64(&s, &pages) ||
+		!scan_u64(&s, &resident))
+		return;
+	POINT(out, RESIDENT, (double)resident * (double)host->page_size);
+	POINT(out, VIRTUAL, (double)pages * (double)host->page_size);
+}
+
+static void add_requests(void *context, const char *handler, const char *code, uint64_t n)
+{
+	struct block *out = context;
+
+	POINT(out, HTTP_REQUESTS, (double)n, handler, code);
+}
+
+static void add_history(const struct self_sources *s, struct block *out)
+{
+	if (s->samples_missed)
+		POINT(out, SAMPLES_MISSED, (double)*s->samples_missed);
+	if (!s->historian)
+		return;
+	struct historian_health h = historian_health(s->historian);
+
+	POINT(out, SAMPLES_WRITTEN, (double)h.samples_written);
+	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
+	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
+	POINT(out, HISTORY_ERRORS, (double)h.errors);
+	POINT(out, JOBS_FORGOTTEN, (double)h.losses.jobs);
+	if (forward_counts().active)
+		POINT(out, FORWARD_LOST, (double)h.losses.runs);
+	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
+	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
+}
+
+static void add_forward(struct block *out)
+{
+	struct forward_counts c = forward_counts();
+
+	if (!c.active)
+		return;
+	POINT(out, FORWARD_RUNS, (double)c.delivered, "delivered");
+	POINT(out, FORWARD_RUNS, (double)c.refused, "refused");
+	POINT(out, FORWARD_FAILURES, (double)c.failures);
+	POINT(out, FORWARD_WAITING, (double)c.waiting);
+	POINT(out, FORWARD_STUCK, (double)c.stuck);
+}
+
+static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	struct self *self = state;
+	struct rusage used;
+
+	(void)e;
+	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
+		version.os, version.arch);
+	http_count_each(add_requests, out);
+	for (unsigned i = 0; i < FOUND_PROBLEMS; i++)
+		POINT(out, FOUND_PROBLEM, (double)found_counted((enum found_problem)i),
+			found_problem_name((enum found_problem)i));
+	add_forward(out);
+	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
+	if (getrusage(RUSAGE_SELF, &used) == 0)
+		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));
+	add_history(&self->sources, out);
+	add_memory(self, host, out);
+	add_limits(out);
+	POINT(out, UNANSWERED, (double)tree_waits(host->proc).unanswered);
+	POINT(out, OPEN_FDS, open_fds(host->proc));
+	struct scan stat;
+	bool known = source_read(&self->stat, host, &stat, NULL) == 0;
+
+	POINT(out, THREADS, known ? stat_field(stat.at, (size_t)(stat.end - stat.at), 20) : NAN);
+	POINT(out, START_TIME, self->start_time);
+	return 0;
+}
+
+const struct collector collector_self = {
+	.name = "self",
+	.help = "The exporter itself: build, HTTP requests, CPU, memory, descriptors",
+	.metrics = self_metrics,
+	.n_metrics = ARRAY_LEN(self_metrics),
+	.start = self_start,
+	.collect = self_collect,
+	.stop = self_stop,
+};

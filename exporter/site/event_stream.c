@@ -1,0 +1,348 @@
+/* Streams of new samples, and the thread that finds them. */
+#include "exporter/site/event_stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/thread.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/core/log.h"
+#include "exporter/answers/series_view.h"
+
+#define STACK_SIZE ((size_t)512 * 1024)
+
+/* Samples of one event; a stream that begins far behind gets several. */
+#define SAMPLES_AT_ONCE 500
+
+/* How often the history is looked at, whatever the sampling interval. */
+#define LOOK_LEAST 0.2
+#define LOOK_MOST  5.0
+
+enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
+
+struct live_stream {
+	struct live *live;
+	enum stream_state state;
+	bool busy;   /* the thread is at it, and will free it if closed meanwhile */
+	bool closed; /* by its reader */
+	bool waiting;
+	bool behind; /* the last event was full: the next is there already */
+	struct live_reader reader;
+	char run_id[RUN_ID_MAX];
+	int64_t position;
+	struct mono told; /* when it was given something last */
+	struct buf text;
+	size_t taken; /* of text */
+};
+
+struct live {
+	struct app *app;
+	pthread_mutex_t lock; /* guards everything below */
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool started, stop, news; /* news: a stream was opened, or wants more */
+	struct live_stream stream[LIVE_STREAMS];
+};
+
+struct live *live_new(struct app *app)
+{
+	struct live *l = xcalloc(1, sizeof *l);
+	pthread_condattr_t attributes;
+
+	l->app = app;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return l;
+}
+
+static void resume(struct live_stream *s)
+{
+	if (!s->waiting)
+		return;
+	s->waiting = false;
+	s->reader.resume(s->reader.reader);
+}
+
+static void release(struct live_stream *s)
+{
+	buf_done(&s->text);
+	*s = (struct live_stream){.live = s->live};
+}
+
+void live_stop(struct live *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->stop = true;
+	for (size_t i = 0; i < LIVE_STREAMS; i++) {
+		if (l->stream[i].state == STREAM_OPEN)
+			l->stream[i].state = STREAM_ENDING;
+		resume(&l->stream[i]);
+	}
+	pthread_cond_signal(&l->wake);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	if (l->started)
+		pthread_join(l->thread, NULL);
+	for (size_t i = 0; i < LIVE_STREAMS; i++)
+		buf_done(&l->stream[i].text);
+	pthread_cond_destroy(&l->wake);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* ---- the thread ---- */
+
+struct look {
+	struct history *history; /* NULL: not open */
+	struct arena arena;
+	bool complained;
+};
+
+static void look_close(struct look *look)
+{
+	if (look->history)
+		history_close(look->history);
+	look->history = NULL;
+}
+
+static void add_samples(struct buf *out, const struct series *raw, int64_t position,
+	struct arena *arena)
+{
+	struct series view = view_of(raw, arena);
+
+	buf_addf(out, "id: %lld\nevent: samples\ndata: ", (long long)position);
+	view_json(out, &view);
+	buf_adds(out, "\n\n");
+}
+
+/*
+ * The next event of a run behind *position. 1 = more may come, 0 = it has ended. A run that is gone (pruned,
+ * or with its file) has ended, too.
+ */
+static int next_event(struct look *look, const char *run_id, int64_t *position, struct buf *out,
+	struct err *e)
+{
+	struct series raw = {0};
+
+	arena_reset(&look->arena);
+	int code = history_series_after(look->history, run_id, position, SAMPLES_AT_ONCE,
+		view_sources(&look->arena), &look->arena, &raw, e);
+
+	if (code == -ENOENT)
+		code = 0;
+	if (code >= 0 && raw.n)
+		add_samples(out, &raw, *position, &look->arena);
+	if (code == 0)
+		buf_adds(out, "event: end\ndata: {}\n\n");
+	return code;
+}
+
+/* A file that cannot be read now is tried again; it is said once. */
+static void look_failed(struct live *l, struct look *look, const struct err *e)
+{
+	app_history_failed(l->app, e->code);
+	if (!look->complained)
+		log_line(LOG_LEVEL_WARN, "live streams wait for the history", "err", e->text, NULL);
+	look->complained = true;
+	look_close(look);
+}
+
+static bool look_ready(struct live *l, struct look *look)
+{
+	struct err e = {0};
+
+	if (look->history && history_version(look->history) == -ESTALE)
+		look_close(look);
+	if (look->history || history_open(&look->history, l->app->history_path, HISTORY_READ,
+				     &l->app->columns, NULL, &e) == 0)
+		return true;
+	look_failed(l, look, &e);
+	return false;
+}
+
+/* Called with the lock, which is let go while the history is read. */
+static void feed(struct live *l, struct live_stream *s, struct look *look)
+{
+	struct buf text = BUF_MAX(LIVE_TEXT_MAX);
+	int64_t position = s->position;
+	struct mono now = now_read().mono;
+	struct err e = {0};
+	char run_id[RUN_ID_MAX];
+
+	memcpy(run_id, s->run_id, sizeof run_id);
+	s->busy = true;
+	pthread_mutex_unlock(&l->lock);
+	int code = look_ready(l, look) ? next_event(look, run_id, &position, &text, &e) : 1;
+
+	if (code < 0)
+		look_failed(l, look, &e);
+	else if (look->history)
+		look->complained = false;
+	pthread_mutex_lock(&l->lock);
+	s->busy = false;
+	if (s->closed) {
+		buf_done(&text);
+		release(s);
+		return;
+	}
+	if (text.len == 0 && mono_seconds_between(s->told, now) >= LIVE_SILENCE_SECONDS)
+		buf_adds(&text, ":\n\n");
+	if (code == 0 && s->state == STREAM_OPEN)
+		s->state = STREAM_ENDING;
+	if (text.len) {
+		s->told = now;
+		s->behind = position - s->position >= SAMPLES_AT_ONCE;
+		s->position = position;
+		buf_done(&s->text);
+		s->text = text;
+		s->taken = 0;
+	}
+	if (text.len || s->state == STREAM_ENDING)
+		resume(s);
+}
+
+static bool any_open(const struct live *l)
+{
+	for (size_t i = 0; i < LIVE_STREAMS; i++)
+		if (l->stream[i].state != STREAM_FREE)
+			return true;
+	return false;
+}
+
+/* Until it is time to look again, or there is news. */
+static void wait_for_time(struct live *l)
+{
+	double seconds = fmin(fmax(l->app->options->sample_interval / 2, LOOK_LEAST), LOOK_MOST);
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	int64_t ns = until.tv_nsec + (int64_t)(seconds * 1e9);
+
+	until.tv_sec += ns / NS_PER_S;
+	until.tv_nsec = ns % NS_PER_S;
+	while (!l->stop && !l->news &&
+		pthread_cond_timedwait(&l->wake, &l->lock, &until) != ETIMEDOUT)
+		;
+}
+
+static void *work(void *context)
+{
+	struct live *l = context;
+	struct look look = {0};
+
+	pthread_mutex_lock(&l->lock);
+	while (!l->stop) {
+		l->news = false;
+		for (size_t i = 0; i < LIVE_STREAMS && !l->stop; i++) {
+			struct live_stream *s = &l->stream[i];
+
+			if (s->state == STREAM_OPEN && !s->closed && s->taken == s->text.len)
+				feed(l, s, &look);
+		}
+		if (any_open(l)) {
+			wait_for_time(l);
+			continue;
+		}
+		look_close(&look);
+		while (!l->stop && !l->news)
+			pthread_cond_wait(&l->wake, &l->lock);
+	}
+	pthread_mutex_unlock(&l->lock);
+	look_close(&look);
+	arena_done(&look.arena);
+	return NULL;
+}
+
+int live_start(struct live *l, struct err *e)
+{
+	int code = thread_start(&l->thread, "live", STACK_SIZE, work, l, e);
+
+	l->started = code == 0;
+	return code;
+}
+
+/* ---- for readers ---- */
+
+static struct live_stream *free_stream(struct live *l)
+{
+	for (size_t i = 0; i < allowance()->streams; i++)
+		if (l->stream[i].state == STREAM_FREE)
+			return &l->stream[i];
+	return NULL;
+}
+
+int live_open(struct live *l, const char *run_id, int64_t after, struct live_stream **ret,
+	struct err *e)
+{
+	pthread_mutex_lock(&l->lock);
+	struct live_stream *s = l->stop ? NULL : free_stream(l);
+
+	if (!s) {
+		pthread_mutex_unlock(&l->lock);
+		return err_set(e, -EBUSY, "there are %zu live streams already",
+			allowance()->streams);
+	}
+	*s = (struct live_stream){
+		.live = l, .state = STREAM_OPEN, .position = after, .told = now_read().mono};
+	snprintf(s->run_id, sizeof s->run_id, "%s", run_id);
+	l->news = true;
+	pthread_cond_signal(&l->wake);
+	*ret = s;
+	pthread_mutex_unlock(&l->lock);
+	return 0;
+}
+
+ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct live_reader *reader)
+{
+	ssize_t n = 0;
+
+	pthread_mutex_lock(&s->live->lock);
+	size_t left = s->text.len - s->taken;
+
+	if (left) {
+		n = (ssize_t)(left < room ? left : room);
+		memcpy(out, s->text.data + s->taken, (size_t)n);
+		s->taken += (size_t)n;
+	} else if (s->state == STREAM_ENDING) {
+		n = -1;
+	} else {
+		if (s->behind) {
+			s->live->news = true;
+			pthread_cond_signal(&s->live->wake);
+		}
+		s->behind = false;
+		s->reader = *reader;
+		s->waiting = true;
+		reader->pause(reader->reader);
+	}
+	pthread_mutex_unlock(&s->live->lock);
+	return n;
+}
+
+void live_close(struct live_stream *s)
+{
+	if (!s)
+		return;
+	struct live *l = s->live;
+
+	pthread_mutex_lock(&l->lock);
+	s->waiting = false;
+	if (s->busy)
+		s->closed = true;
+	else
+		release(s);
+	pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,91 @@
+/* /events: the new samples of a run, as they come. */
+#include "exporter/site/site_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "collectors/base/scan.h"
+#include "exporter/answers/job_runs.h"
+#include "exporter/site/event_stream.h"
+
+/* Samples of a run are numbered by 32 bits. */
+#define SAMPLES_MAX 4294967295.0
+
+static const struct parameter parameters[] = {
+	{.name = "run",
+		.kind = PARAMETER_TEXT,
+		.required = true,
+		.least = 1,
+		.most = RUN_ID_MAX - 1,
+		.help = "Id of the run"},
+	{.name = "after",
+		.kind = PARAMETER_COUNT,
+		.fallback = "0",
+		.least = 0,
+		.most = SAMPLES_MAX,
+		.help = "Number of the last sample that is known already: position of /series"},
+	{0},
+};
+
+/* 1: it is there; 0: r says that it is not. */
+static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
+{
+	AUTO(history_done) struct history *h = NULL;
+	AUTO(arena_done) struct arena arena = {0};
+	struct run_query query = {.run_id = run_id, .limit = 1};
+	char message[RUN_ID_MAX + 64];
+	struct runs found = {0};
+	int code = app_history(app, &h, e);
+
+	if (code == -ENOENT)
+		return reply_no_history(app, r);
+	if (code == 0)
+		code = history_runs(h, &query, &arena, &found, e);
+	if (code || found.n)
+		return code ? code : 1;
+	snprintf(message, sizeof message, "no run \"%s\" is known", run_id);
+	return reply_error(r, 404, "unknown_run", message, NULL, NULL);
+}
+
+/* A browser that lost the connection says where it was. */
+static int64_t position_of(const struct request *r, const struct arguments *a)
+{
+	const char *last = r->last_event_id ? r->last_event_id : "";
+	struct scan s = SCAN(last, strlen(last));
+	uint64_t id;
+
+	if (scan_u64(&s, &id) && scan_end(&s) && id <= (uint64_t)SAMPLES_MAX)
+		return (int64_t)id;
+	return (int64_t)argument_count(a, "after");
+}
+
+void site_events(struct site *s, const struct request *request, struct target *t,
+	struct answer *ret)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct arguments a;
+	struct err e = {0};
+	bool is_there = false;
+	int code = 0;
+
+	if (site_arguments(&a, parameters, t, &r)) {
+		const char *run_id = argument_text(&a, "run");
+		int64_t after = position_of(request, &a);
+
+		code = run_known(s->app, run_id, &r, &e);
+		/* Of a stream HEAD wants to know whether it is there. */
+		is_there = code > 0;
+		if (is_there && strcmp(request->method, "HEAD") != 0)
+			code = live_open(s->live, run_id, after, &ret->stream, &e);
+		else if (is_there)
+			code = 0;
+	}
+	if (code == -EBUSY)
+		reply_error(&r, 503, "too_many_streams", e.text, NULL, NULL);
+	else if (code)
+		reply_error(&r, 500, "internal", e.text, NULL, NULL);
+	if (is_there && code == 0)
+		r.content_type = "text/event-stream";
+	site_reply(ret, &r);
+}

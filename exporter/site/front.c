@@ -1,0 +1,107 @@
+/* The page that people look at, and the files it is made of. */
+#include "exporter/site/site_private.h"
+
+#include <string.h>
+
+#include "exporter/text/html.h"
+#include "exporter/site/page.h"
+
+/* Links are relative: a proxy may serve us below any path. */
+static void begin_link(struct buf *out, const char *path)
+{
+	buf_adds(out, "<li><a href=\"");
+	html_add(out, path + 1);
+	buf_adds(out, "\"");
+}
+
+static void end_link(struct buf *out, const char *path, const char *help)
+{
+	buf_addc(out, '>');
+	html_add(out, path);
+	buf_adds(out, "</a> ");
+	html_add(out, help);
+	buf_adds(out, "</li>\n");
+}
+
+static void add_link(struct buf *out, const char *path, const char *help)
+{
+	begin_link(out, path);
+	end_link(out, path, help);
+}
+
+/* With the formats that it can answer in, for the page to choose from. */
+static void add_route(struct buf *out, const struct route *route)
+{
+	const struct parameter *format = parameter_find(route->parameters, "format");
+
+	begin_link(out, route->path);
+	if (format && format->kind == PARAMETER_CHOICE) {
+		buf_adds(out, " data-formats=\"");
+		for (size_t i = 0; format->choice(i); i++) {
+			buf_adds(out, i ? " " : "");
+			html_add(out, format->choice(i));
+		}
+		buf_adds(out, "\"");
+	}
+	end_link(out, route->path, route->help);
+}
+
+static void add_links(struct buf *out, const struct site *s)
+{
+	add_link(out, s->app->options->telemetry_path, "Metrics for Prometheus");
+	for (const struct route *const *route = all_routes; *route; route++)
+		add_route(out, *route);
+	for (const struct site_page *p = site_pages() + 1; p->path; p++)
+		add_link(out, p->path, p->help);
+}
+
+void site_front(struct site *s, const struct request *request, struct target *t, struct answer *ret)
+{
+	struct reply r = {.content_type = "text/html; charset=utf-8", .body = BUF_MAX(65536)};
+	struct buf page AUTO(buf_done) = BUF_MAX(65536);
+
+	(void)request;
+	(void)t;
+	page_add(&page, &page_html);
+	const char *text = buf_text(&page), *mark = strstr(text, PAGE_MARK);
+
+	buf_add(&r.body, text, mark ? (size_t)(mark - text) : page.len);
+	if (mark) {
+		add_links(&r.body, s);
+		buf_adds(&r.body, mark + strlen(PAGE_MARK));
+	}
+	ret->policy = PAGE_POLICY;
+	site_reply(ret, &r);
+}
+
+/* If-None-Match is a list, and * is any (RFC 9110, 13.1.2); that the tag stands in it somewhere is enough. */
+static bool has_it(const struct request *r, const struct page_asset *a)
+{
+	return r->if_none_match &&
+	       (strstr(r->if_none_match, a->etag) || strcmp(r->if_none_match, "*") == 0);
+}
+
+bool site_file(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	const struct page_file *f = page_find(t->path);
+
+	if (!f)
+		return false;
+	const struct page_asset *a = f->asset;
+	bool gzip = !s->app->options->disable_compression && negotiate_gzip(r->accept_encoding);
+	struct reply reply = {.content_type = f->content_type, .body = BUF_MAX(REPLY_BODY_MAX)};
+
+	if (has_it(r, a))
+		reply.status = 304;
+	else if (gzip)
+		buf_add(&reply.body, a->gzip, a->gzip_size);
+	else
+		page_add(&reply.body, a);
+	ret->handler = f->path;
+	ret->negotiated = true;
+	ret->etag = a->etag;
+	ret->policy = PAGE_POLICY;
+	site_reply(ret, &reply);
+	ret->body->gzip = gzip && ret->status == 200;
+	return true;
+}

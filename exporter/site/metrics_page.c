@@ -1,0 +1,203 @@
+/* /metrics: whose values, which families, in which format. */
+#include "exporter/site/site_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/collector.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/sampling/sampler.h"
+
+/*
+ * How long a scrape waits for a fresh reading, and what it leaves of the scraper's own time limit
+ * for the rest.
+ */
+#define WAIT_DEFAULT 5.0
+#define WAIT_MARGIN  0.5
+#define WAIT_LEAST   0.1
+#define WAIT_ENOUGH  1.0 /* a sampler that does not answer for this long hangs */
+
+/* Longest error sentence that lists what is accepted. */
+#define ERROR_MAX 4096
+
+static const struct parameter parameters[] = {
+	{.name = "collect",
+		.kind = PARAMETER_TEXT,
+		.repeats = true,
+		.least = 1,
+		.most = 100,
+		.help = "Only this collector"},
+	{.name = "exclude",
+		.kind = PARAMETER_TEXT,
+		.repeats = true,
+		.least = 1,
+		.most = 100,
+		.help = "Not this collector"},
+	{.name = "name",
+		.kind = PARAMETER_TEXT,
+		.repeats = true,
+		.least = 1,
+		.most = 200,
+		.help = "Only this metric; a name that none has gives an empty page, as with "
+			"Prometheus's client libraries"},
+	{0},
+};
+
+static struct exposition_filter filter_of(const struct arguments *a)
+{
+	struct exposition_filter f = {0};
+
+	f.n_collect = argument_texts(a, "collect", &f.collect);
+	f.n_exclude = argument_texts(a, "exclude", &f.exclude);
+	f.n_name = argument_texts(a, "name", &f.name);
+	return f;
+}
+
+static bool is_collector(const struct snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_blocks; i++)
+		if (strcmp(s->blocks[i].collector->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* True when all names are collectors; otherwise r says which is not. */
+static bool collectors_ok(const struct snapshot *s, const char *parameter, const char *const *name,
+	size_t n, struct reply *r)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
+	size_t i = 0;
+
+	while (i < n && is_collector(s, name[i]))
+		i++;
+	if (i == n)
+		return true;
+	buf_addf(&message, "%s[]: \"%s\" is no collector, or it is switched off: give", parameter,
+		name[i]);
+	for (size_t k = 0; k < s->n_blocks; k++)
+		buf_addf(&message, "%s %s", k ? "," : "", s->blocks[k].collector->name);
+	reply_error(r, 400, "bad_parameter", buf_text(&message), NULL, NULL);
+	return false;
+}
+
+/* True when the filter makes sense for this snapshot; otherwise r says why not. */
+static bool filter_ok(const struct exposition_filter *f, const struct snapshot *s, struct reply *r)
+{
+	if (f->n_collect && f->n_exclude) {
+		reply_error(r, 400, "bad_parameter", "give collect[] or exclude[], not both", NULL,
+			NULL);
+		return false;
+	}
+	return collectors_ok(s, "collect", f->collect, f->n_collect, r) &&
+	       collectors_ok(s, "exclude", f->exclude, f->n_exclude, r);
+}
+
+static double wait_of(const char *scrape_timeout)
+{
+	struct scan s = SCAN(scrape_timeout ? scrape_timeout : "",
+		scrape_timeout ? strlen(scrape_timeout) : 0);
+	double seconds;
+
+	if (!scan_double(&s, &seconds) || seconds <= 0)
+		return WAIT_DEFAULT;
+	return fmax(WAIT_LEAST, fmin(WAIT_DEFAULT, seconds - WAIT_MARGIN));
+}
+
+/*
+ * A fresh snapshot. When the sampler hangs, the first scrapes wait as long as they may; those
+ * that come before it ticks again do not, so that the threads stay free for /-/healthy, which then
+ * tells.
+ */
+static struct snapshot *fresh_snapshot(struct site *s, double wait)
+{
+	struct sampler *sampler = s->app->sampler;
+	struct mono gave_up = {atomic_load(&s->gave_up)};
+
+	if (gave_up.ns && sampler_age(sampler) > mono_seconds_between(gave_up, now_read().mono))
+		wait = WAIT_LEAST;
+	struct snapshot *ret = sampler_scrape(sampler, SITE_METRICS_AGE, wait);
+
+	if (wait >= WAIT_ENOUGH && sampler_age(sampler) >= wait)
+		atomic_store(&s->gave_up, now_read().mono.ns);
+	return ret;
+}
+
+static void send_snapshot(struct site *s, const struct request *r, const struct snapshot *snapshot,
+	const struct exposition_filter *filter, struct answer *ret)
+{
+	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct negotiated n = negotiate(r->accept);
+	bool gzip = !s->app->options->disable_compression && negotiate_gzip(r->accept_encoding);
+	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
+
+	ret->negotiated = true;
+	/* Those without a filter share theirs. */
+	if (!all && allowance_short(0)) {
+		reply_error(&error, 503, "overloaded",
+			"there is no memory left to choose metrics; ask for all of them, or try "
+			"again in a second",
+			NULL, NULL);
+		site_reply(ret, &error);
+		return;
+	}
+	ret->body = scrape_body(s->scrape, snapshot, n.format, all ? NULL : filter, gzip);
+	if (!ret->body) {
+		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB", NULL,
+			NULL);
+		site_reply(ret, &error);
+		return;
+	}
+	ret->status = 200;
+	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
+	/*
+	 * A scrape is what says how long it waits, as Prometheus and its kin do. A person with curl
+	 * must not take the last values of an ended job from them.
+	 */
+	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
+		ret->scraped = ret->body->generation;
+}
+
+static void answer_with(struct site *s, const struct request *r,
+	const struct exposition_filter *filter, struct answer *ret)
+{
+	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct snapshot *snapshot =
+		s->app->sampler ? fresh_snapshot(s, wait_of(r->scrape_timeout)) : NULL;
+
+	if (!snapshot) {
+		reply_error(&error, 503, "no_sample", "there is no sample yet", NULL, NULL);
+		site_reply(ret, &error);
+		return;
+	}
+	if (filter_ok(filter, snapshot, &error))
+		send_snapshot(s, r, snapshot, filter, ret);
+	else
+		site_reply(ret, &error);
+	shared_drop(&snapshot->shared);
+}
+
+static void answer_query(struct site *s, const struct request *r, struct target *t,
+	struct answer *ret)
+{
+	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct arguments a;
+
+	if (!site_arguments(&a, parameters, t, &error)) {
+		site_reply(ret, &error);
+		return;
+	}
+	struct exposition_filter filter = filter_of(&a);
+
+	answer_with(s, r, &filter, ret);
+}
+
+/* Nearly all scrapes have no query: they do without the room that arguments of any number take. */
+void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	if (t->query[0])
+		answer_query(s, r, t, ret);
+	else
+		answer_with(s, r, &(struct exposition_filter){0}, ret);
+}

@@ -1,0 +1,388 @@
+/* The pages of the site and who answers which path. */
+#include "exporter/site/site_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/core/memory_budget.h"
+#include "exporter/sampling/health.h"
+#include "exporter/site/host_header.h"
+#include "exporter/site/event_stream.h"
+#include "exporter/site/page.h"
+#include "exporter/sampling/sampler.h"
+#include "exporter/site/change.h"
+
+/* Longest error sentence that lists what is known. */
+#define ERROR_MAX 4096
+
+#define TEXT_PLAIN "text/plain; charset=utf-8"
+
+static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+/* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
+static const struct site_page pages[] = {
+	{"/", "This page", site_front},
+	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
+		.takes_long = true},
+	{"/-/healthy", "200 while the sampler works, else 503", healthy},
+	{"/-/ready", "200 after the first sample, until then 503", ready},
+	{0},
+};
+
+const struct site_page *site_pages(void)
+{
+	return pages;
+}
+
+static const struct site_page *page_at(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
+		if (strcmp(path, pages[i].path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+static const struct route *route_at(const char *path)
+{
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(path, (*route)->path) == 0)
+			return *route;
+	return NULL;
+}
+
+bool site_needs(const char *path)
+{
+	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
+	       site_change_at(path);
+}
+
+struct site *site_new(struct app *app)
+{
+	struct site *s = xcalloc(1, sizeof *s);
+
+	s->app = app;
+	s->scrape = scrape_new();
+	s->live = live_new(app);
+	s->started = now_read().mono;
+	return s;
+}
+
+int site_start(struct site *s, struct err *e)
+{
+	return live_start(s->live, e);
+}
+
+void site_stop(struct site *s)
+{
+	live_stop(s->live);
+}
+
+void site_free(struct site *s)
+{
+	if (!s)
+		return;
+	live_stop(s->live);
+	live_free(s->live);
+	scrape_free(s->scrape);
+	free(s);
+}
+
+void site_reply(struct answer *ret, struct reply *r)
+{
+	if (r->body.full)
+		reply_error(r, 422, "too_large", "the answer would be too large", NULL, NULL);
+	ret->status = r->status ? r->status : 200;
+	snprintf(ret->content_type, sizeof ret->content_type, "%s",
+		r->content_type ? r->content_type : TEXT_PLAIN);
+	ret->body = body_new(&r->body);
+	buf_done(&r->body);
+}
+
+static void text_page(struct answer *ret, int status, const char *text)
+{
+	struct reply r = {.status = status, .content_type = TEXT_PLAIN, .body = BUF_MAX(1024)};
+
+	buf_adds(&r.body, text);
+	site_reply(ret, &r);
+}
+
+static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	struct health h = health_of(s->app, s->started);
+	char text[128];
+
+	(void)r;
+	(void)t;
+	if (h.ok) {
+		text_page(ret, 200, "rightsize-exporter is healthy.\n");
+		return;
+	}
+	snprintf(text, sizeof text,
+		"The last sample is %.1f seconds old; at most %.1f are normal.\n", h.age, h.most);
+	text_page(ret, 503, text);
+}
+
+static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	(void)r;
+	(void)t;
+	if (s->app->sampler && isfinite(sampler_age(s->app->sampler)))
+		text_page(ret, 200, "rightsize-exporter is ready.\n");
+	else
+		text_page(ret, 503, "There is no sample yet.\n");
+}
+
+bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
+	struct reply *r)
+{
+	struct err e = {0};
+	char *name, *value;
+	int code;
+
+	arguments_begin(a, parameters);
+	while ((code = target_next(t, &name, &value, &e)) > 0) {
+		code = arguments_add(a, name, value, &e);
+		if (code)
+			break;
+	}
+	if (code == 0)
+		code = arguments_finish(a, &e);
+	if (code)
+		reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
+	return code == 0;
+}
+
+/* What is large, and not compressed yet, is made smaller for those who ask for it. */
+static void compress(struct site *s, const struct request *request, struct answer *ret)
+{
+	if (ret->negotiated)
+		return;
+	ret->negotiated = true;
+	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
+		return;
+	struct body *small = allowance_short(ret->body->len) ? NULL : body_gzip(ret->body);
+
+	if (!small)
+		return;
+	shared_drop(&ret->body->shared);
+	ret->body = small;
+}
+
+/*
+ * The history that was replaced while it was read is read again, once: the file that is there now. The historian is
+ * told of a damaged one, and sets it aside.
+ */
+static int ask(struct app *app, const struct route *route, const struct arguments *a,
+	struct reply *r, struct err *e)
+{
+	int code = route->answer(app, a, r, e);
+
+	if (code == -ESTALE) {
+		buf_done(&r->body);
+		*r = (struct reply){.body = BUF_MAX(allowance()->answer)};
+		*e = (struct err){0};
+		code = route->answer(app, a, r, e);
+	}
+	app_history_failed(app, code);
+	return code;
+}
+
+static void add_limit(struct buf *out)
+{
+	if (!allowance()->limit)
+		return;
+	buf_adds(out, ", with a memory limit of ");
+	allowance_words(out, allowance()->limit);
+}
+
+/* Those of its parameters that make an answer smaller. */
+static void add_advice(struct buf *out, const struct route *route)
+{
+	static const char *const less[] = {"from", "to", "points", "limit", "runs"};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(less); i++) {
+		if (!parameter_find(route->parameters, less[i]))
+			continue;
+		buf_adds(out, any ? ", " : "; ask for less of it, by ");
+		buf_adds(out, less[i]);
+		any = true;
+	}
+}
+
+/* What does not fit now may, once others were answered; what is larger than an answer may be never does. */
+static void reply_too_much(struct reply *r, const struct route *route, bool now)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
+
+	buf_done(&r->body);
+	*r = (struct reply){.body = BUF_MAX(REPLY_BODY_MAX)};
+	buf_adds(&message, now ? "there is no memory left for this answer" :
+				 "the answer would be larger than ");
+	if (!now)
+		allowance_words(&message, allowance()->answer);
+	add_limit(&message);
+	add_advice(&message, route);
+	if (now)
+		buf_adds(&message, "; or try again in a second");
+	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", buf_text(&message), NULL,
+		NULL);
+}
+
+static void answer_route(struct site *s, const struct request *request, const struct route *route,
+	struct target *t, struct answer *ret)
+{
+	struct reply r = {.body = BUF_MAX(allowance()->answer)};
+	struct arguments a;
+	struct err e = {0};
+
+	allowance_making();
+	if (site_arguments(&a, route->parameters, t, &r) && ask(s->app, route, &a, &r, &e) != 0)
+		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
+			NULL);
+	bool over = allowance_end();
+
+	if (over || r.body.full)
+		reply_too_much(&r, route, over);
+	site_reply(ret, &r);
+	compress(s, request, ret);
+}
+
+static void refuse_method(struct answer *ret, const char *allow)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	char message[128];
+
+	ret->allow = allow;
+	snprintf(message, sizeof message, "only %s is answered here", allow);
+	reply_error(&r, 405, "method_not_allowed", message, NULL, NULL);
+	site_reply(ret, &r);
+}
+
+static void not_found(struct site *s, const struct target *t, struct answer *ret)
+{
+	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+
+	if (site_change_at(t->path)) {
+		refuse_method(ret, "POST");
+		return;
+	}
+	buf_addf(&message, "there is nothing at %.200s; known are %s", t->path,
+		s->app->options->telemetry_path);
+	for (const struct route *const *route = all_routes; *route; route++)
+		buf_addf(&message, ", %s", (*route)->path);
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
+		buf_addf(&message, ", %s", pages[i].path);
+	ret->handler = "other";
+	reply_error(&r, 404, "not_found", buf_text(&message), NULL, NULL);
+	site_reply(ret, &r);
+}
+
+static void dispatch(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+{
+	ret->handler = s->app->options->telemetry_path;
+	if (strcmp(t->path, ret->handler) == 0) {
+		site_metrics(s, r, t, ret);
+		return;
+	}
+
+	const struct route *route = route_at(t->path);
+	const struct site_page *page = page_at(t->path);
+
+	if (route) {
+		ret->handler = route->path;
+		answer_route(s, r, route, t, ret);
+	} else if (page) {
+		ret->handler = page->path;
+		page->answer(s, r, t, ret);
+	} else if (!site_file(s, r, t, ret)) {
+		not_found(s, t, ret);
+	}
+}
+
+enum site_way site_way_of(const struct request *r)
+{
+	AUTO(freep) char *copy = xstrdup(r->target);
+	struct target t;
+	struct err e = {0};
+
+	if (target_split(copy, &t, &e) != 0)
+		return SITE_AT_ONCE;
+	if (strcmp(r->method, "POST") == 0)
+		return site_change_takes_long(t.path) ? SITE_LATER : SITE_AT_ONCE;
+
+	const struct route *route = route_at(t.path);
+	const struct site_page *page = page_at(t.path);
+
+	if (!route)
+		return page && page->takes_long ? SITE_LATER : SITE_AT_ONCE;
+	if (!route->takes_long)
+		return SITE_AT_ONCE;
+	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
+}
+
+void site_refusal(struct answer *ret, int status, const char *code, const char *message)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+
+	*ret = (struct answer){.handler = "other"};
+	reply_error(&r, status, code, message, NULL, NULL);
+	site_reply(ret, &r);
+}
+
+/*
+ * On loopback sits a browser that any page may have made to ask. Elsewhere names are the operator's business, who
+ * scrapes by names of hosts and services: they are looked at once some are given. No browser leaves Host out. Changes
+ * are guarded by exporter/site/change.h.
+ */
+static bool host_matters(const struct site *s, const struct request *r)
+{
+	return r->host && !r->peer.local && !r->vouched &&
+	       (r->loopback || s->app->options->allowed_hosts.n);
+}
+
+static void refuse_host(const struct request *r, struct answer *ret)
+{
+	char message[HOST_NAME_MAX_BYTES + 256];
+
+	snprintf(message, sizeof message, "Host is \"%.*s\"; it must be " HOSTS_ACCEPTED,
+		HOST_NAME_MAX_BYTES, r->host);
+	site_refusal(ret, 403, "bad_host", message);
+}
+
+static const char *methods_of(const char *path)
+{
+	if (!site_change_at(path))
+		return "GET, HEAD";
+	return route_at(path) ? "GET, HEAD, POST" : "POST";
+}
+
+void site_answer(struct site *s, const struct request *r, struct answer *ret)
+{
+	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	bool get = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+	bool post = strcmp(r->method, "POST") == 0;
+	struct target t;
+	struct err e = {0};
+
+	*ret = (struct answer){.handler = "other"};
+	if (get && host_matters(s, r) && !host_is_ours(&s->app->options->allowed_hosts, r->host)) {
+		refuse_host(r, ret);
+		return;
+	}
+	int code = target_split(r->target, &t, &e);
+
+	if ((get || post) && code) {
+		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
+		site_reply(ret, &refusal);
+	} else if (get) {
+		dispatch(s, r, &t, ret);
+	} else if (!post || !site_change(s, r, &t, ret)) {
+		refuse_method(ret, code ? "GET, HEAD" : methods_of(t.path));
+	}
+}

@@ -1,0 +1,44 @@
+/* What the files of the site share. */
+#ifndef EXPORTER_SITE_PRIVATE_H
+#define EXPORTER_SITE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "collectors/base/clock.h"
+#include "exporter/api/route.h"
+#include "exporter/site/site.h"
+#include "exporter/api/request_target.h"
+
+struct site {
+	struct app *app;
+	struct scrape *scrape;
+	struct live *live;
+	struct mono started;
+	/* When a scrape last waited for a fresh snapshot in vain, by struct mono; 0 = never. */
+	atomic_int_least64_t gave_up;
+};
+
+struct site_page {
+	const char *path, *help;
+	void (*answer)(struct site *s, const struct request *r, struct target *t,
+		struct answer *ret);
+	bool takes_long; /* as of struct route */
+};
+const struct site_page *site_pages(void); /* path NULL ends; the first is "/" */
+
+/* Reads the rest of the target into a; false when r was filled with the error. */
+bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
+	struct reply *r);
+
+/* Makes the reply the answer's body; the reply is empty afterwards. */
+void site_reply(struct answer *ret, struct reply *r);
+
+void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+void site_events(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+void site_front(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+/* Answers with a file of the page; false: the path is none. */
+bool site_file(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+
+#endif

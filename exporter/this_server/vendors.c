@@ -1,0 +1,299 @@
+/* The table of vendors, and how to read their answers. */
+#include "exporter/this_server/vendors.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <jansson.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+
+/* ---- answers ---- */
+
+/* Copies a word that may be shown, stored and made a label; false: it is none, or does not fit. */
+static bool take_word(struct slice s, char *out, size_t size)
+{
+	if (s.len == 0 || s.len >= size)
+		return false;
+	for (size_t i = 0; i < s.len; i++)
+		if (!isalnum((unsigned char)s.data[i]) && !strchr("._-", s.data[i]))
+			return false;
+	slice_copy(s, out, size);
+	return true;
+}
+
+static struct slice trimmed(const char *body, size_t len)
+{
+	while (len && strchr(" \t\r\n", body[len - 1]))
+		len--;
+	while (len && strchr(" \t\r\n", *body)) {
+		body++;
+		len--;
+	}
+	return (struct slice){body, len};
+}
+
+/* Behind the last slash: "projects/1/machineTypes/n2-standard-2". */
+static struct slice last_part(struct slice s)
+{
+	const char *slash = memrchr(s.data, '/', s.len);
+
+	return slash ? (struct slice){slash + 1, (size_t)(s.data + s.len - slash - 1)} : s;
+}
+
+static bool take_type(const char *body, size_t len, struct machine *m)
+{
+	return take_word(trimmed(body, len), m->instance_type, sizeof m->instance_type);
+}
+
+static bool take_region(const char *body, size_t len, struct machine *m)
+{
+	return take_word(trimmed(body, len), m->region, sizeof m->region);
+}
+
+static bool take_zone(const char *body, size_t len, struct machine *m)
+{
+	return take_word(trimmed(body, len), m->zone, sizeof m->zone);
+}
+
+static json_t *parse(const char *body, size_t len)
+{
+	return json_loadb(body, len, 0, NULL);
+}
+
+static struct slice text_of(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? (struct slice){s, strlen(s)} : (struct slice){0};
+}
+
+static void drop_json(json_t **o)
+{
+	json_decref(*o);
+}
+
+#define AUTO_JSON __attribute__((cleanup(drop_json))) json_t *
+
+static bool take_aws_document(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+
+	take_word(text_of(o, "availabilityZone"), m->zone, sizeof m->zone);
+	return take_word(text_of(o, "instanceType"), m->instance_type, sizeof m->instance_type) &&
+	       take_word(text_of(o, "region"), m->region, sizeof m->region);
+}
+
+static bool take_aws_life_cycle(const char *body, size_t len, struct machine *m)
+{
+	struct slice s = trimmed(body, len);
+
+	if (slice_is(s, "spot"))
+		m->allocation = MACHINE_SPOT;
+	else if (slice_is(s, "on-demand"))
+		m->allocation = MACHINE_ONDEMAND;
+	return true;
+}
+
+static bool take_gcp_type(const char *body, size_t len, struct machine *m)
+{
+	struct slice s = trimmed(body, len);
+
+	return slice_starts(s, "projects/") &&
+	       take_word(last_part(s), m->instance_type, sizeof m->instance_type);
+}
+
+/* "projects/1/zones/us-central1-a" */
+static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
+{
+	struct slice zone = last_part(trimmed(body, len));
+	const char *dash = memrchr(zone.data, '-', zone.len);
+
+	return dash && take_word(zone, m->zone, sizeof m->zone) &&
+	       take_word((struct slice){zone.data, (size_t)(dash - zone.data)}, m->region,
+		       sizeof m->region);
+}
+
+static bool take_gcp_preemptible(const char *body, size_t len, struct machine *m)
+{
+	struct slice s = trimmed(body, len);
+
+	if (slice_is(s, "TRUE"))
+		m->allocation = MACHINE_SPOT;
+	else if (slice_is(s, "FALSE"))
+		m->allocation = MACHINE_ONDEMAND;
+	return true;
+}
+
+/* Machines on demand have an empty priority, or "Regular". */
+static bool take_azure(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+	const char *priority = json_string_value(json_object_get(o, "priority"));
+
+	if (priority && (strcmp(priority, "Spot") == 0 || strcmp(priority, "Low") == 0))
+		m->allocation = MACHINE_SPOT;
+	else if (priority && (strcmp(priority, "Regular") == 0 || !*priority))
+		m->allocation = MACHINE_ONDEMAND;
+	take_word(text_of(o, "zone"), m->zone, sizeof m->zone);
+	return take_word(text_of(o, "vmSize"), m->instance_type, sizeof m->instance_type) &&
+	       take_word(text_of(o, "location"), m->region, sizeof m->region);
+}
+
+/*
+ * YAML lines. What prices are of is the data centre, which is called availability-zone there; "region" is a group of
+ * them. The type is not told; instance-id is a number of this machine.
+ */
+static bool take_hetzner(const char *body, size_t len, struct machine *m)
+{
+	struct scan text = SCAN(body, len), line;
+	bool instance = false;
+
+	while (scan_line(&text, &line)) {
+		bool zone = scan_literal(&line, "availability-zone:");
+
+		instance = instance || scan_literal(&line, "instance-id:");
+		if (zone && take_zone(line.at, (size_t)(line.end - line.at), m))
+			text_copy(m->zone, m->region, sizeof m->region);
+	}
+	return instance && m->region[0];
+}
+
+static bool take_upcloud(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+
+	return slice_is(text_of(o, "cloud_name"), "upcloud") &&
+	       take_word(text_of(o, "region"), m->region, sizeof m->region);
+}
+
+/* The address of OVH's own name server tells its OpenStack from others'. */
+static bool take_ovh_network(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+	const json_t *services = json_object_get(o, "services");
+
+	(void)m;
+	for (size_t i = 0; i < json_array_size(services); i++)
+		if (slice_is(text_of(json_array_get(services, i), "address"), "213.186.33.99"))
+			return true;
+	return false;
+}
+
+/* "nova" is OpenStack's word for having no zones. A zone is a region with a letter: "eu-west-par-a". */
+static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+	struct slice zone = text_of(o, "availability_zone");
+
+	if (!zone.len || slice_is(zone, "nova") || !take_word(zone, m->zone, sizeof m->zone))
+		return true;
+	if (zone.len > 2 && zone.data[zone.len - 2] == '-')
+		take_word((struct slice){zone.data, zone.len - 2}, m->region, sizeof m->region);
+	return true;
+}
+
+static bool take_vultr(const char *body, size_t len, struct machine *m)
+{
+	AUTO_JSON o = parse(body, len);
+
+	if (!text_of(o, "instanceid").len && !text_of(o, "instance-v2-id").len)
+		return false;
+	if (!take_word(text_of(json_object_get(o, "region"), "regioncode"), m->region,
+		    sizeof m->region))
+		return false;
+	for (char *c = m->region; *c; c++) /* "EWR" here, "ewr" in its API */
+		*c = (char)tolower((unsigned char)*c);
+	return true;
+}
+
+/* ---- vendors ---- */
+
+#define LINK_LOCAL "169.254.169.254"
+
+/* clang-format off */
+const struct cloud_vendor cloud_vendors[] = {
+	{.vendor_id = "aws", .address = LINK_LOCAL, .marks = {"Amazon EC2"},
+		.token_path = "/latest/api/token",
+		.token_lifetime = "X-aws-ec2-metadata-token-ttl-seconds: 60",
+		.token_header = "X-aws-ec2-metadata-token",
+		.question = {
+			{"/latest/dynamic/instance-identity/document", take_aws_document, false},
+			{"/latest/meta-data/instance-life-cycle", take_aws_life_cycle, true}}},
+	{.vendor_id = "gcp", .address = LINK_LOCAL, .marks = {"Google"},
+		.header = "Metadata-Flavor: Google",
+		.question = {
+			{"/computeMetadata/v1/instance/machine-type", take_gcp_type, false},
+			{"/computeMetadata/v1/instance/zone", take_gcp_zone, false},
+			{"/computeMetadata/v1/instance/scheduling/preemptible", take_gcp_preemptible, true}}},
+	/* The asset tag is Azure's own; the rest is that of any Hyper-V. */
+	{.vendor_id = "azure", .address = LINK_LOCAL, .marks = {"7783-7084-3265-9085-8269-3286-77"},
+		.header = "Metadata: true",
+		.question = {{"/metadata/instance/compute?api-version=2021-02-01", take_azure, false}}},
+	{.vendor_id = "hcloud", .address = LINK_LOCAL, .marks = {"Hetzner"},
+		.question = {{"/hetzner/v1/metadata", take_hetzner, false}}},
+	{.vendor_id = "upcloud", .address = LINK_LOCAL, .marks = {"UpCloud"},
+		.question = {{"/metadata/v1.json", take_upcloud, false}}},
+	{.vendor_id = "ovh", .address = LINK_LOCAL, .marks = {"OpenStack", "OVH"},
+		.question = {
+			{"/openstack/latest/network_data.json", take_ovh_network, false},
+			{"/latest/meta-data/instance-type", take_type, true},
+			{"/openstack/latest/meta_data.json", take_ovh_zone, true}}},
+	{.vendor_id = "alicloud", .address = "100.100.100.200", .marks = {"Alibaba Cloud"},
+		.token_path = "/latest/api/token",
+		.token_lifetime = "X-aliyun-ecs-metadata-token-ttl-seconds: 60",
+		.token_header = "X-aliyun-ecs-metadata-token",
+		.question = {
+			{"/latest/meta-data/instance/instance-type", take_type, false},
+			{"/latest/meta-data/region-id", take_region, false},
+			{"/latest/meta-data/zone-id", take_zone, true}}},
+	{.vendor_id = "vultr", .address = LINK_LOCAL, .marks = {"Vultr"},
+		.question = {{"/v1.json", take_vultr, false}}},
+};
+/* clang-format on */
+
+const size_t cloud_n_vendors = ARRAY_LEN(cloud_vendors);
+
+/* ---- DMI ---- */
+
+/* Older machines of AWS are Xen's, and only the version of the BIOS tells: "4.11.amazon". */
+static bool is_amazon_xen(const struct dmi *d)
+{
+	return strcmp(d->sys_vendor, "Xen") == 0 && strstr(d->bios_version, "amazon");
+}
+
+enum dmi_verdict dmi_judge(const struct dmi *d, const struct cloud_vendor *v)
+{
+	const char *texts[] = {d->sys_vendor, d->product_name, d->bios_vendor, d->bios_version,
+		d->chassis_asset_tag};
+	bool silent = true;
+
+	if (strcmp(v->vendor_id, "aws") == 0 && is_amazon_xen(d))
+		return DMI_MATCHES;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		silent = silent && !texts[i][0];
+		for (size_t k = 0; k < CLOUD_MARKS_MAX && v->marks[k]; k++)
+			if (strncmp(texts[i], v->marks[k], strlen(v->marks[k])) == 0)
+				return DMI_MATCHES;
+	}
+	return silent ? DMI_SILENT : DMI_RULES_OUT;
+}
+
+void dmi_tell(const struct dmi *d, struct machine *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cloud_vendors); i++) {
+		const struct cloud_vendor *v = &cloud_vendors[i];
+
+		/* "OpenStack" may be anybody's. */
+		if (strcmp(v->vendor_id, "ovh") == 0 || dmi_judge(d, v) != DMI_MATCHES)
+			continue;
+		text_copy(v->vendor_id, ret->vendor_id, sizeof ret->vendor_id);
+		text_copy("dmi", ret->source, sizeof ret->source);
+	}
+	/* AWS calls the product what the type is called: "m7i.large". */
+	if (strcmp(d->sys_vendor, "Amazon EC2") == 0 && strchr(d->product_name, '.'))
+		take_type(d->product_name, strlen(d->product_name), ret);
+}

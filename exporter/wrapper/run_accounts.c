@@ -1,0 +1,166 @@
+/* Making what counts for a command. */
+#include "exporter/wrapper/run_accounts.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/followed/jobs.h"
+#include "exporter/core/log.h"
+#include "exporter/sampling/sampler.h"
+
+/* So much more CPU time than is told is worth a word. */
+#define WORTH_ADVICE         0.02
+#define WORTH_ADVICE_SECONDS 0.01
+
+/* sd_booted(3) */
+static bool is_under_systemd(void)
+{
+	return access("/run/systemd/system", F_OK) == 0;
+}
+
+/* Do other controllers use this v1 hierarchy too? */
+static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		const struct cgroup_place *other = &c->place[i];
+
+		if (other != p && other->version == 1 && other->top == p->top &&
+			strncmp(other->path, p->path, p->top) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The directory of the group that we are in, where it may be divided: own_group.h says where that is. */
+static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
+	char *out, size_t size, int *ret_version)
+{
+	bool v2 = c->place[CGROUP_CPU].version == 2;
+	const struct cgroup_place *p = &c->place[v2 ? CGROUP_CPU : CGROUP_CPUACCT];
+	const char *root = p->tree == h->sys ? o->sysfs : o->rootfs;
+	int n = snprintf(out, size, "%s/%s", root, p->path);
+
+	*ret_version = p->version;
+	return h->own_pid_namespace && p->version && (v2 || !is_shared(c, p)) && n > 0 &&
+	       (size_t)n < size &&
+	       run_cgroup_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
+}
+
+/* What the sampler fills in; on the heap, as it may come to that when nobody waits for it any more. */
+struct asked {
+	struct run_accounts accounts;
+	atomic_bool over; /* one of the two is done with it: it is the other's */
+};
+
+static void open_accounts(struct run_accounts *a, const struct host *h)
+{
+	struct cgroup c;
+	char directory[PATH_MAX];
+	struct err e = {0};
+	int version;
+
+	if (cgroup_find(&c, h, "self", NULL) < 0)
+		return;
+	a->quota = quota_find(&c, h);
+	if (a->options->run_cgroup &&
+		own_directory(&c, h, a->options, directory, sizeof directory, &version) &&
+		run_cgroup_make(&a->cgroup, directory, version, &e) < 0)
+		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
+	if (a->cgroup.self < 0)
+		a->rest = cgroup_rest_open(h, &(struct cgroup_rest_spec){.group = &c,
+						      .start = cgroup_rest_start(&c, h),
+						      .orphans_ours = true});
+}
+
+/* What comes too late must not stay: a control group would for ever. */
+static void begin(const struct host *h, void *context)
+{
+	struct asked *asked = context;
+
+	open_accounts(&asked->accounts, h);
+	if (!atomic_exchange(&asked->over, true))
+		return;
+	run_accounts_close(&asked->accounts);
+	free(asked);
+}
+
+int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
+{
+	struct asked *asked = xcalloc(1, sizeof *asked);
+
+	*ret = asked->accounts = (struct run_accounts){
+		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
+	int code = sampler_call(app->sampler, begin, asked, SAMPLER_PATIENCE_SECONDS, e);
+
+	/* What was not begun is never freed: once in a program. */
+	if (code && !atomic_exchange(&asked->over, true))
+		return code;
+	*ret = asked->accounts;
+	free(asked);
+	task_clock_open(&ret->clock);
+	return 0;
+}
+
+void run_accounts_started(struct run_accounts *a, bool in_cgroup)
+{
+	/* The clock costs the job a little at each context switch. */
+	if (in_cgroup)
+		task_clock_close(&a->clock);
+	else
+		run_cgroup_remove(&a->cgroup);
+}
+
+void run_accounts_followed(struct run_accounts *a, bool uses_clock)
+{
+	if (!uses_clock)
+		task_clock_close(&a->clock);
+}
+
+void run_accounts_close(struct run_accounts *a)
+{
+	run_cgroup_remove(&a->cgroup);
+	task_clock_close(&a->clock);
+	cgroup_rest_close(a->rest);
+	a->rest = NULL;
+}
+
+/* ---- what would be better ---- */
+
+/* The rest of a group says itself how much it may lack. */
+static bool is_whole(const struct account_note *note)
+{
+	static const char *const whole[] = {"cgroup", "taskstats"};
+
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (strcmp(note->cpu_source, whole[i]) == 0)
+			return true;
+	return strcmp(note->cpu_source, "cgroup-rest") == 0 &&
+	       note->cpu_missed_seconds <= note->cpu_seconds * WORTH_ADVICE + WORTH_ADVICE_SECONDS;
+}
+
+const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root)
+{
+	if (is_whole(note))
+		return NULL;
+	if (under_systemd)
+		return root ? "systemd-run --scope -p Delegate=yes rightsize-exporter run ..." :
+			      "systemd-run --user --scope -p Delegate=yes rightsize-exporter run "
+			      "...";
+	return "a control group that it may write to, a container in which it is the first "
+	       "process, "
+	       "or CAP_NET_ADMIN outside of containers";
+}
+
+void run_accounts_advise(const struct account_note *note)
+{
+	const char *advice = run_accounts_advice(note, is_under_systemd(), geteuid() == 0);
+
+	if (advice)
+		log_line(LOG_LEVEL_INFO, "CPU time of children that nobody waits for may be missed",
+			"cpu_source", note->cpu_source, "exact_with", advice, NULL);
+}

@@ -1,0 +1,485 @@
+/* Running a job and passing everything through. */
+#include "exporter/wrapper/wrapper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "exporter/wrapper/fork_losses.h"
+#include "exporter/history/historian.h"
+#include "exporter/wrapper/inherited.h"
+#include "exporter/wrapper/signal_route.h"
+#include "exporter/wrapper/signals.h"
+#include "exporter/lifecycle/exit_deadline.h"
+#include "exporter/core/log.h"
+#include "exporter/this_server/this_server.h"
+#include "exporter/lifecycle/privileges.h"
+#include "exporter/cli/query.h"
+#include "exporter/wrapper/run_accounts.h"
+#include "exporter/sampling/sampler.h"
+#include "exporter/wrapper/summary.h"
+
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND      127
+#define EXIT_SIGNAL         128
+#define FLUSH_SECONDS       10
+
+static struct inherited inherited;
+static struct fork_losses losses;
+static pid_t caller;
+
+void wrapper_block_signals(void)
+{
+	caller = getppid();
+	inherited_read(&inherited);
+	fork_losses_read(&losses);
+	job_signals_block();
+}
+
+void wrapper_adopt_orphans(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+struct cpu_times {
+	double user, system; /* seconds */
+};
+
+struct job {
+	pid_t pid;
+	struct now started;
+	int status; /* as of wait(2), when ended */
+	bool ended;
+	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
+	/* What the child had and used as our copy, before it became the command: see largest_rss_of. */
+	double forked_rss;
+	struct cpu_times forked;
+	/* What was waited for before: a shell that became this program leaves us the times of its children. */
+	struct rusage waited_before;
+	bool peak_seen; /* the sampler saw the job's memory itself */
+	bool killed;    /* a process of it ended by SIGKILL */
+	char run_id[RUN_ID_MAX];
+	bool followed;
+	bool unanswered; /* by the sampler, which may come to use the accounts */
+	struct run_accounts accounts;
+};
+
+static double max_rss(const struct rusage *used)
+{
+	return (double)used->ru_maxrss * 1024;
+}
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static struct cpu_times cpu_times(const struct rusage *used)
+{
+	return (struct cpu_times){seconds_of(used->ru_utime), seconds_of(used->ru_stime)};
+}
+
+/*
+ * Becomes the command, or returns why not. In the child of a threaded process only what signal-safety(7) allows
+ * may be called; execvp takes no lock and no memory in glibc and musl.
+ */
+static int become(char *const command[])
+{
+	job_signals_restore();
+	execvp(command[0], command);
+	return errno;
+}
+
+static int exit_code_of(int failure)
+{
+	return failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int not_started(const char *what, int failure)
+{
+	struct err e = {0};
+
+	err_system(&e, -failure, "%s", what);
+	log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
+	return exit_code_of(failure);
+}
+
+int wrapper_become(char *const command[])
+{
+	/* It outlives execve(2), and the command expects no orphans, unless who started us did. */
+	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
+	inherited_keep_only(&inherited);
+	return not_started(command[0], become(command));
+}
+
+/* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
+struct report {
+	double rss;
+	struct cpu_times cpu;
+	bool in_cgroup;
+};
+
+/* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
+static _Noreturn void report_and_become(const struct job *job, char *const command[], int fd)
+{
+	struct report r = {.in_cgroup = run_cgroup_enter(&job->accounts.cgroup)};
+	struct rusage used = {0};
+
+	/* Last, so that it counts what all of this took. */
+	getrusage(RUSAGE_SELF, &used);
+	r.rss = max_rss(&used);
+	r.cpu = cpu_times(&used);
+	inherited_keep_only(&inherited);
+	fork_losses_make_good(&losses);
+	bool told = write(fd, &r, sizeof r) == sizeof r;
+	int failure = become(command);
+
+	told = told && write(fd, &failure, sizeof failure) == sizeof failure;
+	_exit(told ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
+}
+
+/* There is no room for two: nothing is recorded yet, and what we opened and started ends with us. */
+static int go_unwatched(struct job *job, const char *what, int failure, char *const command[])
+{
+	struct err e = {0};
+
+	err_system(&e, -failure, "%s", what);
+	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
+	/* A control group would stay. */
+	run_accounts_close(&job->accounts);
+	return wrapper_become(command);
+}
+
+/* 0 with a started command; otherwise the exit code to give back. */
+static int start(struct job *job, char *const command[])
+{
+	int pipe_fds[2], failure = 0;
+	struct report r = {0};
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return go_unwatched(job, "pipe", errno, command);
+	getrusage(RUSAGE_CHILDREN, &job->waited_before);
+	/* What comes while the process is made, the kernel gives to both of us. */
+	job_signals_take_early();
+	job->started = now_read();
+	job->pid = fork();
+	if (job->pid == 0)
+		report_and_become(job, command, pipe_fds[1]);
+	failure = job->pid < 0 ? errno : 0;
+	close(pipe_fds[1]);
+	AUTO(closep) int result = pipe_fds[0];
+
+	if (failure)
+		return go_unwatched(job, "fork", failure, command);
+	if (read(result, &r, sizeof r) == sizeof r) {
+		job->forked_rss = r.rss;
+		job->forked = r.cpu;
+	}
+	run_accounts_started(&job->accounts, r.in_cgroup);
+	/* The pipe ends without a reason when the command was executed. */
+	if (read(result, &failure, sizeof failure) == sizeof failure) {
+		waitpid(job->pid, NULL, 0);
+		return not_started(command[0], failure);
+	}
+	return 0;
+}
+
+/* An option that was not given says nothing. */
+static double given(double v)
+{
+	return v > 0 ? v : (double)NAN;
+}
+
+static void follow(struct app *app, const struct identity *self, struct job *job)
+{
+	const struct options *o = app->options;
+	struct account_note note = {0};
+	struct err e = {0};
+
+	run_id_make(job->run_id, job->started.wall);
+
+	struct run_spec spec = {
+		.run_id = job->run_id,
+		.job_name = o->run_job_name,
+		.pid = job->pid,
+		.start_ticks = process_start_ticks(job->pid),
+		.reaper_pid = self->pid,
+		.started_at = job->started.wall,
+		.started_mono = job->started.mono,
+		.awaits_conclusion = true,
+		.clock = job->accounts.clock.fd >= 0 ? &job->accounts.clock : NULL,
+		.quota = &job->accounts.quota,
+		.rest = &job->accounts.rest,
+		.forked_seconds = job->forked.user + job->forked.system,
+	};
+	struct run_begin begin = {
+		.run_id = job->run_id,
+		.job_name = o->run_job_name,
+		.host = self->host,
+		.started_at = wall_seconds(job->started.wall),
+		.interval_seconds = o->sample_interval,
+		.root = self->here,
+		.requested_cpu_cores = given(o->run_request_cpu),
+		.requested_memory_bytes = given((double)o->run_request_memory),
+		.memory_limit_bytes = NAN,
+		.input_bytes = given((double)o->run_input_bytes),
+		.attempt = given((double)o->run_attempt),
+		.owner_pid = self->pid,
+		.owner_start_ticks = self->start_ticks,
+	};
+
+	begin.root.pid = job->pid;
+	begin.root.start_ticks = spec.start_ticks;
+	begin.root.reaper_pid = self->pid;
+	begin.root.reaper_start_ticks = self->start_ticks;
+	int code = sampler_follow(app->sampler, &spec, &begin, SAMPLER_PATIENCE_SECONDS, &note, &e);
+
+	job->followed = code == 0;
+	job->unanswered = code == -ECANCELED;
+	/* A sampler that did not answer may still begin to read it. */
+	if (!job->unanswered)
+		run_accounts_followed(&job->accounts, note.uses_clock);
+	if (code)
+		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
+	else if (!o->quiet && note.cpu_source)
+		run_accounts_advise(&note);
+}
+
+/* As wait4(-1, ..., WNOHANG), but for children from before the job: what we wait for counts as the job's. */
+static pid_t wait_for_one(int *status, struct rusage *used)
+{
+	AUTO(freep) pid_t *child = NULL;
+	size_t n = inherited.n_children ? children_of_thread(&child) : 0;
+
+	if (!inherited.n_children)
+		return wait4(-1, status, WNOHANG, used);
+	for (size_t i = 0; i < n; i++)
+		if (!inherited_child(&inherited, child[i]) &&
+			wait4(child[i], status, WNOHANG, used) > 0)
+			return child[i];
+	return 0;
+}
+
+/* Reaps one zombie; true when there was one. */
+static bool reap(struct job *job)
+{
+	struct rusage used;
+	int status;
+	pid_t pid = wait_for_one(&status, &used);
+
+	if (pid <= 0)
+		return false;
+	if (max_rss(&used) > job->largest_rss)
+		job->largest_rss = max_rss(&used);
+	job->killed = job->killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	if (pid == job->pid) {
+		job->ended = true;
+		job->status = status;
+	}
+	return true;
+}
+
+static void note_peak(struct job *job, struct snapshot *last)
+{
+	for (size_t i = 0; last && i < last->n_runs; i++)
+		if (strcmp(last->runs[i].run_id, job->run_id) == 0)
+			job->peak_seen = !isnan(last->runs[i].value[RUN_MEMORY_PEAK_BYTES]);
+	if (last)
+		shared_drop(&last->shared);
+}
+
+/* While the command is a zombie, its last counters can still be read; then all zombies are reaped. */
+static void on_child(struct app *app, struct job *job)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid == job->pid && job->followed)
+		note_peak(job, sampler_runs(app->sampler, 0, 1));
+	while (reap(job))
+		;
+}
+
+static void wait_for_end(struct app *app, struct job *job)
+{
+	struct job_route route = {.job = job->pid, .caller = caller, .inherited = &inherited};
+	sigset_t set;
+
+	job_signals_fill(&set);
+	/* What ended before the first look is found without its signal. */
+	on_child(app, job);
+	while (!job->ended) {
+		siginfo_t info = {0};
+
+		if (sigwaitinfo(&set, &info) < 0)
+			continue;
+		if (info.si_signo != SIGCHLD) {
+			job_route_signal(&route, &info);
+			continue;
+		}
+		on_child(app, job);
+		if (!job->ended)
+			job_route_stop(&route);
+	}
+	job_route_end(&route);
+}
+
+/*
+ * The kernel's mark of a child starts with what it held of us before it became the command (fs/exec.c,
+ * exec_mmap): up to that it says nothing, unless nothing else was seen.
+ */
+static double largest_rss_of(const struct job *job)
+{
+	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
+								       (double)NAN;
+}
+
+/* What the kernel says of all processes that were waited for, but for us: exact, see getrusage(2). */
+static void final_of(const struct job *job, double final[RUN_N_METRICS])
+{
+	struct rusage used;
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
+		return;
+	const struct rusage *first = &job->waited_before;
+	struct cpu_times all = cpu_times(&used), before = cpu_times(first);
+	double user = fmax(all.user - before.user - job->forked.user, 0);
+	double system = fmax(all.system - before.system - job->forked.system, 0);
+
+	final[RUN_CPU_SECONDS] = user + system;
+	final[RUN_CPU_USER_SECONDS] = user;
+	final[RUN_CPU_SYSTEM_SECONDS] = system;
+	final[RUN_MINOR_FAULTS] = (double)(used.ru_minflt - first->ru_minflt);
+	final[RUN_MAJOR_FAULTS] = (double)(used.ru_majflt - first->ru_majflt);
+	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
+}
+
+/* What goes wrong is said on stderr, and no fault of the job. */
+static void write_report(struct app *app, const struct job *job)
+{
+	char run[sizeof "--run=" + RUN_ID_MAX], output[] = "-o";
+	char *const file = (char *)(uintptr_t)app->options->run_report;
+
+	snprintf(run, sizeof run, "--run=%s", job->run_id);
+	query_main(app, query_route("report"), 3, (char *[]){run, output, file});
+}
+
+static int exit_code_of_job(const struct job *job)
+{
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
+					EXIT_SIGNAL + WTERMSIG(job->status);
+}
+
+/* The run has what its samples tell. */
+static void finish_unseen(struct app *app, struct job *job, struct run_finish *finish,
+	const struct err *e)
+{
+	struct machine machine;
+
+	job->unanswered = true;
+	log_line(LOG_LEVEL_ERROR, "the end of the run was not seen", "run_id", job->run_id, "err",
+		e->text, NULL);
+	finish->cpu_source = "proc";
+	finish->memory_source = "samples";
+	finish->server = machine_of_run(app, &machine);
+	historian_run_finish(app->historian, finish);
+}
+
+/* Both read the history; neither a long report nor a terminal that is stopped is a disk that hangs. */
+static void tell(struct app *app, const struct job *job)
+{
+	struct buf summary = BUF_MAX(SUMMARY_MAX);
+	const struct leaving leaving = {.app = app, .exit_code = exit_code_of_job(job)};
+	struct leave *leave = leave_begin(&leaving);
+
+	leave_works(leave, pthread_self());
+	if (!app->options->quiet)
+		summary_make(app, job->run_id, &summary);
+	if (app->options->run_report)
+		write_report(app, job);
+	leave_reached(leave);
+	summary_print(&summary);
+}
+
+static void conclude(struct app *app, struct job *job)
+{
+	double final[RUN_N_METRICS];
+	struct err e = {0};
+	struct now ended = now_read();
+	sigset_t hurry;
+	bool exited = WIFEXITED(job->status);
+	struct run_finish finish = {
+		.run_id = job->run_id,
+		.ended_at = wall_seconds(ended.wall),
+		.duration_seconds = mono_seconds_between(job->started.mono, ended.mono),
+		.outcome = exited && WEXITSTATUS(job->status) == 0 ? OUTCOME_SUCCEEDED :
+								     OUTCOME_FAILED,
+		.killed = job->killed,
+		.exit_code = exited ? (double)WEXITSTATUS(job->status) : (double)NAN,
+		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
+		.cpu_source = "rusage",
+		.cpu_missed_seconds = NAN,
+		.memory_source = "vmhwm",
+	};
+
+	final_of(job, final);
+	final[RUN_DURATION_SECONDS] = finish.duration_seconds;
+	if (sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish,
+		    SAMPLER_PATIENCE_SECONDS, &e))
+		finish_unseen(app, job, &finish, &e);
+	leave_hurry(&hurry);
+	if (!historian_flush_unless(app->historian, FLUSH_SECONDS, &hurry)) {
+		historian_give_up(app->historian);
+		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
+			job->run_id, NULL);
+		return;
+	}
+	tell(app, job);
+}
+
+static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
+{
+	int code = start(job, command);
+
+	if (code)
+		return code;
+	/* Only now: the job's process began as a copy of this one. */
+	privileges_hide_secrets(app->options);
+	follow(app, self, job);
+	wait_for_end(app, job);
+	if (job->followed)
+		conclude(app, job);
+	return exit_code_of_job(job);
+}
+
+int wrapper_run(struct app *app, const struct identity *self, char *const command[])
+{
+	/* Not on the stack: a sampler that does not answer may come to use it when this has returned. */
+	static struct job job;
+	struct err e = {0};
+
+	/*
+	 * Nor becomes this process the command then: execve(2) waits for all threads to end, and one that waits for a file
+	 * does not, see de_thread in fs/exec.c. That of a child has to wait for none.
+	 */
+	if (run_accounts_open(&job.accounts, app, &e))
+		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
+			NULL);
+	int code = run(app, self, &job, command);
+
+	if (!job.unanswered)
+		run_accounts_close(&job.accounts);
+	return code;
+}

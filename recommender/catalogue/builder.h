@@ -1,0 +1,55 @@
+/*
+ * What a builder holds. Only for build.c, which adds, and pack.c, which finishes.
+ */
+#ifndef RECOMMENDER_CATALOGUE_BUILDER_H
+#define RECOMMENDER_CATALOGUE_BUILDER_H
+
+#include "recommender/catalogue/build.h"
+#include "recommender/catalogue/string_table.h"
+
+struct added_price {
+	struct price price;
+	uint32_t server; /* in the order they were added */
+};
+
+/* The scores of a benchmark by server, in the order they were added; beyond n all are NaN. */
+struct added_benchmark {
+	struct benchmark about;
+	float *score;
+	size_t n, room;
+};
+
+struct catalogue_builder {
+	struct arena memory;  /* texts; becomes the catalogue's */
+	struct arena scratch; /* keys of the lookups */
+	/* text -> itself; vendor and server, vendor and region, vendor and zone, ... -> index + 1 */
+	struct names texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
+	const char *note, *as_of;
+	size_t n, servers_room;
+	struct server *server;
+	size_t n_prices, prices_room;
+	struct added_price *price;
+	size_t n_vendors, vendors_room;
+	struct vendor *vendor;
+	size_t n_regions, regions_room;
+	struct region *region;
+	size_t n_countries, countries_room;
+	struct country {
+		const char *country_id, *continent;
+	} * country;
+	size_t n_zones, zones_room;
+	const char **zone;
+	size_t n_currencies, currencies_room;
+	struct currency *currency;
+	size_t n_benchmarks, benchmarks_room;
+	struct added_benchmark *benchmark;
+};
+
+/* For an empty builder, and for one whose memory has moved on. */
+void catalogue_builder_init(struct catalogue_builder *b);
+void catalogue_builder_done(struct catalogue_builder *b); /* all but memory */
+
+/* The catalogue's own copy of a text. */
+const char *catalogue_keep(struct catalogue_builder *b, const char *text);
+
+#endif

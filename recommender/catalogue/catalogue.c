@@ -1,0 +1,91 @@
+/* The catalogue itself: looking things up, and letting go. */
+#include "recommender/catalogue/catalogue.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
+	const char *name)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct server *s = &c->server[i];
+
+		if (strcmp(s->vendor_id, vendor_id) == 0 &&
+			(strcmp(s->server_id, name) == 0 || strcmp(s->api_reference, name) == 0))
+			return s;
+	}
+	return NULL;
+}
+
+const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id)
+{
+	for (size_t i = 0; i < c->n_benchmarks; i++)
+		if (strcmp(c->benchmark[i].benchmark_id, benchmark_id) == 0)
+			return &c->benchmark[i];
+	return NULL;
+}
+
+const struct currency *catalogue_currency(const struct catalogue *c, const char *code)
+{
+	for (size_t i = 0; i < c->n_currencies; i++)
+		if (strcmp(c->currency[i].code, code) == 0)
+			return &c->currency[i];
+	return NULL;
+}
+
+static bool is_capital(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+/* Answers can be asked for in it, though the catalogue has no price in it. */
+static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
+{
+	if (strlen(code) != 3 || !is_capital(code[0]) || !is_capital(code[1]) ||
+		!is_capital(code[2]))
+		return err_set(e, -EINVAL,
+			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
+	if (c->n_currencies > UINT8_MAX)
+		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
+
+	struct currency *all = arena_alloc(&c->memory, (c->n_currencies + 1) * sizeof *all);
+
+	memcpy(all, c->currency, c->n_currencies * sizeof *all);
+	all[c->n_currencies] = (struct currency){arena_text(&c->memory, code, strlen(code)), usd};
+	c->currency = all;
+	c->n_currencies++;
+	return 0;
+}
+
+int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e)
+{
+	struct currency *all = (struct currency *)(uintptr_t)c->currency;
+
+	for (size_t i = 0; i < c->n_currencies; i++)
+		if (strcasecmp(all[i].code, currency) == 0) {
+			/* [0] is USD itself. */
+			if (i > 0)
+				all[i].usd = usd;
+			return 0;
+		}
+	return add_currency(c, currency, usd, e);
+}
+
+double currency_rate(const struct currency *from, const struct currency *to)
+{
+	return from == to ? 1 : from->usd / to->usd;
+}
+
+void catalogue_hold(struct catalogue *c)
+{
+	shared_hold(&c->shared);
+}
+
+void catalogue_free(struct catalogue *c)
+{
+	if (c)
+		shared_drop(&c->shared);
+}

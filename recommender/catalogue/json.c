@@ -1,0 +1,259 @@
+/*
+ * Servers from a JSON array of objects, as Keeper's /servers answers it. One object at a time is
+ * parsed, so that a long answer needs no more memory than its longest object.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "collectors/base/buf.h"
+#include "recommender/catalogue/build.h"
+#include "recommender/catalogue/fields.h"
+
+struct reading {
+	struct catalogue_builder *b;
+	const char *at, *end;
+	unsigned long line; /* of at, from 1 */
+	const struct json_reading *how;
+	size_t objects;
+	struct buf list; /* a list as one text, for as long as its object is being added */
+};
+
+static void skip_to(struct reading *r, const char *at)
+{
+	for (; r->at < at; r->at++)
+		r->line += *r->at == '\n';
+}
+
+static void skip_space(struct reading *r)
+{
+	const char *at = r->at;
+
+	while (at < r->end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+		at++;
+	skip_to(r, at);
+}
+
+static bool take(struct reading *r, char c)
+{
+	skip_space(r);
+	if (r->at >= r->end || *r->at != c)
+		return false;
+	r->at++;
+	return true;
+}
+
+/* ["a", "b"] as "a|b": aliases are a list in Keeper's answers. */
+static const char *joined(struct reading *r, const json_t *list)
+{
+	size_t i;
+	const json_t *v;
+
+	buf_reset(&r->list);
+	json_array_foreach(list, i, v)
+	{
+		if (json_is_string(v))
+			buf_addf(&r->list, "%s%s", r->list.len ? "|" : "", json_string_value(v));
+	}
+	return buf_text(&r->list);
+}
+
+static int set_field(struct reading *r, const struct field *f, void *object, const json_t *v,
+	struct err *e)
+{
+	int code = -EINVAL;
+
+	switch (json_typeof(v)) {
+	case JSON_NULL:
+		return 0;
+	case JSON_STRING:
+		if (f->kind == FIELD_NUMBER)
+			err_set(e, code, "must be a number or null");
+		else
+			code = field_set_text(f, object, json_string_value(v), e);
+		break;
+	case JSON_INTEGER:
+	case JSON_REAL:
+		if (f->kind == FIELD_NUMBER)
+			code = field_set_number(f, object, json_number_value(v), e);
+		else
+			err_set(e, code, "must be a text or null");
+		break;
+	case JSON_ARRAY:
+		if (f->part == PART_REGION && f->kind == FIELD_TEXT) {
+			code = field_set_text(f, object, joined(r, v), e);
+			break;
+		}
+		__attribute__((fallthrough));
+	case JSON_TRUE:
+	case JSON_FALSE:
+	case JSON_OBJECT:
+		err_set(e, code, "must be a %s or null",
+			f->kind == FIELD_NUMBER ? "number" : "text");
+		break;
+	}
+	if (code)
+		err_wrap(e, "%s", f->name);
+	return code;
+}
+
+/* Sets the fields of one part from the members of an object: all, or those that a plain name means.
+ */
+static int set_part(struct reading *r, const json_t *object, enum field_part part, bool plain,
+	struct row *row, struct err *e)
+{
+	for (const struct field *f = fields; f->name; f++) {
+		if (f->part != part || (plain && field_find(f->name, strlen(f->name)) != f))
+			continue;
+		const json_t *v = json_object_get(object, f->name);
+		int code = v ? set_field(r, f, row_part(row, part), v, e) : 0;
+
+		if (code && !r->how->lenient)
+			return code;
+	}
+	return 0;
+}
+
+static int add_server(struct reading *r, const json_t *object, struct row *row, struct err *e)
+{
+	const json_t *vendor = json_object_get(object, "vendor");
+	const json_t *region = json_object_get(object, "region");
+	const json_t *score = json_object_get(object, "selected_benchmark_score");
+	int code = 0;
+
+	for (unsigned part = 0; part < PART_COUNT && code == 0; part++)
+		code = set_part(r, object, (enum field_part)part, true, row, e);
+	if (code == 0 && json_is_object(vendor))
+		code = set_part(r, vendor, PART_VENDOR, false, row, e);
+	if (code == 0 && json_is_object(region))
+		code = set_part(r, region, PART_REGION, false, row, e);
+	if (r->how->region_id)
+		row->server.region_id = r->how->region_id;
+	if (code == 0)
+		code = catalogue_add_row(r->b, row, e);
+	if (r->how->benchmark_id && json_is_number(score))
+		catalogue_add_score(r->b, row->server.vendor_id, row->server.server_id,
+			r->how->benchmark_id, json_number_value(score));
+	return code;
+}
+
+static int add_part(struct reading *r, const json_t *object, struct row *row, struct err *e)
+{
+	bool vendors = r->how->what == READ_VENDORS;
+	int code = set_part(r, object, vendors ? PART_VENDOR : PART_REGION, false, row, e);
+
+	if (code)
+		return code;
+	return vendors ? catalogue_add_vendor(r->b, &row->vendor, e) :
+			 catalogue_add_region(r->b, &row->region, e);
+}
+
+static int add_country(struct reading *r, const json_t *object)
+{
+	const char *country = json_string_value(json_object_get(object, "country_id"));
+	const char *continent = json_string_value(json_object_get(object, "continent"));
+
+	if (country && continent)
+		catalogue_add_country(r->b, country, continent);
+	return 0;
+}
+
+static int add_object(struct reading *r, const json_t *object, struct err *e)
+{
+	struct row row;
+	int code = 0;
+
+	row_clear(&row);
+	switch (r->how->what) {
+	case READ_SERVERS:
+		code = add_server(r, object, &row, e);
+		break;
+	case READ_VENDORS:
+	case READ_REGIONS:
+		code = add_part(r, object, &row, e);
+		break;
+	case READ_COUNTRIES:
+		code = add_country(r, object);
+		break;
+	}
+	/* No identity; or pages that overlap, because the list changed between two of them. */
+	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
+}
+
+/* Parses the value at r->at, which is taken; NULL with e. */
+static json_t *take_value(struct reading *r, struct err *e)
+{
+	json_error_t error;
+	json_t *v = json_loadb(r->at, (size_t)(r->end - r->at), JSON_DISABLE_EOF_CHECK, &error);
+
+	if (!v) {
+		unsigned long line = r->line + (error.line > 0 ? (unsigned long)error.line - 1 : 0);
+
+		err_set(e, -EINVAL, "line %lu, byte %d: %s", line, error.column, error.text);
+		return NULL;
+	}
+	skip_to(r, r->at + error.position);
+	return v;
+}
+
+static int read_array(struct reading *r, struct err *e)
+{
+	if (!take(r, '['))
+		return err_set(e, -EINVAL, "line %lu: not a JSON array", r->line);
+	if (take(r, ']'))
+		return 0;
+	do {
+		skip_space(r);
+		unsigned long line = r->line;
+
+		if (r->at >= r->end || *r->at != '{')
+			return err_set(e, -EINVAL, "line %lu: a JSON object is expected here",
+				line);
+		json_t *object = take_value(r, e);
+		int code = object ? add_object(r, object, e) : 0;
+
+		if (!object)
+			return -EINVAL;
+		json_decref(object);
+		if (code) {
+			err_wrap(e, "line %lu", line);
+			return code;
+		}
+		r->objects++;
+	} while (take(r, ','));
+	if (!take(r, ']'))
+		return err_set(e, -EINVAL, "line %lu: \",\" or \"]\" is expected here", r->line);
+	skip_space(r);
+	return r->at == r->end ? 0 : err_set(e, -EINVAL, "line %lu: text after the array", r->line);
+}
+
+int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
+	const struct json_reading *how, size_t *objects, struct err *e)
+{
+	struct reading r = {b, text, text + len, 1, how, 0, BUF_MAX(FIELD_TEXT_MAX - 1)};
+
+	if (len > INT_MAX)
+		return err_set(e, -E2BIG, "more than %d bytes", INT_MAX);
+	int code = read_array(&r, e);
+
+	if (code == 0 && objects)
+		*objects = r.objects;
+	buf_done(&r.list);
+	return code;
+}
+
+int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
+	struct err *e)
+{
+	struct catalogue_builder *b = catalogue_builder_new();
+	int code = catalogue_read_json(b, text, len, &(struct json_reading){0}, NULL, e);
+
+	if (code)
+		err_wrap(e, "%s", source);
+	else
+		catalogue_finish(b, source, ret);
+	catalogue_builder_free(b);
+	return code;
+}

@@ -1,0 +1,148 @@
+/* Finding regions by name, country and continent. */
+#include "recommender/catalogue/regions.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/scan.h"
+
+bool words_have(const struct words *w, const char *text)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcasecmp(w->text[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool alias_is(const char *aliases, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = aliases; *at;) {
+		size_t len = strcspn(at, "|");
+
+		if (len == n && strncasecmp(at, name, n) == 0)
+			return true;
+		at += len + (at[len] == '|');
+	}
+	return false;
+}
+
+bool region_is(const struct region *r, const char *name)
+{
+	const char *tilde = strchr(name, '~');
+
+	if (tilde) {
+		size_t n = (size_t)(tilde - name);
+
+		if (strlen(r->vendor_id) != n || strncasecmp(r->vendor_id, name, n) != 0)
+			return false;
+		name = tilde + 1;
+	}
+	return *name &&
+	       (strcasecmp(r->region_id, name) == 0 || strcasecmp(r->api_reference, name) == 0 ||
+		       strcasecmp(r->display_name, name) == 0 || alias_is(r->aliases, name));
+}
+
+static bool country_is(const struct region *r, const char *name)
+{
+	return *name && strcasecmp(r->country_id, name) == 0;
+}
+
+static bool continent_is(const struct region *r, const char *name)
+{
+	return *name && strcasecmp(r->continent, name) == 0;
+}
+
+static const char *region_name(const struct region *r)
+{
+	return *r->api_reference ? r->api_reference : r->region_id;
+}
+
+static const char *region_country(const struct region *r)
+{
+	return r->country_id;
+}
+
+static const char *region_continent(const struct region *r)
+{
+	return r->continent;
+}
+
+/* One way to choose regions. */
+struct choice {
+	const char *what;
+	bool (*is)(const struct region *r, const char *name);
+	const char *(*name)(const struct region *r);
+};
+
+static const struct choice by_name = {"region", region_is, region_name};
+static const struct choice by_country = {"country", country_is, region_country};
+static const struct choice by_continent = {"continent", continent_is, region_continent};
+
+static int no_such(const struct catalogue *c, const struct choice *way, const char *word,
+	struct err *e)
+{
+	struct buf known = BUF_MAX(120);
+
+	for (size_t i = 1; i < c->n_regions && !known.full; i++) {
+		const char *name = way->name(&c->region[i]);
+		size_t earlier = 1;
+
+		while (earlier < i && strcmp(way->name(&c->region[earlier]), name) != 0)
+			earlier++;
+		if (*name && earlier == i)
+			buf_addf(&known, "%s%s", known.len ? ", " : "", name);
+	}
+	int code = err_set(e, -ENOENT, "%s \"%.60s\" is not in the catalogue, which has %s%s",
+		way->what, word, known.len ? buf_text(&known) : "none", known.full ? ", ..." : "");
+
+	buf_done(&known);
+	return code;
+}
+
+/* Clears the flag of each region that is none of the words. */
+static int keep_only(const struct catalogue *c, const struct words *words, const struct choice *way,
+	bool *allowed, struct err *e)
+{
+	if (!words->n)
+		return 0;
+	for (size_t k = 0; k < words->n; k++) {
+		bool found = false;
+
+		for (size_t i = 1; i < c->n_regions && !found; i++)
+			found = way->is(&c->region[i], words->text[k]);
+		if (!found)
+			return no_such(c, way, words->text[k], e);
+	}
+	for (size_t i = 1; i < c->n_regions; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < words->n && !found; k++)
+			found = way->is(&c->region[i], words->text[k]);
+		allowed[i] = allowed[i] && found;
+	}
+	return 0;
+}
+
+int places_find(const struct catalogue *c, const struct places *p, struct arena *arena,
+	const bool **ret, struct err *e)
+{
+	bool *allowed = arena_alloc(arena, c->n_regions * sizeof *allowed);
+	int code;
+
+	if (!p->regions.n && !p->countries.n && !p->continents.n) {
+		*ret = NULL;
+		return 0;
+	}
+	for (size_t i = 1; i < c->n_regions; i++)
+		allowed[i] = true;
+	if ((code = keep_only(c, &p->regions, &by_name, allowed, e)) ||
+		(code = keep_only(c, &p->countries, &by_country, allowed, e)) ||
+		(code = keep_only(c, &p->continents, &by_continent, allowed, e)))
+		return code;
+	*ret = allowed;
+	return 0;
+}

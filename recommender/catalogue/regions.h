@@ -1,0 +1,37 @@
+/*
+ * Regions by any name that people and machines give them.
+ */
+#ifndef RECOMMENDER_PLACES_H
+#define RECOMMENDER_PLACES_H
+
+#include "recommender/catalogue/catalogue.h"
+
+/* Texts of the caller. n 0 = none given. */
+struct words {
+	size_t n;
+	const char *const *text;
+};
+
+/* True when text is one of the words, ignoring case. */
+bool words_have(const struct words *w, const char *text);
+
+/*
+ * True when name is the region's region_id, api_reference, display_name or one of its aliases, ignoring case;
+ * "vendor~name" only for that vendor.
+ */
+bool region_is(const struct region *r, const char *name);
+
+struct places {
+	struct words regions;    /* as for region_is */
+	struct words countries;  /* ISO 3166-1 alpha-2 */
+	struct words continents; /* "Europe", "North America", ... */
+};
+
+/*
+ * Which regions are in all of the lists that are not empty: one flag for each region of c, in arena; NULL when
+ * all lists are empty. -ENOENT when a word fits no region of c: the sentence names it, and some that there are.
+ */
+int places_find(const struct catalogue *c, const struct places *p, struct arena *arena,
+	const bool **ret, struct err *e);
+
+#endif

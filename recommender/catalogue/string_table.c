@@ -1,0 +1,76 @@
+/* A hash table with open addressing; it only grows. */
+#include "recommender/catalogue/string_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 256
+
+/* FNV-1a, 32 bits. */
+static uint32_t hash_of(const char *text, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 16777619u;
+	return h;
+}
+
+static void names_grow(struct names *m)
+{
+	struct name *old = m->slot;
+	size_t old_room = m->room;
+
+	m->room = old_room ? old_room * 2 : FIRST_ROOM;
+	m->slot = xcalloc(m->room, sizeof *m->slot);
+	for (size_t i = 0; i < old_room; i++) {
+		if (!old[i].text)
+			continue;
+		size_t at = old[i].hash & (m->room - 1);
+
+		while (m->slot[at].text)
+			at = (at + 1) & (m->room - 1);
+		m->slot[at] = old[i];
+	}
+	free(old);
+}
+
+struct name *names_add(struct names *m, const char *text, size_t len)
+{
+	uint32_t hash = hash_of(text, len);
+
+	if (m->n >= m->room / 2)
+		names_grow(m);
+	size_t at = hash & (m->room - 1);
+
+	for (; m->slot[at].text; at = (at + 1) & (m->room - 1)) {
+		struct name *found = &m->slot[at];
+
+		if (found->hash == hash && strncmp(found->text, text, len) == 0 &&
+			!found->text[len])
+			return found;
+	}
+	m->n++;
+	m->bytes += len + 1;
+	m->slot[at] = (struct name){.text = arena_text(m->arena, text, len), .hash = hash};
+	return &m->slot[at];
+}
+
+struct name *names_add_pair(struct names *m, const char *first, const char *second)
+{
+	char small[2 * 256];
+	size_t n = strlen(first), k = strlen(second);
+	AUTO(freep) char *large = n + k + 2 > sizeof small ? xmalloc(n + k + 2) : NULL;
+	char *key = large ? large : small;
+
+	memcpy(key, first, n);
+	key[n] = '\x1f'; /* decent texts hold no control characters */
+	memcpy(key + n + 1, second, k + 1);
+	return names_add(m, key, n + 1 + k);
+}
+
+void names_done(struct names *m)
+{
+	free(m->slot);
+	*m = (struct names){.arena = m->arena};
+}

@@ -1,0 +1,218 @@
+/* Durations and costs of a run elsewhere. */
+#include "recommender/servers/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "recommender/resource_prices.h"
+
+#define HOUR            3600.0
+#define HOURS_PER_MONTH 730.0 /* as Keeper counts them */
+#define GB              1e9
+
+/* Compares GPUs where nothing nearer to the job is known: tokens per second of a small model's
+ * prompt. */
+#define GPU_BENCHMARK "llm_speed:prompt_processing"
+
+const char *const forecast_basis_name[FORECAST_BASES] = {
+	[FORECAST_NONE] = "none",
+	[FORECAST_SAME] = "same_server",
+	[FORECAST_MEASURED] = "measured_speed",
+	[FORECAST_ASSUMED] = "assumed_same_speed",
+};
+
+struct profile profile_of_duration(double seconds)
+{
+	return (struct profile){seconds, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
+}
+
+static double at_least_one(double n)
+{
+	return n > 1 ? n : 1;
+}
+
+/* The share of a run in which n of something were busy for that many seconds in all. */
+static double busy_share(double busy_seconds, double duration, double n)
+{
+	double share = busy_seconds / (duration * at_least_one(n));
+
+	return share > 1 ? 1 : share;
+}
+
+double profile_cpu_share(const struct profile *p)
+{
+	return p->duration_seconds > 0 ? busy_share(p->cpu_seconds, p->duration_seconds, p->cores) :
+					 (double)NAN;
+}
+
+/* How many times faster; NaN = unknown: what has a score of zero was not measured, or every run would take no time beside it. */
+static double times_faster(double score, double reference)
+{
+	double times = score / reference;
+
+	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
+}
+
+/* How many times faster the CPU of s is than that of the reference; NaN = unknown. */
+static double cpu_speed(const struct profile *p, const struct server *s)
+{
+	const struct server *r = p->reference;
+
+	if (!(p->cores > 1))
+		return times_faster(s->score1, r->score1);
+	return times_faster(s->score / s->vcpus, r->score / r->vcpus);
+}
+
+static double gpu_speed(const struct catalogue *c, const struct profile *p, const struct server *s)
+{
+	const struct server *r = p->reference;
+	const struct benchmark *b = catalogue_benchmark(c, GPU_BENCHMARK);
+
+	if (*r->gpu_model && strcmp(r->gpu_model, s->gpu_model) == 0)
+		return 1;
+	if (!b)
+		return NAN;
+	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
+}
+
+/* Where speeds are not known: fewer CPUs than it kept busy still take longer. */
+static double stretch_by_cpus(const struct profile *p, const struct server *s)
+{
+	double f = profile_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
+
+	return isnan(f) ? 1 : 1 - f + f * few;
+}
+
+/* By how much a run is longer on s; NaN = one of the speeds that matter is not known. */
+static double stretch(const struct catalogue *c, const struct profile *p, const struct server *s)
+{
+	double f = profile_cpu_share(p), g = 0, on_gpu = 0;
+
+	if (!p->reference || isnan(f))
+		return NAN;
+	if (p->gpu_seconds > 0) {
+		g = busy_share(p->gpu_seconds, p->duration_seconds, p->gpus);
+		on_gpu = g / gpu_speed(c, p, s);
+	} else if (p->gpus > 0 && isnan(p->gpu_seconds) && gpu_speed(c, p, s) != 1) {
+		return NAN;
+	}
+	double on_cpu = f / cpu_speed(p, s) * at_least_one(p->cores / s->vcpus);
+
+	if (!isfinite(on_cpu) || !isfinite(on_gpu))
+		return NAN;
+	return 1 - fmax(f, g) + fmax(on_cpu, on_gpu);
+}
+
+struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
+	const struct server *s)
+{
+	struct forecast f = {p->duration_low, p->duration_seconds, p->duration_high, FORECAST_NONE};
+	double longer;
+
+	if (!(p->duration_seconds > 0))
+		return (struct forecast){NAN, NAN, NAN, FORECAST_NONE};
+	f.basis = FORECAST_SAME;
+	if (s == p->reference)
+		return f;
+	longer = stretch(c, p, s);
+	f.basis = isnan(longer) ? FORECAST_ASSUMED : FORECAST_MEASURED;
+	if (isnan(longer))
+		longer = stretch_by_cpus(p, s);
+	f.low *= longer;
+	f.seconds *= longer;
+	f.high *= longer;
+	return f;
+}
+
+double billed_seconds(const struct vendor *v, double seconds)
+{
+	if (v->billing_increment_seconds > 0)
+		seconds =
+			ceil(seconds / v->billing_increment_seconds) * v->billing_increment_seconds;
+	return seconds < v->minimum_billing_seconds ? v->minimum_billing_seconds : seconds;
+}
+
+double seconds_with_rework(double seconds, double interruptions_per_hour)
+{
+	double rate = interruptions_per_hour / HOUR;
+
+	/* Below that, the difference to seconds is less than a millionth of it. */
+	if (!(rate * seconds > 1e-6))
+		return seconds;
+	return expm1(rate * seconds) / rate;
+}
+
+/* The time of a run that is paid for. */
+static double paid_seconds(const struct catalogue *c, const struct server *s,
+	const struct price *price, double seconds, const struct cost_terms *terms)
+{
+	if (price->allocation == ALLOCATION_SPOT)
+		seconds = seconds_with_rework(seconds, terms->spot_interruptions_per_hour);
+	if (!isnan(s->average_time_to_start))
+		seconds += s->average_time_to_start;
+	return billed_seconds(&c->vendor[s->vendor], seconds);
+}
+
+/* A part whose price may be unknown: adds it, or notes that it is lacking. */
+static double part_of(double amount, double price, enum cost_gap gap, unsigned *lacks)
+{
+	if (!(amount > 0))
+		return 0;
+	if (isnan(price)) {
+		*lacks |= gap;
+		return 0;
+	}
+	return amount * price;
+}
+
+static double extras_rate(const struct catalogue *c, const struct region *r,
+	const struct currency *to)
+{
+	const struct currency *from =
+		*r->extras_currency ? catalogue_currency(c, r->extras_currency) : &c->currency[0];
+
+	return from ? currency_rate(from, to) : (double)NAN;
+}
+
+struct cost cost_of_run(const struct catalogue *c, const struct server *s,
+	const struct price *price, const struct forecast *f, const struct demand *d,
+	const struct profile *p, const struct cost_terms *terms)
+{
+	const struct region *region = &c->region[price->region];
+	const struct vendor *vendor = &c->vendor[s->vendor];
+	double hour = price->price * currency_rate(&c->currency[price->currency], terms->currency);
+	double extra = extras_rate(c, region, terms->currency);
+	struct cost cost = {.billed_seconds = paid_seconds(c, s, price, f->seconds, terms)};
+	double hours = cost.billed_seconds / HOUR;
+	double local = isnan(s->storage_size) ? 0 : s->storage_size;
+
+	cost.compute = hour * hours;
+	cost.storage = part_of((d->disk_bytes / GB - local) * hours / HOURS_PER_MONTH,
+		region->storage_price_gb_month * extra, COST_LACKS_STORAGE, &cost.lacks);
+	cost.outbound = part_of(p->sent_bytes / GB, region->outbound_price_gb * extra,
+		COST_LACKS_OUTBOUND, &cost.lacks);
+	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * extra,
+		COST_LACKS_IPV4, &cost.lacks);
+	if (isnan(vendor->billing_increment_seconds) || isnan(vendor->minimum_billing_seconds))
+		cost.lacks |= COST_LACKS_BILLING;
+
+	double beside = cost.storage + cost.outbound + cost.ipv4;
+
+	cost.amount = cost.compute + beside;
+	cost.low = hour * paid_seconds(c, s, price, f->low, terms) / HOUR + beside;
+	cost.high = hour * paid_seconds(c, s, price, f->high, terms) / HOUR + beside;
+	return cost;
+}
+
+double share_of_server(const struct server *s, double cores, double memory_bytes)
+{
+	double all = s->vcpus + s->memory_amount / 1024 * GIB_IN_CORES, part = 0;
+
+	if ((isnan(cores) && isnan(memory_bytes)) || !(all > 0))
+		return NAN;
+	if (!isnan(cores))
+		part += cores;
+	if (!isnan(memory_bytes))
+		part += memory_bytes / 1073741824 * GIB_IN_CORES;
+	return fmin(part / all, 1);
+}

@@ -1,0 +1,192 @@
+/* Medians over runs. */
+#include "recommender/servers/job_profile.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/strategy.h"
+
+/* Below, a job has one busy thread: what is above 1 are its side threads and the granularity of the readings. */
+#define TWO_CORES 1.2
+
+static double cpu_seconds(const struct run *r)
+{
+	return run_total(r, "cpu_seconds");
+}
+
+static double sent_bytes(const struct run *r)
+{
+	return run_total(r, "network_sent_bytes");
+}
+
+static double network_rate(const struct run *r)
+{
+	return (run_total(r, "network_sent_bytes") + run_total(r, "network_received_bytes")) /
+	       run_duration(r);
+}
+
+static double gpu_seconds(const struct run *r)
+{
+	return run_mean(r, "gpu_usage") * run_duration(r);
+}
+
+static double cores_at_once(const struct run *r)
+{
+	const struct distribution *d = run_column(r, "cpu_cores");
+
+	return d ? d->p95 : (double)NAN;
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Did it run on the same kind of server as the newest run of which that is known? Then, or when unknown, it counts. */
+static bool counts(const struct runs *runs, const struct run *r)
+{
+	const struct run *newest = runs->run;
+
+	while (newest < runs->run + runs->n && !newest->instance_type)
+		newest++;
+	return !r->instance_type || newest == runs->run + runs->n ||
+	       (strcmp(r->instance_type, newest->instance_type) == 0 &&
+		       strcmp(r->vendor_id ? r->vendor_id : "",
+			       newest->vendor_id ? newest->vendor_id : "") == 0);
+}
+
+/* The newest successful runs that count, newest first. */
+static struct runs counted(const struct runs *runs, struct run ret[PROFILE_RUNS])
+{
+	struct runs used = {0, ret};
+
+	for (size_t i = 0; i < runs->n && used.n < PROFILE_RUNS; i++)
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED && counts(runs, &runs->run[i]))
+			ret[used.n++] = runs->run[i];
+	return used;
+}
+
+/* Known values of these runs, sorted. */
+struct values {
+	size_t n;
+	double value[PROFILE_RUNS];
+};
+
+static struct values values_of(const struct runs *used, double (*get)(const struct run *))
+{
+	struct values v = {0};
+
+	for (size_t i = 0; i < used->n; i++) {
+		double value = get(&used->run[i]);
+
+		if (!isnan(value))
+			v.value[v.n++] = value;
+	}
+	qsort(v.value, v.n, sizeof *v.value, by_size);
+	return v;
+}
+
+/* Nearest rank; NaN of none. */
+static double percentile(const struct values *v, double share)
+{
+	size_t rank = (size_t)ceil(share * (double)v->n);
+
+	return v->n ? v->value[rank ? rank - 1 : 0] : (double)NAN;
+}
+
+static double median(const struct runs *used, double (*get)(const struct run *))
+{
+	struct values v = values_of(used, get);
+
+	return percentile(&v, 0.5);
+}
+
+static double cores_of_job(const struct runs *used)
+{
+	double cores = median(used, cores_at_once);
+
+	return cores < TWO_CORES ? 1 : cores;
+}
+
+static struct profile medians_of(const struct runs *used)
+{
+	return (struct profile){
+		.duration_seconds = median(used, run_duration),
+		.duration_low = NAN,
+		.duration_high = NAN,
+		.cpu_seconds = median(used, cpu_seconds),
+		.gpu_seconds = median(used, gpu_seconds),
+		.cores = cores_of_job(used),
+		.gpus = median(used, run_gpus),
+		.sent_bytes = median(used, sent_bytes),
+	};
+}
+
+/* What the next run may take: few runs say little, so the band is that of the sizing, and holds the median. */
+static void band_of(const struct runs *used, struct profile *p)
+{
+	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	struct fed f;
+
+	feed(&f, rule, &rule->defaults, used, used, run_duration_as_bytes, FEED_UNSCORED);
+	if (f.learnt) {
+		double low = auto_quantile(f.state, NAN, 0.1) / SECOND_IN_BYTES;
+		double high = auto_quantile(f.state, NAN, 0.9) / SECOND_IN_BYTES;
+
+		p->duration_low = fmin(low, p->duration_seconds);
+		p->duration_high = fmax(high, p->duration_seconds);
+	}
+	fed_done(&f);
+}
+
+struct profile profile_of_job(const struct runs *runs)
+{
+	struct run run[PROFILE_RUNS];
+	struct runs used = counted(runs, run);
+	struct profile p = medians_of(&used);
+
+	band_of(&used, &p);
+	return p;
+}
+
+/* In lower case, as programs are; R, the one exception, stays. */
+static struct words words_of_name(const char *name, struct arena *arena)
+{
+	size_t len = strlen(name);
+	const char **text = arena_alloc(arena, (len / 2 + 1) * sizeof *text);
+	struct words ret = {0, text};
+
+	for (size_t at = 0, n; at < len; at += n + 1) {
+		n = strcspn(name + at, "/-_.: ");
+		if (!n)
+			continue;
+		char *word = arena_text(arena, name + at, n);
+
+		for (char *c = word; n > 1 && *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		text[ret.n++] = word;
+	}
+	return ret;
+}
+
+struct habits habits_of_job(const struct runs *runs, struct arena *arena)
+{
+	struct run run[PROFILE_RUNS];
+	struct runs used = counted(runs, run);
+	struct profile p = medians_of(&used);
+
+	return (struct habits){
+		.cpu_share = profile_cpu_share(&p),
+		.cores = p.cores,
+		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
+		.memory_bytes = median(&used, run_memory_peak),
+		.network_bytes_per_second = median(&used, network_rate),
+		.programs =
+			runs->n ? words_of_name(runs->run[0].job_name, arena) : (struct words){0},
+	};
+}

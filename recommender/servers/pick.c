@@ -1,0 +1,300 @@
+/* Which servers fit a demand, what they cost, and which of them are best. */
+#include "recommender/servers/pick.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recommender/servers/filters.h"
+
+/* Everything that is the same for all servers of one question. */
+struct question {
+	struct ask ask;
+	size_t n_filters;
+	const struct pick_filter *filter[PICK_FILTERS_MAX]; /* those that ask for anything */
+	const struct objective *objective;
+	unsigned allocations;
+	const struct currency *currency; /* NULL = one that the catalogue does not know */
+	double rate[UINT8_MAX +
+		    1]; /* units of it for one of each of the catalogue's; NaN = not known */
+	struct profile profile;
+	struct cost_terms terms;
+};
+
+static void question_begin(struct question *q, const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o)
+{
+	*q = (struct question){
+		.ask = {c, d, o},
+		.objective = o->objective ? o->objective : objectives,
+		.allocations =
+			o->allocations ? o->allocations : ALLOCATION_BIT(ALLOCATION_ONDEMAND),
+		.profile = o->profile ? *o->profile : profile_of_duration(d->duration_seconds),
+		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
+			.ipv4 = o->ipv4},
+	};
+	for (const struct pick_filter *f = pick_filters; f->passes; f++)
+		if (f->asked(&q->ask))
+			q->filter[q->n_filters++] = f;
+}
+
+static void question_in(struct question *q, const struct currency *currency)
+{
+	const struct catalogue *c = q->ask.c;
+
+	q->currency = q->terms.currency = currency;
+	for (size_t i = 0; i < c->n_currencies; i++)
+		q->rate[i] = currency ? currency_rate(&c->currency[i], currency) : (double)NAN;
+}
+
+static bool region_allowed(const struct question *q, const struct price *p)
+{
+	return !q->ask.o->regions || q->ask.o->regions[p->region];
+}
+
+static bool allocation_allowed(const struct question *q, const struct price *p)
+{
+	return q->allocations & ALLOCATION_BIT(p->allocation);
+}
+
+/* By how much more an hour as a spot machine costs in the end: what interruptions waste. */
+static double waste(const struct question *q, double seconds)
+{
+	if (!(seconds > 0) || !q->objective->by_forecast)
+		return 1;
+	return seconds_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
+}
+
+/* The lowest price that may be taken, or the reason why there is none. */
+static enum exclusion find_price(const struct question *q, const struct server *s, double seconds,
+	struct pick *ret)
+{
+	const struct catalogue *c = q->ask.c;
+	const struct price *first = c->price + s->first_price;
+	enum exclusion reason = EXCLUDED_NO_PRICE;
+	double lowest = INFINITY, spot_waste = waste(q, seconds);
+
+	for (const struct price *p = first; p < first + s->n_prices; p++) {
+		if (!region_allowed(q, p)) {
+			reason = reason > EXCLUDED_REGION ? reason : EXCLUDED_REGION;
+			continue;
+		}
+		if (!allocation_allowed(q, p)) {
+			reason = reason > EXCLUDED_ALLOCATION ? reason : EXCLUDED_ALLOCATION;
+			continue;
+		}
+		double amount = p->price * q->rate[p->currency];
+		double counted = p->allocation == ALLOCATION_SPOT ? amount * spot_waste : amount;
+		enum exclusion why = isnan(amount) ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
+
+		reason = reason > why ? reason : why;
+		if (counted < lowest) {
+			lowest = counted;
+			ret->priced = p;
+			ret->price = amount;
+		}
+	}
+	return ret->priced ? EXCLUSION_COUNT : reason;
+}
+
+/* True when there is no such limit, and when the value is known to keep it. */
+static bool keeps(double limit, double value)
+{
+	return !(limit > 0) || value <= limit;
+}
+
+/* Price, forecast, cost and key of a server that passed the filters; or why it has none. */
+static enum exclusion appraise(const struct question *q, const struct server *s, struct pick *ret)
+{
+	const struct ask *a = &q->ask;
+	struct pick p = {.server = s};
+
+	p.forecast = forecast_on(a->c, &q->profile, s);
+	enum exclusion reason = find_price(q, s, p.forecast.seconds, &p);
+
+	if (reason != EXCLUSION_COUNT)
+		return reason;
+	p.region_id = a->c->region[p.priced->region].region_id;
+	p.cost = cost_of_run(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
+	p.forecast_duration_seconds = p.forecast.seconds;
+	p.forecast_cost = p.cost.amount;
+	if (!keeps(a->o->deadline_seconds,
+		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
+		return EXCLUDED_TOO_SLOW;
+	if (!keeps(a->o->max_cost, p.cost.amount))
+		return EXCLUDED_TOO_EXPENSIVE;
+	p.key = q->objective->key(a->c, &p, a->o);
+	if (isnan(p.key))
+		return q->objective->lacking;
+	p.unsure = q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED;
+	*ret = p;
+	return EXCLUSION_COUNT;
+}
+
+static enum exclusion misfit(const struct question *q, const struct server *s)
+{
+	for (size_t i = 0; i < q->n_filters; i++)
+		if (!q->filter[i]->passes(&q->ask, s))
+			return q->filter[i]->reason;
+	return EXCLUSION_COUNT;
+}
+
+/* USD; but what nobody can pay in US dollars is told in the currency that it has. */
+static const struct currency *usual_currency(const struct question *q,
+	const struct server *const *fitting, size_t n)
+{
+	const struct catalogue *c = q->ask.c;
+	const struct currency *usd = &c->currency[0], *other = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct price *first = c->price + fitting[i]->first_price;
+
+		for (const struct price *p = first; p < first + fitting[i]->n_prices; p++) {
+			if (!region_allowed(q, p) || !allocation_allowed(q, p))
+				continue;
+			if (!isnan(currency_rate(&c->currency[p->currency], usd)))
+				return usd;
+			if (!other)
+				other = &c->currency[p->currency];
+		}
+	}
+	return other ? other : usd;
+}
+
+/* The larger first; unknown (NaN) last. */
+static int larger_first(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a < b) - (a > b);
+}
+
+static int by_key(const void *left, const void *right)
+{
+	const struct pick *a = left, *b = right;
+	int order;
+
+	if (a->unsure != b->unsure)
+		return a->unsure - b->unsure;
+	if (a->key < b->key || a->key > b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->price < b->price || a->price > b->price)
+		return a->price < b->price ? -1 : 1;
+	order = larger_first(a->server->memory_amount, b->server->memory_amount);
+	if (order == 0)
+		order = strcmp(a->server->vendor_id, b->server->vendor_id);
+	return order ? order : strcmp(a->server->server_id, b->server->server_id);
+}
+
+/* A heap of at most max picks, the worst on top. */
+struct best {
+	struct pick *pick;
+	size_t n, max;
+};
+
+static void swap(struct pick *a, struct pick *b)
+{
+	struct pick kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void sift_down(struct best *h)
+{
+	for (size_t at = 0, child; (child = 2 * at + 1) < h->n; at = child) {
+		if (child + 1 < h->n && by_key(&h->pick[child + 1], &h->pick[child]) > 0)
+			child++;
+		if (by_key(&h->pick[child], &h->pick[at]) <= 0)
+			return;
+		swap(&h->pick[at], &h->pick[child]);
+	}
+}
+
+static void sift_up(struct best *h)
+{
+	for (size_t at = h->n - 1, parent; at > 0; at = parent) {
+		parent = (at - 1) / 2;
+		if (by_key(&h->pick[at], &h->pick[parent]) <= 0)
+			return;
+		swap(&h->pick[at], &h->pick[parent]);
+	}
+}
+
+static void keep_best(struct best *h, const struct pick *p)
+{
+	if (h->n < h->max) {
+		h->pick[h->n++] = *p;
+		sift_up(h);
+	} else if (h->max && by_key(p, &h->pick[0]) < 0) {
+		h->pick[0] = *p;
+		sift_down(h);
+	}
+}
+
+/* The best of the fitting ones up to the page asked for, in order. */
+static struct best rank(const struct question *q, const struct server *const *fitting, size_t n,
+	struct arena *arena, struct picks *ret)
+{
+	const struct pick_options *o = q->ask.o;
+	struct best best = {.max = n};
+
+	if (o->limit && o->page <= 1)
+		best.max = o->limit < n ? o->limit : n;
+	else if (o->limit)
+		best.max = o->limit <= n / o->page ? o->limit * o->page : n;
+	best.pick = arena_alloc(arena, (best.max + 1) * sizeof *best.pick);
+	for (size_t i = 0; i < n; i++) {
+		struct pick p;
+		enum exclusion reason = appraise(q, fitting[i], &p);
+
+		if (reason == EXCLUSION_COUNT) {
+			keep_best(&best, &p);
+			ret->fitting++;
+		} else {
+			ret->excluded[reason]++;
+		}
+	}
+	qsort(best.pick, best.n, sizeof *best.pick, by_key);
+	return best;
+}
+
+void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
+	struct arena *arena, struct picks *ret)
+{
+	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof(struct server *));
+	struct question q;
+	size_t n = 0;
+
+	question_begin(&q, c, d, o);
+	*ret = (struct picks){.objective = q.objective};
+	for (size_t i = 0; i < c->n; i++) {
+		enum exclusion reason = misfit(&q, &c->server[i]);
+
+		if (reason == EXCLUSION_COUNT)
+			fitting[n++] = &c->server[i];
+		else
+			ret->excluded[reason]++;
+	}
+	question_in(&q,
+		o->currency ? catalogue_currency(c, o->currency) : usual_currency(&q, fitting, n));
+	ret->currency = q.currency ? q.currency->code : o->currency;
+
+	struct best best = rank(&q, fitting, n, arena, ret);
+	size_t first = o->page > 1 ? (o->page - 1) * o->limit : 0;
+
+	ret->first = first < best.n ? first : best.n;
+	ret->pick = best.pick + ret->first;
+	ret->n = best.n - ret->first;
+	ret->best = best.n ? best.pick : NULL;
+}
+
+enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
+	const struct pick_options *o, struct pick *ret)
+{
+	struct question q;
+
+	question_begin(&q, c, d, o);
+	question_in(&q, o->currency ? catalogue_currency(c, o->currency) : &c->currency[0]);
+	return appraise(&q, s, ret);
+}

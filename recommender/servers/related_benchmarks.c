@@ -1,0 +1,152 @@
+/* Rules from what a job does to benchmarks that do the same. */
+#include "recommender/servers/related_benchmarks.h"
+
+#include <string.h>
+
+#define BUSY                 0.5 /* of the time */
+#define GIB                  1073741824.0
+#define MUCH_MEMORY_PER_CORE (4 * GIB)
+#define MUCH_NETWORK         (20e6) /* bytes per second */
+
+static bool runs_one_of(const struct habits *h, const char *const *names)
+{
+	for (; *names; names++)
+		if (words_have(&h->programs, *names))
+			return true;
+	return false;
+}
+
+static bool is_gpu_job(const struct habits *h)
+{
+	return h->gpu_share > 0.05;
+}
+
+static bool compresses(const struct habits *h)
+{
+	static const char *const names[] = {"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4",
+		"brotli", "7z", "compress", "compression", "archive", NULL};
+
+	return runs_one_of(h, names);
+}
+
+static bool serves_web(const struct habits *h)
+{
+	static const char *const names[] = {
+		"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", "web", "http", NULL};
+
+	return runs_one_of(h, names);
+}
+
+static bool caches(const struct habits *h)
+{
+	static const char *const names[] = {
+		"redis-server", "valkey-server", "memcached", "keydb-server", NULL};
+
+	return runs_one_of(h, names);
+}
+
+static bool encrypts(const struct habits *h)
+{
+	static const char *const names[] = {
+		"openssl", "ssh", "sshd", "scp", "gpg", "restic", "age", NULL};
+
+	return runs_one_of(h, names);
+}
+
+static bool builds(const struct habits *h)
+{
+	static const char *const names[] = {"make", "ninja", "cc1", "cc1plus", "gcc", "clang", "ld",
+		"rustc", "cargo", "go", "javac", "tsc", "mvn", "gradle", NULL};
+
+	return runs_one_of(h, names);
+}
+
+static bool analyses(const struct habits *h)
+{
+	static const char *const names[] = {
+		"python", "python3", "R", "Rscript", "julia", "duckdb", "spark-submit", NULL};
+
+	return runs_one_of(h, names) && h->cpu_share > BUSY;
+}
+
+static bool wants_bandwidth(const struct habits *h)
+{
+	double cores = h->cores > 1 ? h->cores : 1;
+
+	return h->cpu_share > BUSY && h->memory_bytes / cores > MUCH_MEMORY_PER_CORE;
+}
+
+static bool uses_one_cpu(const struct habits *h)
+{
+	return h->cpu_share > BUSY && h->cores < 1.5;
+}
+
+static bool uses_many_cpus(const struct habits *h)
+{
+	return h->cpu_share > BUSY && h->cores >= 1.5;
+}
+
+static bool moves_data(const struct habits *h)
+{
+	return h->network_bytes_per_second > MUCH_NETWORK;
+}
+
+/* The nearest first: what it runs, then what it uses. A benchmark is proposed for its first reason.
+ */
+static const struct rule {
+	bool (*applies)(const struct habits *h);
+	const char *why;
+	const char *benchmark[4]; /* NULL ends */
+} rules[] = {
+	{is_gpu_job, "its GPUs are busy",
+		{"workload_profile:llm", "llm_speed:prompt_processing",
+			"llm_speed:text_generation"}},
+	{compresses, "by its name or programs it compresses",
+		{"compression_text:compress", "compression_text:decompress"}},
+	{serves_web, "by its name or programs it serves the web",
+		{"workload_profile:web", "static_web:rps-extrapolated"}},
+	{caches, "by its name or programs it is a cache in memory",
+		{"workload_profile:cache", "redis:rps-extrapolated"}},
+	{encrypts, "by its name or programs it encrypts",
+		{"openssl", "passmark:cpu_encryption_test"}},
+	{builds, "by its name or programs it builds software", {"workload_profile:cicd"}},
+	{analyses, "by its name or programs it analyses data, and it keeps the CPU busy",
+		{"workload_profile:data_analysis"}},
+	{wants_bandwidth,
+		"it keeps the CPU busy over more than 4 GiB of memory per core, so that memory "
+		"bandwidth counts",
+		{"membench:bandwidth_read", "bw_mem", "passmark:memory_mark"}},
+	{uses_many_cpus, "it keeps several CPUs busy",
+		{"workload_profile:compute", "stress_ng:bestn", "passmark:cpu_mark"}},
+	{uses_one_cpu, "it keeps one CPU busy",
+		{"stress_ng:best1", "passmark:cpu_single_threaded_test"}},
+	{moves_data, "it moves more than 20 MB a second over the network",
+		{"static_web:throughput-extrapolated"}},
+};
+
+static bool is_there(const struct related *all, size_t n, const struct benchmark *b)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].benchmark == b)
+			return true;
+	return false;
+}
+
+size_t benchmarks_related(const struct catalogue *c, const struct habits *h,
+	struct related ret[RELATED_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		if (!rules[i].applies(h))
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(rules[i].benchmark) && rules[i].benchmark[k];
+			k++) {
+			const struct benchmark *b = catalogue_benchmark(c, rules[i].benchmark[k]);
+
+			if (b && n < RELATED_MAX && !is_there(ret, n, b))
+				ret[n++] = (struct related){b, rules[i].why};
+		}
+	}
+	return n;
+}

@@ -1,0 +1,139 @@
+/* Expected cost of an allocation, from running sums: one sort (of what mostly is in order), then each candidate in
+ * constant time. */
+#include "recommender/sizing/cost_pool.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * Where the ascending stretch ends that begins at first. What is no number is not above its neighbour: of figures beyond
+ * all bounds nothing sensible comes, but it comes.
+ */
+static size_t stretch_end(const struct pool *p, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < p->n && !(p->atom[end - 1].value > p->atom[end].value))
+		end++;
+	return end < p->n ? end : p->n;
+}
+
+/* Neighbouring stretches become one, in spare. True: nothing was left to do. */
+static bool merge_stretches(struct pool *p)
+{
+	const struct atom *from = p->atom;
+	struct atom *to = p->spare;
+
+	for (size_t first = 0, middle, end; first < p->n; first = end) {
+		middle = stretch_end(p, first);
+		if (first == 0 && middle == p->n)
+			return true;
+		end = middle < p->n ? stretch_end(p, middle) : middle;
+		for (size_t a = first, b = middle; a < middle || b < end;)
+			*to++ = b == end || (a < middle && !(from[a].value > from[b].value)) ?
+					from[a++] :
+					from[b++];
+	}
+	return false;
+}
+
+void pool_sort(struct pool *p)
+{
+	struct atom *home = p->atom;
+
+	while (!merge_stretches(p)) {
+		struct atom *merged = p->spare;
+
+		p->spare = p->atom;
+		p->atom = merged;
+	}
+	if (p->atom != home) {
+		memcpy(home, p->atom, p->n * sizeof *home);
+		p->spare = p->atom;
+		p->atom = home;
+	}
+	p->weight_below[0] = p->product_below[0] = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		p->weight_below[i + 1] = p->weight_below[i] + p->atom[i].weight;
+		p->product_below[i + 1] =
+			p->product_below[i] + p->atom[i].weight * p->atom[i].value;
+	}
+}
+
+double pool_weight(const struct pool *p)
+{
+	return p->weight_below[p->n];
+}
+
+double pool_sum(const struct pool *p)
+{
+	return p->product_below[p->n];
+}
+
+size_t pool_below(const struct pool *p, double value)
+{
+	size_t low = 0, high = p->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->atom[middle].value <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What lies below an allocation, and above it. */
+struct split {
+	double weight_below, product_below, weight_above, product_above;
+};
+
+static struct split split_at(const struct pool *p, size_t below)
+{
+	double weight = p->weight_below[below], product = p->product_below[below];
+
+	return (struct split){
+		weight, product, p->weight_below[p->n] - weight, p->product_below[p->n] - product};
+}
+
+static double cost_of(const struct split *s, double allocation, const struct prices *prices)
+{
+	/* Above allocation x 1.05, so above allocation. */
+	double second = prices->second > allocation * 1.05 ? prices->second : 2 * allocation;
+
+	return (allocation * s->weight_below - s->product_below) +
+	       (allocation + second + prices->fixed) * s->weight_above +
+	       (prices->failure - 1) * s->product_above;
+}
+
+double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
+{
+	struct split s = split_at(p, below);
+
+	return cost_of(&s, allocation, prices);
+}
+
+void pool_cheapest(const struct pool *p, const double *candidate, size_t n,
+	const struct prices *prices, size_t n_prices, struct cheapest *ret)
+{
+	size_t below = 0;
+
+	for (size_t k = 0; k < n_prices; k++)
+		ret[k] = (struct cheapest){NAN, INFINITY};
+	for (size_t i = 0; i < n; i++) {
+		while (below < p->n && p->atom[below].value <= candidate[i])
+			below++;
+
+		struct split s = split_at(p, below);
+
+		for (size_t k = 0; k < n_prices; k++) {
+			double cost = cost_of(&s, candidate[i], &prices[k]);
+
+			if (cost < ret[k].cost)
+				ret[k] = (struct cheapest){candidate[i], cost};
+		}
+	}
+}

@@ -1,0 +1,166 @@
+/* Ratios of peaks to predictions as weighted sets. */
+#include "recommender/sizing/expert_record.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HALF_LIFE 80.0 /* runs after which a ratio weighs half */
+
+/* Ratios of jobs in general: rounded quantiles pooled over many jobs of five public sources. */
+#define PRIOR_ATOMS (RATIOS_MAX - PAST_MAX)
+static const struct atom prior_of_peaks[PRIOR_ATOMS] = {
+	{.30, .05},
+	{.60, .10},
+	{.85, .15},
+	{.97, .20},
+	{1.0, .22},
+	{1.06, .11},
+	{1.20, .08},
+	{1.40, .05},
+	{2.0, .025},
+	{4.0, .015},
+};
+static const struct atom prior_of_inputs[PRIOR_ATOMS] = {
+	{.45, .05},
+	{.75, .08},
+	{.92, .17},
+	{.99, .20},
+	{1.0, .17},
+	{1.06, .14},
+	{1.20, .09},
+	{1.45, .05},
+	{2.1, .03},
+	{4.0, .02},
+};
+#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* runs */
+
+/* Takes what is at the places below limit out of the order, and counts the others from there. */
+static void order_drop(struct track *t, size_t limit)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->order[i] >= limit)
+			t->order[n++] = (uint8_t)(t->order[i] - limit);
+}
+
+static void order_add(struct track *t, size_t at)
+{
+	size_t i = at;
+
+	for (; i > 0 && t->at[t->order[i - 1]].ratio > t->at[at].ratio; i--)
+		t->order[i] = t->order[i - 1];
+	t->order[i] = (uint8_t)at;
+}
+
+static void drop_oldest(struct track *t, size_t old)
+{
+	order_drop(t, old);
+	t->n -= old;
+	memmove(t->at, t->at + old, t->n * sizeof t->at[0]);
+}
+
+void track_add(struct track *t, const struct trial *trial)
+{
+	if (t->n == PAST_MAX)
+		drop_oldest(t, 1);
+	t->at[t->n] = *trial;
+	order_add(t, t->n++);
+}
+
+void track_forget(struct track *t, uint64_t before)
+{
+	size_t old = 0;
+
+	while (old < t->n && t->at[old].run < before)
+		old++;
+	drop_oldest(t, old);
+}
+
+void ratios_fade(double ret[PAST_MAX])
+{
+	for (size_t age = 0; age < PAST_MAX; age++)
+		ret[age] = exp2(-(double)age / HALF_LIFE);
+}
+
+/* A steady job shrinks the spread of the made-up ratios towards its own, a wild one widens it. */
+static double prior_spread(const struct track *t, const double age_weight[PAST_MAX],
+	const struct atom *prior, double prior_weight)
+{
+	double expected = 0, own = 0, weight = 0;
+
+	for (size_t i = 0; i < PRIOR_ATOMS; i++)
+		expected += fabs(prior[i].value - 1) * prior[i].weight;
+	for (size_t i = 0; i < t->n; i++) {
+		double age = age_weight[t->n - 1 - i], off = fabs(t->at[i].ratio - 1);
+
+		own += age * (off < 3 ? off : 3);
+		weight += age;
+	}
+	return fmin((prior_weight + own / expected) / (prior_weight + weight), 2);
+}
+
+/* A run predicted at a tenth of this size says less about this one, but not nothing. */
+static double likeness_of(double value, double other, double width)
+{
+	if (other == value)
+		return 1;
+
+	double distance = log(other / value) / width;
+
+	return 0.1 + 0.9 * exp(-distance * distance / 2);
+}
+
+/* Two ascending sets as one: the own ratios, and the made-up ones. */
+static void merge(const struct track *t, const double weight[PAST_MAX],
+	const struct atom made_up[PRIOR_ATOMS], struct ratios *ret)
+{
+	size_t own = 0, other = 0;
+
+	ret->n = t->n + PRIOR_ATOMS;
+	for (size_t i = 0; i < ret->n; i++) {
+		size_t k = own < t->n ? t->order[own] : 0;
+
+		if (own < t->n &&
+			(other == PRIOR_ATOMS || t->at[k].ratio <= made_up[other].value)) {
+			ret->at[i] = (struct atom){t->at[k].ratio, weight[k]};
+			own++;
+		} else {
+			ret->at[i] = made_up[other++];
+		}
+	}
+}
+
+void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
+	const struct ratio_options *o, const double age_weight[PAST_MAX], struct ratios *ret)
+{
+	const struct atom *prior = experts[expert].needs_input ? prior_of_inputs : prior_of_peaks;
+	double weight[PAST_MAX], mean_stake = 0, prior_weight = o->prior_weight;
+	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
+	struct atom made_up[PRIOR_ATOMS];
+
+	ret->sum = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trial *trial = &t->at[i];
+
+		weight[i] = age_weight[t->n - 1 - i];
+		if (purpose == FOR_COST)
+			weight[i] *= trial->value / value * trial->stake;
+		if (o->likeness > 0)
+			weight[i] *= likeness_of(value, trial->value, o->likeness);
+		ret->sum += weight[i];
+		mean_stake += trial->stake / (double)t->n;
+	}
+	if (purpose == FOR_CHANCE)
+		prior_weight = PRIOR_WEIGHT_FOR_CHANCE;
+	else if (t->n)
+		prior_weight *= mean_stake;
+	for (size_t i = 0; i < PRIOR_ATOMS; i++) {
+		made_up[i] = (struct atom){
+			fmax(1 + (prior[i].value - 1) * spread, 0.05),
+			prior_weight * prior[i].weight,
+		};
+		ret->sum += made_up[i].weight;
+	}
+	merge(t, weight, made_up, ret);
+}

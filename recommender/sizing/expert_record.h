@@ -1,0 +1,61 @@
+/*
+ * What an expert's earlier predictions were worth: ratios of peak to prediction, newer ones
+ * heavier, and a few made-up ones that stand for jobs in general and fade as runs come in. Private
+ * to recommender/.
+ */
+#ifndef RECOMMENDER_RATIOS_H
+#define RECOMMENDER_RATIOS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "recommender/sizing/experts.h"
+#include "recommender/sizing/cost_pool.h"
+
+#define PRICES_MAX 3
+
+/* One run that the expert predicted. */
+struct trial {
+	double ratio, value;     /* value: the prediction, bytes */
+	double stake;            /* what was at stake beside memory: the time of the run, or 1 */
+	double loss[PRICES_MAX]; /* what sizing by this expert alone would have cost, by price of a
+				    failure */
+	uint64_t run;            /* which */
+};
+
+struct track {
+	size_t n;
+	struct trial at[PAST_MAX];
+	uint8_t order[PAST_MAX]; /* indices into at, by ratio; of equal ones the older first */
+};
+static_assert(PAST_MAX <= UINT8_MAX, "an index of a track is one byte");
+void track_add(struct track *t, const struct trial *trial);
+void track_forget(struct track *t, uint64_t before); /* runs before this one */
+
+enum purpose {
+	FOR_COST,   /* a run weighs by what it had at stake: memory, as predicted, and time */
+	FOR_CHANCE, /* every run counts alike */
+};
+
+struct ratio_options {
+	double prior_weight; /* of the made-up ratios for the cost, in runs */
+	double likeness; /* runs whose predictions differ by more than e^this count little; 0 = all
+			    count */
+};
+
+/* The weight of a ratio by its age in runs, for track_ratios. */
+void ratios_fade(double ret[PAST_MAX]);
+
+#define RATIOS_MAX (PAST_MAX + 10)
+/* A set of ratios. */
+struct ratios {
+	size_t n;
+	double sum; /* of the weights */
+	struct atom
+		at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
+};
+/* For a prediction of value. */
+void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
+	const struct ratio_options *o, const double age_weight[PAST_MAX], struct ratios *ret);
+
+#endif

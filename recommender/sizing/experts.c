@@ -1,0 +1,252 @@
+/* Predictions of the next peak from earlier runs. */
+#include "recommender/sizing/experts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FADING      24.0 /* runs after which a run weighs half in the percentiles */
+#define FADING_SLOW 80.0 /* the same in the regressions */
+#define SLOPE       0.7 /* expected exponent of POWER, and how sure of it: a standard deviation of 1 */
+#define SLOPE_SD    1.0
+#define NOISE       0.1 /* what two runs' worth of squared log errors are thought to be at first */
+#define LIKENESS    0.5 /* width of SIMILAR's bell in log input */
+
+const struct expert_row experts[EXPERT_COUNT] = {
+	[EXPERT_MEDIAN] = {"the median peak"},
+	[EXPERT_P75] = {"the third quartile of recent peaks"},
+	[EXPERT_P90] = {"the 90th percentile of recent peaks"},
+	[EXPERT_LARGEST] = {"the largest peak"},
+	[EXPERT_LARGEST_OF_5] = {"the largest of the last five peaks"},
+	[EXPERT_LAST] = {"the last peak"},
+	[EXPERT_LINE] = {"a straight line through peak over input size", true},
+	[EXPERT_NEAREST] = {"the runs with the nearest input sizes", true},
+	[EXPERT_POWER] = {"a power of the input size", true},
+	[EXPERT_SIMILAR] = {"runs with a similar input size", true},
+	[EXPERT_SAME] = {"runs with the same input size", true},
+};
+
+struct weighted {
+	double value, weight;
+};
+
+/* Runs by their peaks: of equal ones the older first. */
+struct ranked {
+	double peak;
+	size_t run;
+};
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+
+	if (left->peak < right->peak || left->peak > right->peak)
+		return left->peak < right->peak ? -1 : 1;
+	return (left->run > right->run) - (left->run < right->run);
+}
+
+static void rank_by_peak(const struct past *p, struct ranked ret[PAST_MAX])
+{
+	for (size_t i = 0; i < p->n; i++)
+		ret[i] = (struct ranked){p->at[i].peak, i};
+	qsort(ret, p->n, sizeof *ret, by_peak);
+}
+
+/* The smallest value that at least this share of the weight does not exceed; v is sorted. */
+static double weighted_percentile(const struct weighted *v, size_t n, double share)
+{
+	double cumulated[PAST_MAX] = {0}, sum = 0;
+	size_t i = 0;
+
+	for (size_t k = 0; k < n; k++)
+		cumulated[k] = sum += v[k].weight;
+	while (i < n - 1 && cumulated[i] / sum < share)
+		i++;
+	return v[i].value;
+}
+
+static void from_peaks(const struct past *p, const struct ranked rank[PAST_MAX],
+	double ret[EXPERT_COUNT])
+{
+	struct weighted peak[PAST_MAX] = {0};
+	size_t n = p->n;
+
+	for (size_t i = 0; i < n; i++)
+		peak[i] = (struct weighted){rank[i].peak, exp2((double)rank[i].run / FADING)};
+	ret[EXPERT_MEDIAN] =
+		n % 2 ? peak[n / 2].value : (peak[n / 2 - 1].value + peak[n / 2].value) / 2;
+	ret[EXPERT_P75] = weighted_percentile(peak, n, 0.75);
+	ret[EXPERT_P90] = weighted_percentile(peak, n, 0.9);
+	ret[EXPERT_LARGEST] = peak[n - 1].value;
+	ret[EXPERT_LARGEST_OF_5] = past_peak(p, 5);
+	ret[EXPERT_LAST] = p->at[n - 1].peak;
+}
+
+/* The runs whose input is known, seen from the next one's. */
+struct informed {
+	struct past runs;
+	double age_weight[PAST_MAX];
+	double distance[PAST_MAX]; /* of the input sizes in log; they may be 0 */
+	size_t rank[PAST_MAX];     /* indices into runs, by peak */
+};
+
+static void inform(const struct past *p, const struct ranked rank[PAST_MAX], double input,
+	struct informed *ret)
+{
+	size_t at[PAST_MAX], n = 0;
+
+	ret->runs.n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		double other = p->at[i].input;
+		size_t k = ret->runs.n;
+
+		at[i] = PAST_MAX;
+		if (!(other >= 0 && isfinite(other)))
+			continue;
+		at[i] = k;
+		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
+		ret->distance[k] = log((other + 1) / (input + 1));
+		ret->rank[k] = k; /* until they are ranked */
+		ret->runs.at[ret->runs.n++] = p->at[i];
+	}
+	for (size_t i = 0; i < p->n; i++)
+		if (at[rank[i].run] < PAST_MAX)
+			ret->rank[n++] = at[rank[i].run];
+}
+
+/* q: the runs whose input is known. */
+static double line_at(const struct past *q, double input)
+{
+	double n = (double)q->n, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+
+	for (size_t i = 0; i < q->n; i++) {
+		mean_x += q->at[i].input;
+		mean_y += q->at[i].peak;
+	}
+	mean_x /= n; /* after summing: equal inputs must have no variance */
+	mean_y /= n;
+	for (size_t i = 0; i < q->n; i++) {
+		double dx = q->at[i].input - mean_x;
+
+		xx += dx * dx;
+		xy += dx * (q->at[i].peak - mean_y);
+	}
+	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
+}
+
+/* Picks by selection, first come first on equal distances. */
+static double nearest_peak(const struct informed *q)
+{
+	struct weighted run[PAST_MAX] = {0};
+	size_t n = q->runs.n;
+	double peak = 0;
+
+	for (size_t i = 0; i < n; i++)
+		run[i] = (struct weighted){fabs(q->distance[i]), q->runs.at[i].peak};
+	for (size_t k = 0; k < 3 && k < n; k++) {
+		size_t nearest = k;
+
+		for (size_t i = k + 1; i < n; i++)
+			if (run[i].value < run[nearest].value)
+				nearest = i;
+
+		struct weighted swap = run[k];
+
+		run[k] = run[nearest];
+		run[nearest] = swap;
+		peak = fmax(peak, run[k].weight);
+	}
+	return peak;
+}
+
+/* Bayesian least squares in logs with a normal prior on the exponent. */
+static double power_at(const struct informed *q, double input)
+{
+	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PAST_MAX], y[PAST_MAX];
+
+	for (size_t i = 0; i < q->runs.n; i++) {
+		x[i] = log(q->runs.at[i].input + 1);
+		y[i] = log(q->runs.at[i].peak);
+		sum += q->age_weight[i];
+		mean_x += q->age_weight[i] * x[i];
+		mean_y += q->age_weight[i] * y[i];
+	}
+	mean_x /= sum;
+	mean_y /= sum;
+	for (size_t i = 0; i < q->runs.n; i++) {
+		double dx = x[i] - mean_x, dy = y[i] - mean_y;
+
+		xx += q->age_weight[i] * dx * dx;
+		xy += q->age_weight[i] * dx * dy;
+		yy += q->age_weight[i] * dy * dy;
+	}
+
+	double variance = (yy - (xx > 0 ? xy * xy / xx : 0) + NOISE) / (sum + 2);
+	double prior = variance / (SLOPE_SD * SLOPE_SD);
+	double slope = fmax(0, (xy + prior * SLOPE) / (xx + prior));
+
+	return exp(mean_y + slope * (log(input + 1) - mean_x));
+}
+
+static double similar_peak(const struct informed *q)
+{
+	struct weighted run[PAST_MAX] = {0};
+
+	for (size_t i = 0; i < q->runs.n; i++) {
+		size_t k = q->rank[i];
+		double distance = q->distance[k] / LIKENESS;
+
+		run[i].value = q->runs.at[k].peak;
+		run[i].weight = q->age_weight[k] * (exp(-distance * distance / 2) + 1e-3);
+	}
+	return weighted_percentile(run, q->runs.n, 0.75);
+}
+
+static double same_input_peak(const struct informed *q)
+{
+	double peak[PAST_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->runs.n; i++)
+		if (fabs(q->distance[q->rank[i]]) < 0.02)
+			peak[n++] = q->runs.at[q->rank[i]].peak;
+	return n ? peak[n / 2] : NAN;
+}
+
+static void from_inputs(const struct past *p, const struct ranked rank[PAST_MAX], double input,
+	double reach, double ret[EXPERT_COUNT])
+{
+	struct informed q;
+
+	inform(p, rank, input, &q);
+	if (!q.runs.n)
+		return;
+
+	double smallest = q.runs.at[q.rank[0]].peak, largest = q.runs.at[q.rank[q.runs.n - 1]].peak;
+
+	ret[EXPERT_POWER] = fmin(fmax(power_at(&q, input), smallest / 2), reach * largest);
+	ret[EXPERT_SIMILAR] = similar_peak(&q);
+	ret[EXPERT_SAME] = same_input_peak(&q);
+	if (q.runs.n < 3)
+		return;
+	ret[EXPERT_NEAREST] = nearest_peak(&q);
+
+	double line = line_at(&q.runs, input);
+
+	if (!isnan(line))
+		ret[EXPERT_LINE] = fmin(fmax(line, smallest / 2), reach * ret[EXPERT_LARGEST]);
+}
+
+void experts_predict(const struct past *p, double input, double reach, double ret[EXPERT_COUNT])
+{
+	struct ranked rank[PAST_MAX];
+
+	for (unsigned i = 0; i < EXPERT_COUNT; i++)
+		ret[i] = NAN;
+	if (!p->n)
+		return;
+	rank_by_peak(p, rank);
+	from_peaks(p, rank, ret);
+	if (input >= 0 && isfinite(input))
+		from_inputs(p, rank, input, reach, ret);
+}

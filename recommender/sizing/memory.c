@@ -1,0 +1,265 @@
+/* Memory of the next run, how good the number is, and why. */
+#include <math.h>
+#include <stdio.h>
+
+#include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/strategy.h"
+
+const struct rule *rule_of(const struct method *m, enum risk risk)
+{
+	return m->rule ? m->rule : &auto_rules[risk];
+}
+
+struct rule_options rule_options_of(const struct rule *rule, const struct sizing_options *options)
+{
+	struct rule_options o = rule->defaults;
+
+	if (options->runs && options->runs < PAST_MAX)
+		o.window = options->runs;
+	if (options->percentile > 0)
+		o.percentile = fmin(options->percentile, 1);
+	if (options->margin_given)
+		o.margin = options->margin;
+	return o;
+}
+
+static struct hindsight hindsight_of(const struct record *r)
+{
+	/* Of less than a byte, as somebody may send it, no share can be told. */
+	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
+
+	return (struct hindsight){r->runs, r->failures, waste};
+}
+
+void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const struct runs *runs,
+	const struct runs *used, double input)
+{
+	const struct rule *balanced = &auto_rules[RISK_BALANCED];
+	struct fed seeds, other = {0}, *judge = own;
+	struct outlook o;
+
+	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak,
+		FEED_SCORED);
+	s->hindsight = hindsight_of(&own->record);
+	s->hindsight_baseline = hindsight_of(&seeds.record);
+	fed_done(&seeds);
+	if (!own_is_auto) {
+		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak,
+			FEED_UNSCORED);
+		judge = &other;
+	}
+	if (judge->learnt) {
+		auto_outlook(judge->state, input, s->demand.memory_bytes, &o);
+		s->memory_too_small = o.too_small;
+		s->memory_judged_by = o.told_by_number ? o.runs : 0;
+		s->memory_expected_waste = o.expected_waste;
+		s->memory_low = auto_quantile(judge->state, input, 0.1);
+		s->memory_high = auto_quantile(judge->state, input, 0.9);
+		auto_allocations(judge->state, input, s->memory_at_risk);
+	}
+	s->memory_kills = judge->kills;
+	if (judge->kills && s->confidence > CONFIDENCE_LOW)
+		s->confidence = CONFIDENCE_LOW;
+	fed_done(&other);
+}
+
+static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double input,
+	struct arena *arena)
+{
+	char leading[WORDS_MAX], asked[WORDS_MAX], runs[WORDS_MAX];
+	struct outlook o;
+
+	auto_outlook(f->state, input, s->demand.memory_bytes, &o);
+	sizing_explain(s, arena,
+		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
+		"least "
+		"when a first attempt that fails is priced as %g runs (risk %s)",
+		(unsigned long long)s->resources.memory,
+		words_runs(runs, o.runs < f->learnt ? o.runs : f->learnt), experts[o.leading].words,
+		100 * o.leading_weight, words_bytes(leading, o.leading_value),
+		words_bytes(asked, s->demand.memory_bytes), risk_price[risk], risk_name(risk));
+	if (o.forgotten)
+		sizing_explain(s, arena,
+			"memory: %zu run(s) before a lasting change of the peak are no longer "
+			"counted",
+			o.forgotten);
+}
+
+/* What killed runs count as, when nothing later showed what they needed. */
+static void explain_kills(struct sizing *s, const struct fed *f, struct arena *arena)
+{
+	char limit[WORDS_MAX], need[WORDS_MAX], times[WORDS_MAX] = "once";
+
+	if (!f->kills)
+		return;
+	if (f->kills > 1)
+		snprintf(times, sizeof times, "%zu times", f->kills);
+	sizing_explain(s, arena,
+		"memory: %s a run was killed for memory, at %s%s, and no later run needed as much: "
+		"%s as a run that needed more, here up to %s",
+		times, words_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
+		f->kills == 1 ? "that counts" : "each counts", words_bytes(need, f->kills_need));
+}
+
+/* auto does not know of the kill, so it has no opinion on what is asked for after it. */
+static void explain_kill(struct sizing *s, const struct fed *f, struct arena *arena)
+{
+	char limit[WORDS_MAX], asked[WORDS_MAX];
+
+	s->memory_too_small = s->memory_expected_waste = NAN;
+	s->memory_killed_at = f->killed_at;
+	sizing_explain(s, arena,
+		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
+		"until a "
+		"run succeeds",
+		(unsigned long long)s->resources.memory, words_bytes(limit, f->killed_at),
+		words_bytes(asked, s->demand.memory_bytes));
+}
+
+static void explain_attempt(struct sizing *s, size_t attempt, struct arena *arena)
+{
+	char asked[WORDS_MAX];
+
+	s->memory_too_small = s->memory_expected_waste = NAN; /* of a first attempt they would be */
+	sizing_explain(s, arena,
+		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
+		"earlier "
+		"ones failed",
+		(unsigned long long)s->resources.memory, attempt,
+		words_bytes(asked, s->demand.memory_bytes));
+}
+
+static void explain_quality(struct sizing *s, struct arena *arena)
+{
+	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX], other[96] = "";
+	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
+
+	if (!isnan(s->memory_too_small) && !isnan(s->memory_expected_waste))
+		sizing_explain(s, arena,
+			"memory: four of five runs are expected between %s and %s, and %s "
+			"above what "
+			"is asked for; %.0f %% of what they use is expected to be left over or "
+			"lost",
+			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
+			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
+	if (s->memory_judged_by)
+		sizing_explain(s, arena, "memory: %s cannot tell of a chance below %s",
+			words_runs(runs, s->memory_judged_by),
+			words_share(share, s->memory_too_small));
+	if (!isnan(seeds->waste))
+		snprintf(other, sizeof other,
+			"; the largest of five peaks + 20 %%, rounded up: %.0f %%, with %zu",
+			100 * seeds->waste, seeds->failures);
+	if (own->runs && !isnan(own->waste))
+		sizing_explain(s, arena,
+			"memory: on the last %s this rule would have wasted %.0f %% of what was "
+			"used, with %zu first attempt%s too small%s",
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
+			own->failures == 1 ? "" : "s", other);
+}
+
+/* An input beyond all earlier ones: how far the prediction follows it. */
+static void explain_reach(struct sizing *s, const struct runs *used, double input,
+	struct arena *arena)
+{
+	double largest = NAN;
+
+	for (size_t i = 0; i < used->n; i++)
+		largest = fmax(largest, used->run[i].input_bytes);
+	if (largest > 0 && input > largest)
+		sizing_explain(s, arena,
+			"memory: the announced input is %.3g times the largest seen; predictions "
+			"go no "
+			"further than three times the largest peak",
+			input / largest);
+}
+
+/*
+ * A limit kills, and whoever enforces it rarely starts the run again with more. So it has room for all that was seen, whatever
+ * the rule takes to be worth asking for, and for what the kernel charges a group for beside the memory of its processes: page
+ * tables, their stacks in the kernel, sockets, names of files.
+ */
+#define LIMIT_SHARE 1.05
+#define LIMIT_MORE  (16 * MIB)
+
+void limit_memory(struct sizing *s, const struct runs *used, double least)
+{
+	double seen = fmax(runs_summary(used, run_memory_peak).max, least);
+
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	if (seen > 0)
+		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
+			fmin(seen * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+}
+
+void explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	struct summary peaks = runs_summary(used, run_memory_peak);
+	char limit[WORDS_MAX], runs[WORDS_MAX], peak[WORDS_MAX];
+
+	if (peaks.n)
+		sizing_explain(s, arena,
+			"memory: where a target takes a limit beside the request, it is %s: no "
+			"less "
+			"than the largest peak of %s, %s, and 5 %% + 16 MiB for what the kernel "
+			"needs beside it",
+			words_bytes(limit, s->memory_bytes_limit), words_runs(runs, peaks.n),
+			words_bytes(peak, peaks.max));
+}
+
+#define ATTEMPTS_MAX 10
+
+/* What the rule asks for at a later attempt, had each of the earlier ones asked for what it said. */
+static double allocation_of_attempt(const struct rule *rule, void *state, double first,
+	size_t attempt)
+{
+	double allocation = first;
+
+	for (unsigned failures = 1; failures < attempt && failures < ATTEMPTS_MAX; failures++)
+		allocation = rule->retry(state, allocation, failures);
+	return fmin(allocation, ALLOCATION_MAX);
+}
+
+void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
+	const struct runs *used, const struct sizing_options *options, struct arena *arena)
+{
+	const struct rule *rule = rule_of(m, options->risk);
+	struct rule_options rule_options = rule_options_of(rule, options);
+	double input = input_of_next(options);
+	struct summary peaks = runs_summary(used, run_memory_peak);
+	char n[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
+	struct fed f;
+
+	feed(&f, rule, &rule_options, runs, used, run_memory_peak, FEED_SCORED);
+	s->demand.memory_bytes = rule->allocate(f.state, input);
+	if (f.learnt)
+		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,
+			s->demand.memory_bytes, options->attempt);
+	s->demand.memory_bytes = fmax(s->demand.memory_bytes, f.after_oom);
+	if (!(s->demand.memory_bytes > 0)) {
+		s->demand.memory_bytes = NAN;
+		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
+			words_runs(n, used->n));
+		fed_done(&f);
+		return;
+	}
+	s->resources.memory = round_up_memory(s->demand.memory_bytes);
+	judge_memory(s, &f, !m->rule, runs, used, input);
+	limit_memory(s, used, fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
+	if (f.after_oom >= s->demand.memory_bytes)
+		explain_kill(s, &f, arena);
+	else if (f.learnt && options->attempt > 1)
+		explain_attempt(s, options->attempt, arena);
+	else if (!m->rule)
+		explain_auto(s, &f, options->risk, input, arena);
+	else
+		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
+			(unsigned long long)s->resources.memory, m->because, words_runs(n, peaks.n),
+			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
+	explain_kills(s, &f, arena);
+	explain_memory_source(s, used, arena);
+	explain_reach(s, used, input, arena);
+	explain_quality(s, arena);
+	explain_limit(s, used, arena);
+	fed_done(&f);
+}

@@ -1,0 +1,140 @@
+/*
+ * Does one name cover different jobs? When even the best constant allocation, known only
+ * afterwards, would have wasted more than half of the use, and input sizes explain the peaks or the
+ * peaks fall in two groups.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/sizing/strategy.h"
+
+#define RUNS_MIN      10
+#define WASTE_MIN     0.5
+#define EXPLAINED_MIN 0.5 /* by the input: of the variance of the logs of the peaks */
+#define GROUPED_MIN   0.8 /* by two groups: likewise */
+#define GROUP_MIN     3   /* runs in the smaller group */
+
+static int ascending(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Waste of the best constant allocation that doubles on failure, as a share of the use; peaks
+ * ascending. */
+static double least_constant_waste(const double *peak, size_t n)
+{
+	double best = INFINITY, used = 0;
+
+	for (size_t i = 0; i < n; i++)
+		used += peak[i];
+	for (size_t i = 0; i < n; i++) {
+		double waste = 0;
+
+		for (size_t k = 0; k < n && waste < best; k++) {
+			double a = peak[i];
+
+			while (a < peak[k]) {
+				waste += a;
+				a *= 2;
+			}
+			waste += a - peak[k];
+		}
+		best = fmin(best, waste);
+	}
+	return best / used;
+}
+
+/* The split of ascending logs that explains most variance; returns the share explained. */
+static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_upper)
+{
+	double sum = 0, squares = 0, lower = 0, best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += log_peak[i];
+		squares += log_peak[i] * log_peak[i];
+	}
+
+	double total = squares - sum * sum / (double)n;
+
+	for (size_t i = 1; i < n; i++) {
+		lower += log_peak[i - 1];
+
+		double difference = lower / (double)i - (sum - lower) / (double)(n - i);
+		double between = (double)i * (double)(n - i) / (double)n * difference * difference;
+
+		if (i >= GROUP_MIN && n - i >= GROUP_MIN && between > best) {
+			best = between;
+			*ret_first_of_upper = i;
+		}
+	}
+	return total > 0 ? best / total : 0;
+}
+
+/* Share of the variance of log peaks that a line through log input explains; NaN when inputs are
+ * not known. */
+static double explained_by_input(const struct runs *used)
+{
+	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+
+	for (size_t i = 0; i < used->n; i++) {
+		double input = used->run[i].input_bytes, peak = run_memory_peak(&used->run[i]);
+
+		if (!(input > 0 && peak > 0))
+			continue;
+		n++;
+		x += log(input);
+		y += log(peak);
+		xx += log(input) * log(input);
+		xy += log(input) * log(peak);
+		yy += log(peak) * log(peak);
+	}
+
+	double vx = xx - x * x / n, vy = yy - y * y / n, c = xy - x * y / n;
+
+	return n >= RUNS_MIN && vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
+}
+
+void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena)
+{
+	double *peak = arena_alloc(arena, (used->n + 1) * sizeof *peak);
+	char low[WORDS_MAX], high[WORDS_MAX];
+	size_t n = 0, upper = 0;
+
+	for (size_t i = 0; i < used->n; i++)
+		if (run_memory_peak(&used->run[i]) > 0)
+			peak[n++] = run_memory_peak(&used->run[i]);
+	if (n < RUNS_MIN)
+		return;
+	qsort(peak, n, sizeof *peak, ascending);
+
+	double waste = least_constant_waste(peak, n), explained = explained_by_input(used);
+
+	if (waste < WASTE_MIN)
+		return;
+	if (explained >= EXPLAINED_MIN && announced)
+		return;
+	if (explained >= EXPLAINED_MIN) {
+		s->split_label = true;
+		sizing_explain(s, arena,
+			"split: no single request fits these runs (the best would waste %.0f %%), "
+			"and the input "
+			"size explains %.0f %% of the difference: announce it with each run "
+			"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs names of their "
+			"own",
+			100 * waste, 100 * explained);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		peak[i] = log(peak[i]);
+	if (two_groups(peak, n, &upper) < GROUPED_MIN)
+		return;
+	s->split_label = true;
+	sizing_explain(s, arena,
+		"split: these runs fall in two groups, %zu with peaks up to %s and %zu from %s on, "
+		"and no single "
+		"request fits both (the best would waste %.0f %%): give them names of their own",
+		upper, words_bytes(low, exp(peak[upper - 1])), n - upper,
+		words_bytes(high, exp(peak[upper])), 100 * waste);
+}

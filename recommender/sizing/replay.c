@@ -1,0 +1,134 @@
+/* Runs of the history as observations for the rules, oldest first. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/sizing/strategy.h"
+
+double input_of_next(const struct sizing_options *options)
+{
+	double input = options->input_bytes;
+
+	return input > 0 && isfinite(input) ? input : NAN;
+}
+
+/*
+ * The size of a run's input: announced, or else what it read. The two are not mixed: bytes read
+ * serve when no run of the job announced anything.
+ */
+static double input_of(const struct run *r, bool announced)
+{
+	return announced ? r->input_bytes : run_total(r, "read_chars");
+}
+
+static bool any_announced(const struct runs *used)
+{
+	for (size_t i = 0; i < used->n; i++)
+		if (used->run[i].input_bytes > 0)
+			return true;
+	return false;
+}
+
+/* VPA's step after an OOM kill: at least a fifth, and at least 100 MiB, more. */
+static double after_kill(double limit)
+{
+	return fmax(1.2 * limit, limit + 100 * MIB);
+}
+
+static void feed_kill(struct fed *f, const struct rule *rule, const struct run *r, unsigned kills)
+{
+	double limit = run_killed_at(r);
+
+	if (isnan(limit))
+		return;
+	f->killed_at = fmax(f->killed_at, limit);
+	f->after_oom = fmax(f->after_oom, after_kill(limit));
+	if (f->learnt)
+		f->after_oom = fmax(f->after_oom, rule->retry(f->state, limit, kills));
+	else
+		f->after_oom = fmax(f->after_oom, 2 * limit);
+}
+
+/* The largest peak of a success among the newest so many runs, for each number of them. */
+static double *newest_peaks(const struct runs *runs, size_t n)
+{
+	double *largest = xcalloc(n + 1, sizeof *largest);
+
+	for (size_t i = 0; i < n; i++) {
+		bool succeeded = runs->run[i].outcome == OUTCOME_SUCCEEDED;
+
+		largest[i + 1] =
+			fmax(largest[i], succeeded ? run_memory_peak(&runs->run[i]) : (double)NAN);
+	}
+	return largest;
+}
+
+/* The kills before a success, when no run from then on needed as much as they were given. */
+static void learn_kills(struct fed *f, const struct rule *rule, const struct run *killed,
+	const struct run *success, bool announced, enum feeding how)
+{
+	double need = after_kill(f->killed_at);
+	struct observation o =
+		observation_of(need, input_of(killed, announced), run_duration(success));
+
+	if (how == FEED_SCORED)
+		rule_score(rule, f->state, &o, &f->record);
+	if (rule->successes_only)
+		return;
+	rule->learn(f->state, &o);
+	f->kills++;
+	f->kills_at = fmax(f->kills_at, f->killed_at);
+	f->kills_need = fmax(f->kills_need, need);
+}
+
+static void learn_success(struct fed *f, const struct rule *rule, const struct run *r, double peak,
+	bool announced, enum feeding how)
+{
+	struct observation o = observation_of(peak, input_of(r, announced), run_duration(r));
+
+	if (!(peak > 0))
+		return;
+	if (how == FEED_SCORED)
+		rule_replay(rule, f->state, &o, &f->record);
+	else
+		rule->learn(f->state, &o);
+	f->learnt++;
+}
+
+void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
+	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
+	enum feeding how)
+{
+	struct fed f = {.state = xcalloc(1, rule->state_size)};
+	bool announced = any_announced(used);
+	bool of_memory =
+		peak == run_memory_peak; /* a limit of it says nothing of what else is sized */
+	size_t oldest = 0, seen = 0;
+	unsigned kills = 0;
+	const struct run *killed = NULL;
+
+	rule->start(f.state, options);
+	while (oldest < runs->n && (seen < used->n || !used->n))
+		seen += runs->run[oldest++].outcome == OUTCOME_SUCCEEDED;
+	AUTO(freep) double *later = newest_peaks(runs, oldest);
+
+	for (size_t i = oldest; i-- > 0;) {
+		const struct run *r = &runs->run[i];
+
+		if (r->outcome == OUTCOME_OOM_KILLED && of_memory) {
+			feed_kill(&f, rule, r, ++kills);
+			killed = r;
+		}
+		if (r->outcome != OUTCOME_SUCCEEDED)
+			continue;
+		if (killed && f.killed_at > 0 && later[i + 1] < f.killed_at)
+			learn_kills(&f, rule, killed, r, announced, how);
+		f.after_oom = f.killed_at = kills = 0;
+		learn_success(&f, rule, r, peak(r), announced, how);
+	}
+	*ret = f;
+}
+
+void fed_done(struct fed *f)
+{
+	free(f->state);
+}

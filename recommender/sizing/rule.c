@@ -1,0 +1,92 @@
+/* The memory of rules, and what a rule would have done on a job's own past. */
+#include "recommender/sizing/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+struct observation observation_of(double peak, double input, double duration)
+{
+	return (struct observation){
+		.peak = peak,
+		.input = input >= 0 && isfinite(input) ? input : NAN,
+		.duration = duration > 0 && isfinite(duration) ? duration : NAN,
+	};
+}
+
+void past_add(struct past *p, const struct observation *o)
+{
+	if (p->n == PAST_MAX) {
+		memmove(p->at, p->at + 1, sizeof p->at - sizeof p->at[0]);
+		p->n--;
+	}
+	p->at[p->n++] = *o;
+}
+
+double past_peak(const struct past *p, size_t newest)
+{
+	double peak = 0;
+
+	for (size_t i = p->n > newest ? p->n - newest : 0; i < p->n; i++)
+		peak = fmax(peak, p->at[i].peak);
+	return peak;
+}
+
+#define CHANGE_BEFORE 8
+#define CHANGE_FACTOR 1.1
+
+bool past_has_changed(const struct past *p)
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
+	double least_input = INFINITY, most_input = -INFINITY;
+
+	if (p->n < CHANGE_BEFORE + PAST_CHANGE_RUNS)
+		return false;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct observation *o = &p->at[i];
+		unsigned newer = i >= p->n - PAST_CHANGE_RUNS;
+
+		low[newer] = fmin(low[newer], o->peak);
+		high[newer] = fmax(high[newer], o->peak);
+		if (!newer) {
+			least_input = fmin(least_input, o->input);
+			most_input = fmax(most_input, o->input);
+		} else if (o->input < least_input || o->input > most_input) {
+			return false;
+		}
+	}
+	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
+}
+
+double rule_score(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r)
+{
+	double first = rule->allocate(state, o->input),
+	       duration = o->duration > 0 ? o->duration : 1;
+
+	if (!isnan(first)) {
+		double allocation = fmin(first, ALLOCATION_MAX), wasted = 0;
+		unsigned failures = 0;
+
+		while (allocation < o->peak && allocation < ALLOCATION_MAX) {
+			double next = rule->retry(state, allocation, ++failures);
+
+			wasted += allocation;
+			allocation =
+				fmin(next > allocation ? next : 2 * allocation, ALLOCATION_MAX);
+		}
+		r->runs++;
+		r->failures += allocation < o->peak || failures > 0;
+		r->used += o->peak * duration;
+		r->wasted += (wasted + fmax(0, allocation - o->peak)) * duration;
+	}
+	return first;
+}
+
+double rule_replay(const struct rule *rule, void *state, const struct observation *o,
+	struct record *r)
+{
+	double first = rule_score(rule, state, o, r);
+
+	rule->learn(state, o);
+	return first;
+}

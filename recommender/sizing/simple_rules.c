@@ -1,0 +1,196 @@
+/*
+ * The simple rules: a largest value, a percentile, or the cheapest of the peaks seen. Each formula
+ * stands with its source in the strategy's help (recommender/sizing/size.c).
+ */
+#include "recommender/sizing/rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/sizing/strategy.h"
+
+struct simple {
+	struct rule_options options;
+	struct past past;
+	double largest; /* ever, beyond the window too */
+	double oom;     /* krr: the largest limit that was too small */
+};
+
+static void simple_start(void *state, const struct rule_options *o)
+{
+	struct simple *s = state;
+
+	s->options = *o;
+}
+
+static void simple_learn(void *state, const struct observation *o)
+{
+	struct simple *s = state;
+
+	past_add(&s->past, o);
+	s->largest = fmax(s->largest, o->peak);
+}
+
+static double retry_double(void *state, double allocation, unsigned failures)
+{
+	(void)state;
+	(void)failures;
+	return 2 * allocation;
+}
+
+static double baseline_allocate(void *state, double input)
+{
+	struct simple *s = state;
+
+	(void)input;
+	if (!s->past.n)
+		return NAN;
+	return (double)round_memory(past_peak(&s->past, s->options.window) *
+				    (1 + s->options.margin)) *
+	       MIB;
+}
+
+const struct rule baseline_rule = {
+	.state_size = sizeof(struct simple),
+	.defaults = {.window = SIZING_RUNS, .margin = 0.2},
+	.successes_only = true,
+	.start = simple_start,
+	.allocate = baseline_allocate,
+	.retry = retry_double,
+	.learn = simple_learn,
+};
+
+static double max_allocate(void *state, double input)
+{
+	struct simple *s = state;
+
+	(void)input;
+	return s->past.n ? past_peak(&s->past, s->options.window) * (1 + s->options.margin) : NAN;
+}
+
+const struct rule max_rule = {
+	.state_size = sizeof(struct simple),
+	.defaults = {.window = PAST_MAX, .margin = 0.2},
+	.start = simple_start,
+	.allocate = max_allocate,
+	.retry = retry_double,
+	.learn = simple_learn,
+};
+
+static int ascending(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Linear between the two nearest ranks, as spreadsheets and NumPy do by default. */
+static double percentile_allocate(void *state, double input)
+{
+	struct simple *s = state;
+	double peak[PAST_MAX];
+	size_t n = s->past.n < s->options.window ? s->past.n : s->options.window;
+
+	(void)input;
+	if (!n)
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		peak[i] = s->past.at[s->past.n - n + i].peak;
+	qsort(peak, n, sizeof *peak, ascending);
+
+	double rank = s->options.percentile * (double)(n - 1);
+	size_t low = (size_t)rank, high = low + 1 < n ? low + 1 : low;
+
+	return (peak[low] + (rank - (double)low) * (peak[high] - peak[low])) *
+	       (1 + s->options.margin);
+}
+
+const struct rule percentile_rule = {
+	.state_size = sizeof(struct simple),
+	.defaults = {.window = PAST_MAX, .percentile = 0.95},
+	.start = simple_start,
+	.allocate = percentile_allocate,
+	.retry = retry_double,
+	.learn = simple_learn,
+};
+
+static double krr_allocate(void *state, double input)
+{
+	struct simple *s = state;
+
+	(void)input;
+	return s->past.n ? fmax(s->largest * (1 + s->options.margin), s->oom * 1.25) : NAN;
+}
+
+static double krr_retry(void *state, double allocation, unsigned failures)
+{
+	struct simple *s = state;
+
+	(void)failures;
+	s->oom = fmax(s->oom, allocation);
+	return fmax(allocation * 1.25, allocation + MIB);
+}
+
+const struct rule krr_rule = {
+	.state_size = sizeof(struct simple),
+	.defaults = {.margin = 0.15},
+	.start = simple_start,
+	.allocate = krr_allocate,
+	.retry = krr_retry,
+	.learn = simple_learn,
+};
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct observation *left = a, *right = b;
+
+	return (left->peak < right->peak) - (left->peak > right->peak);
+}
+
+/*
+ * Among the peaks seen, the one that would have cost least had it been the first allocation of
+ * every run and the largest peak the second: allocation x all time + largest x time of the runs
+ * above it.
+ */
+static double tovar_allocate(void *state, double input)
+{
+	struct simple *s = state;
+	struct observation run[PAST_MAX] = {0};
+	double total = 0, above = 0, best = INFINITY, allocation = NAN;
+
+	(void)input;
+	for (size_t i = 0; i < s->past.n; i++) {
+		run[i] = s->past.at[i];
+		if (!(run[i].duration > 0))
+			run[i].duration = 1;
+		total += run[i].duration;
+	}
+	qsort(run, s->past.n, sizeof *run, largest_first);
+	for (size_t i = 0; i < s->past.n; i++) {
+		double cost = run[i].peak * total + run[0].peak * above;
+
+		if (cost < best) {
+			best = cost;
+			allocation = run[i].peak;
+		}
+		above += run[i].duration;
+	}
+	return allocation;
+}
+
+static double tovar_retry(void *state, double allocation, unsigned failures)
+{
+	struct simple *s = state;
+	double largest = past_peak(&s->past, PAST_MAX);
+
+	(void)failures;
+	return allocation < largest ? largest : 2 * allocation;
+}
+
+const struct rule tovar_rule = {
+	.state_size = sizeof(struct simple),
+	.start = simple_start,
+	.allocate = tovar_allocate,
+	.retry = tovar_retry,
+	.learn = simple_learn,
+};

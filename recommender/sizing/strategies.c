@@ -1,0 +1,148 @@
+/* The list of strategies, each with its formula, source and parameters. */
+#include <string.h>
+
+#include "recommender/sizing/strategy.h"
+
+/* auto first: it is the default. */
+static const struct method auto_method = {.rule = NULL};
+static const struct method max_method = {
+	.rule = &max_rule,
+	.because = "the largest peak plus the margin",
+	.cpu_share = 1,
+};
+static const struct method percentile_method = {
+	.rule = &percentile_rule,
+	.because = "the percentile of the peaks plus the margin",
+	.cpu_share = 0.95,
+	.uses_percentile = true,
+};
+static const struct method krr_method = {
+	.rule = &krr_rule,
+	.because = "the largest peak + 15 %, or the largest limit that was too small + 25 %",
+	.cpu_share = 0.95,
+};
+static const struct method vpa_method = {
+	.rule = &vpa_rule,
+	.because = "the 90th percentile of fading peaks + 15 %",
+	.cpu_share = 0.9,
+	.cpu_fades = true,
+	.uses_percentile = true,
+};
+static const struct method ponder_method = {
+	.rule = &ponder_rule,
+	.because = "a line through peak over input size, or the largest peak, plus its spread",
+};
+static const struct method tovar_method = {
+	.rule = &tovar_rule,
+	.because = "the peak that would have cost least as first attempt of every run",
+};
+
+#define SIZE_BY(name)                                                                              \
+	static int name##_size(const struct runs *runs, const struct sizing_options *options,      \
+		struct arena *arena, struct sizing *ret, struct err *e)                            \
+	{                                                                                          \
+		return size_by(&name##_method, runs, options, arena, ret, e);                      \
+	}
+SIZE_BY(auto)
+SIZE_BY(max)
+SIZE_BY(percentile)
+SIZE_BY(krr)
+SIZE_BY(vpa)
+SIZE_BY(ponder)
+SIZE_BY(tovar)
+
+const struct strategy strategies[] = {
+	{
+		.name = "auto",
+		.help = "Memory: several predictors (quantiles of the peaks, regressions on the "
+			"input "
+			"size) each give a set of values the peak may take, from the ratios of "
+			"peak to "
+			"prediction so far; weighted by what each would have cost, and the "
+			"allocation "
+			"with the least expected cost is taken. A failed first attempt is priced "
+			"as 1.5 "
+			"(risk=economy), 2.5 (balanced) or 7 runs (safe), plus 512 MiB. CPU: the "
+			"cores "
+			"with the least (cores + memory in GiB / 8, at least 1 / 32, + 25 per GPU) "
+			"x time. "
+			"Parameters: risk, input_bytes, runs (all, at most 200).",
+		.uses = USES_RISK,
+		.size = auto_size,
+	},
+	{
+		.name = "baseline",
+		.help = "resource-tracker's rule. Memory: the highest peak + 20 %, rounded up to "
+			"128, "
+			"256, 512, 1024, 2048 MiB or whole GiB. CPU: the average of the runs' mean "
+			"cores, rounded, at least 1. Parameters: runs (5).",
+		.size = baseline_size,
+	},
+	{
+		.name = "max",
+		.help = "Memory: the largest peak x (1 + margin). CPU: the most cores in use at "
+			"any "
+			"time. Parameters: margin (0.2), runs (200).",
+		.uses = USES_MARGIN,
+		.size = max_size,
+	},
+	{
+		.name = "percentile",
+		.help = "Memory: the percentile of the peaks, linear between ranks, x (1 + margin) "
+			"(Witt et al., HPCS 2019, with P95). CPU: the cores that suffice for that "
+			"share "
+			"of the time of the widest run. Parameters: percentile (0.95), margin (0), "
+			"runs (200).",
+		.uses = USES_PERCENTILE | USES_MARGIN,
+		.size = percentile_size,
+	},
+	{
+		.name = "krr",
+		.help = "Robusta KRR's simple strategy. Memory: the largest peak ever + 15 %, or "
+			"the "
+			"largest limit that was too small + 25 %. CPU: the 95th percentile over "
+			"time of "
+			"the widest run. Parameters: margin (0.15).",
+		.uses = USES_MARGIN,
+		.size = krr_size,
+	},
+	{
+		.name = "vpa",
+		.help = "The Kubernetes vertical pod autoscaler's target: P90 of a histogram with "
+			"buckets growing by 5 % from 10 MB, weights halving every 24 runs, + 15 %; "
+			"after an OOM kill the larger of + 20 % and + 100 MiB joins the histogram. "
+			"CPU "
+			"likewise over time. Parameters: percentile (0.9), margin (0.15).",
+		.uses = USES_PERCENTILE | USES_MARGIN,
+		.size = vpa_size,
+	},
+	{
+		.name = "ponder",
+		.help = "Ponder (e-Science 2024). Memory: a line through peak over input size in "
+			"which "
+			"runs above weigh ten times those below, plus the larger of 128 MiB and "
+			"twice "
+			"the spread near this input; without a correlation above 0.3 the largest "
+			"peak + "
+			"128 MiB. CPU as in auto. Parameters: input_bytes.",
+		.size = ponder_size,
+	},
+	{
+		.name = "tovar",
+		.help = "Tovar et al. (TPDS 2018). Memory: the seen peak a that minimises a x all "
+			"time "
+			"+ largest peak x time of the runs above a; the second attempt is the "
+			"largest "
+			"peak. CPU as in auto. Parameters: runs (200).",
+		.size = tovar_size,
+	},
+	{0},
+};
+
+const struct strategy *strategy_find(const char *name)
+{
+	for (const struct strategy *s = strategies; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
+}
