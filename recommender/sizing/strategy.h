@@ -53,7 +53,7 @@ struct summary {
 };
 struct summary runs_summary(const struct runs *runs, double (*get)(const struct run *));
 
-#define WORDS_MAX 32
+#define WORDS_MAX 40
 /* "1.50 GiB", "812 MiB", "2.5 h": for sentences; returns out. */
 const char *words_bytes(char out[WORDS_MAX], double bytes);
 const char *words_seconds(char out[WORDS_MAX], double seconds);
@@ -105,9 +105,6 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 
 /* The one sentence; after everything else. */
 void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
-
-/* Bytes of disk that a run needed; NaN when unknown. */
-double disk_need(const struct run *r);
 
 /* Disk space by the most that one run needed, and a fifth more. */
 void size_disk_by_most(struct sizing *s, const struct runs *used, struct arena *arena);

@@ -1,7 +1,10 @@
-/* Numbers as people read them, for sentences. */
+/* Numbers as people read them, and the sentences of a sizing. */
+#include <math.h>
 #include <stdio.h>
 
+#include "collectors/base/buf.h"
 #include "recommender/sizing/strategy.h"
+#include "recommender/waits.h"
 
 const char *words_bytes(char out[WORDS_MAX], double bytes)
 {
@@ -55,4 +58,129 @@ const char *words_runs(char out[WORDS_MAX], size_t n)
 {
 	snprintf(out, WORDS_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");
 	return out;
+}
+
+static void explain_cpu_wait(struct sizing *s, const struct waits *w, const char *runs,
+	struct arena *arena)
+{
+	char waited[WORDS_MAX], held[WORDS_MAX];
+	AUTO(buf_done) struct buf quota = BUF_MAX(128);
+
+	if (w->throttled_seconds > 0)
+		buf_addf(&quota, ", %s of it held back by a CPU quota",
+			words_seconds(held, w->throttled_seconds));
+	sizing_explain(s, arena,
+		"waits: threads of %s waited for a CPU for %.0f %% of the time that they could "
+		"have run "
+		"(%s%s): more cores would have made them faster",
+		runs, 100 * w->cpu_share, words_seconds(waited, w->cpu_seconds), buf_text(&quota));
+}
+
+void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	const struct run **list = arena_alloc(arena, (used->n + 1) * sizeof *list);
+	char runs[WORDS_MAX];
+
+	for (size_t i = 0; i < used->n; i++)
+		list[i] = &used->run[i];
+	struct waits w = waits_of(list, used->n);
+
+	words_runs(runs, used->n);
+	switch (w.verdict) {
+	case WAITED_UNKNOWN:
+	case WAITED_LITTLE:
+		break;
+	case WAITED_FOR_CPU:
+		explain_cpu_wait(s, &w, runs, arena);
+		break;
+	case WAITED_FOR_MEMORY:
+		sizing_explain(s, arena,
+			"waits: threads of %s waited for memory for %.0f %% of the time: more "
+			"memory "
+			"would have made them faster",
+			runs, 100 * w.memory_share);
+		break;
+	case WAITED_FOR_STORAGE:
+		sizing_explain(s, arena,
+			"waits: threads of %s waited for storage for %.0f %% of the time: more "
+			"cores "
+			"would not have made them faster",
+			runs, 100 * w.storage_share);
+		break;
+	case WAITED_IDLE:
+		sizing_explain(s, arena,
+			"waits: for %.0f %% of the time of %s no thread ran or waited for a CPU: "
+			"more "
+			"cores would not have made them faster",
+			100 * w.idle_share, runs);
+		break;
+	}
+}
+
+#define SUMMARY_MAX 400
+
+static void add_what(struct buf *b, const struct sizing *s)
+{
+	char words[WORDS_MAX];
+	const struct resources *r = &s->resources;
+
+	buf_adds(b, "Ask for ");
+	if (r->cpu)
+		buf_addf(b, "%llu CPU%s", (unsigned long long)r->cpu, r->cpu == 1 ? "" : "s");
+	if (r->memory)
+		buf_addf(b, "%s%s of memory", r->cpu ? " and " : "",
+			words_bytes(words, (double)r->memory * MIB));
+	if (r->gpu)
+		buf_addf(b, ", with %llu GPU%s", (unsigned long long)r->gpu,
+			r->gpu == 1 ? "" : "s");
+	if (!isnan(s->demand.duration_seconds))
+		buf_addf(b, " for about %s",
+			words_seconds(words,
+				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
+}
+
+/* Nothing when nothing can be said. */
+static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
+{
+	char words[WORDS_MAX], runs[WORDS_MAX];
+
+	if (!isnan(s->memory_killed_at))
+		buf_addf(b, ": the newest run was killed for memory at %s",
+			words_bytes(words, s->memory_killed_at));
+	else if (attempt > 1)
+		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
+	else if (!isnan(s->memory_too_small)) {
+		buf_adds(b, ": ");
+		if (s->memory_judged_by)
+			buf_addf(b, "as far as %s can tell, ",
+				words_runs(runs, s->memory_judged_by));
+		buf_addf(b, "%s of runs are expected to need more memory",
+			words_share(words, s->memory_too_small));
+	}
+}
+
+void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)
+{
+	AUTO(buf_done) struct buf b = BUF_MAX(SUMMARY_MAX);
+	char runs[WORDS_MAX];
+	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
+
+	if (!s->resources.cpu && !s->resources.memory) {
+		s->summary = "Neither CPU nor memory was measured, so there is nothing to ask for.";
+		return;
+	}
+	add_what(&b, s);
+	add_how_sure(&b, s, options->attempt);
+	if (own->runs && !isnan(own->waste))
+		buf_addf(&b,
+			"; on the last %s it would have wasted %.0f %% of what they used and been "
+			"too small for %zu",
+			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures);
+	if (own->runs && !isnan(own->waste) && !isnan(seeds->waste))
+		buf_addf(&b, ", the largest of five peaks + 20 %%: %.0f %% and %zu",
+			100 * seeds->waste, seeds->failures);
+	if (!own->runs && s->runs == 1)
+		buf_adds(&b, "; one run says little, so expect this to change");
+	buf_addc(&b, '.');
+	s->summary = arena_text(arena, buf_text(&b), b.len);
 }
