@@ -13,7 +13,6 @@
 #include "collectors/base/mem.h"
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/demand.h"
-#include "recommender/servers/pick.h"
 #include "recommender/run.h"
 
 /*
