@@ -89,6 +89,19 @@ static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena
 	}
 }
 
+static void baseline_disk(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	struct summary disk = runs_summary(used, run_disk);
+	char n[WORDS_MAX], most[WORDS_MAX];
+
+	if (!disk.n)
+		return;
+	s->demand.disk_bytes = disk.max * MARGIN;
+	if (disk.max >= MIB)
+		sizing_explain(s, arena, "disk: %s needed at most %s, plus 20 %%",
+			words_runs(n, disk.n), words_bytes(most, disk.max));
+}
+
 static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct summary seconds = runs_summary(used, run_duration);
@@ -158,7 +171,7 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	baseline_memory(&s, &used, options->attempt, arena);
 	baseline_gpu(&s, &used, arena);
 	baseline_duration(&s, &used, arena);
-	size_disk_by_most(&s, &used, arena);
+	baseline_disk(&s, &used, arena);
 	explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
 	judge(&s, runs, &used, options, arena);

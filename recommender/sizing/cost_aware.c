@@ -40,6 +40,27 @@ static const struct settings caq_balanced = {CAQ, .price = {8}};
 static const struct settings caq_safe = {
 	CAQ, .price = {8}, .floor_shares = 1.05, .floor_bytes = 64 * MIB};
 
+static const char *const risk_names[RISK_COUNT] = {
+	[RISK_BALANCED] = "balanced",
+	[RISK_ECONOMY] = "economy",
+	[RISK_SAFE] = "safe",
+};
+
+const char *risk_name(enum risk r)
+{
+	return risk_names[r];
+}
+
+bool risk_parse(const char *name, enum risk *ret)
+{
+	for (unsigned i = 0; i < RISK_COUNT; i++)
+		if (strcmp(name, risk_names[i]) == 0) {
+			*ret = (enum risk)i;
+			return true;
+		}
+	return false;
+}
+
 #define RISK_PRICES                                                                                \
 	{                                                                                          \
 		[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.5, [RISK_SAFE] = 7                       \

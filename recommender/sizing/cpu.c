@@ -318,13 +318,6 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	explain_at_cores(s, arena);
 }
 
-double run_duration_as_bytes(const struct run *r)
-{
-	double seconds = run_duration(r);
-
-	return seconds > 0 ? seconds * SECOND_IN_BYTES : (double)NAN;
-}
-
 void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {

@@ -1,6 +1,6 @@
 /*
  * The simple rules: a largest value, a percentile, or the cheapest of the peaks seen. Each formula
- * stands with its source in the strategy's help (recommender/sizing/size.c).
+ * stands with its source in the strategy's help (recommender/sizing/strategies.c).
  */
 #include "recommender/sizing/rule.h"
 

@@ -1,32 +1,9 @@
-/* What the strategies share: choosing runs, rounding, sentences, and the order of the parts. */
+/* The way of all strategies but baseline: choose the runs, then size one resource after the other. */
 #include "recommender/sizing/strategy.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-static const char *const risk_names[RISK_COUNT] = {
-	[RISK_BALANCED] = "balanced",
-	[RISK_ECONOMY] = "economy",
-	[RISK_SAFE] = "safe",
-};
-
-const char *risk_name(enum risk r)
-{
-	return risk_names[r];
-}
-
-bool risk_parse(const char *name, enum risk *ret)
-{
-	for (unsigned i = 0; i < RISK_COUNT; i++)
-		if (strcmp(name, risk_names[i]) == 0) {
-			*ret = (enum risk)i;
-			return true;
-		}
-	return false;
-}
 
 const char *confidence_name(enum confidence c)
 {
@@ -41,122 +18,6 @@ const char *confidence_name(enum confidence c)
 		return "high";
 	}
 	return "none";
-}
-
-/* A number that can be a size: measured, positive, not absurd. */
-static double size_or_nan(double v)
-{
-	return v > 0 && v < 0x1p62 ? v : NAN;
-}
-
-bool run_tmpfs_is_known(const struct run *r)
-{
-	return run_column(r, "memory_cgroup_shmem_bytes") != NULL;
-}
-
-double run_tmpfs(const struct run *r)
-{
-	double tmpfs = run_peak(r, "memory_tmpfs_bytes");
-
-	if (!run_tmpfs_is_known(r))
-		return 0;
-	/* Recorded before that was told, or by a kernel that does not tell what processes mapped. */
-	if (isnan(tmpfs))
-		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
-			fmax(0, run_peak(r, "memory_shmem_bytes"));
-	return fmax(0, tmpfs);
-}
-
-/*
- * Marks of processes lack the files in tmpfs that none has mapped. When they were largest is known, when a mark was made is
- * not: perhaps both at once, but together no more than their group ever had.
- */
-double run_memory_peak(const struct run *r)
-{
-	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));
-	double group = run_peak(r, "memory_cgroup_peak_bytes");
-	double peak = isnan(mark) ? size_or_nan(run_peak(r, "memory_bytes")) : mark;
-	double with_tmpfs = size_or_nan(peak + run_tmpfs(r));
-
-	return isnan(with_tmpfs) ? peak : fmax(peak, fmin(with_tmpfs, group));
-}
-
-struct summary runs_summary(const struct runs *runs, double (*get)(const struct run *))
-{
-	struct summary s = {.min = NAN, .max = NAN, .mean = NAN};
-	double sum = 0;
-
-	for (size_t i = 0; i < runs->n; i++) {
-		double v = get(&runs->run[i]);
-
-		if (!isfinite(v))
-			continue;
-		s.n++;
-		s.min = fmin(s.min, v);
-		s.max = fmax(s.max, v);
-		sum += v;
-	}
-	if (s.n)
-		s.mean = sum / (double)s.n;
-	return s;
-}
-
-uint64_t round_memory(double bytes)
-{
-	static const uint64_t steps[] = {128, 256, 512, 1024, 2048};
-	double mib = bytes / MIB;
-
-	if (!(bytes >= 0) || mib > 0x1p43)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-		if (mib <= (double)steps[i])
-			return steps[i];
-	return (uint64_t)ceil(mib / 1024) * 1024;
-}
-
-uint64_t round_up_memory(double bytes)
-{
-	double mib = fmax(16, bytes / MIB);
-
-	if (!(bytes >= 0) || !(mib <= 0x1p43))
-		return 0;
-
-	double step = fmax(1, exp2(floor(log2(mib)) - 5));
-
-	return (uint64_t)(ceil(mib / step) * step);
-}
-
-uint64_t round_cores(double cores)
-{
-	if (!(cores >= 0) || cores > 1e6)
-		return 0;
-	return cores < 1 ? 1 :
-			   (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
-}
-
-double run_gpus(const struct run *r)
-{
-	double used = run_peak(r, "gpus_used");
-
-	if (isnan(used))
-		used = ceil(run_peak(r, "gpu_usage")); /* at least as many as were busy */
-	return used >= 0 && used < 1e6 ? used : (double)NAN;
-}
-
-double run_vram_peak(const struct run *r)
-{
-	double peak = run_peak(r, "vram_peak_bytes");
-
-	if (isnan(peak))
-		peak = run_peak(r, "vram_bytes");
-	return peak >= 0 && peak < 0x1p62 ? peak : (double)NAN;
-}
-
-double run_killed_at(const struct run *r)
-{
-	double limit = size_or_nan(r->memory_limit_bytes);
-
-	return isnan(limit) ? run_memory_peak(r) : limit;
 }
 
 static enum confidence confidence_of(const struct runs *used)
@@ -295,17 +156,4 @@ int size_by(const struct method *m, const struct runs *runs, const struct sizing
 	size_summary(&s, options, arena);
 	*ret = s;
 	return 0;
-}
-
-void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	if (s->n_explain == EXPLAIN_MAX)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	s->explain[s->n_explain++] = arena_text(arena, text, strlen(text));
 }

@@ -72,6 +72,9 @@ double run_vram_peak(const struct run *r);
 #define SECOND_IN_BYTES (16 * MIB)
 double run_duration_as_bytes(const struct run *r); /* NaN when unknown */
 
+/* Bytes of disk that a run needed; NaN when unknown. */
+double run_disk(const struct run *r);
+
 /* Where a run that was killed for memory met its limit; NaN when nothing is known of it. */
 double run_killed_at(const struct run *r);
 
@@ -105,9 +108,6 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 
 /* The one sentence; after everything else. */
 void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
-
-/* Disk space by the most that one run needed, and a fifth more. */
-void size_disk_by_most(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* What the runs waited for. */
 void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);

@@ -1,6 +1,8 @@
 /* Numbers as people read them, and the sentences of a sizing. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collectors/base/buf.h"
 #include "recommender/sizing/strategy.h"
@@ -58,6 +60,19 @@ const char *words_runs(char out[WORDS_MAX], size_t n)
 {
 	snprintf(out, WORDS_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");
 	return out;
+}
+
+void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (s->n_explain == EXPLAIN_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	s->explain[s->n_explain++] = arena_text(arena, text, strlen(text));
 }
 
 static void explain_cpu_wait(struct sizing *s, const struct waits *w, const char *runs,

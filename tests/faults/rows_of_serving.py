@@ -160,5 +160,5 @@ ROWS = {
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "metrics hide a question": (
         "exporter/options/shapes.c", " && !site_needs(text)", "", "unit:options"),
-    "files in tmpfs are nobody's memory": ("recommender/sizing/size.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
+    "files in tmpfs are nobody's memory": ("recommender/sizing/run_needs.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
 }

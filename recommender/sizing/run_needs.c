@@ -1,0 +1,147 @@
+/* The numbers of one run that are sized, as far as they are known and can be sizes; and sums over runs. */
+#include "recommender/sizing/strategy.h"
+
+#include <math.h>
+
+/* A number that can be a size: measured, positive, not absurd. */
+static double size_or_nan(double v)
+{
+	return v > 0 && v < 0x1p62 ? v : NAN;
+}
+
+bool run_tmpfs_is_known(const struct run *r)
+{
+	return run_column(r, "memory_cgroup_shmem_bytes") != NULL;
+}
+
+double run_tmpfs(const struct run *r)
+{
+	double tmpfs = run_peak(r, "memory_tmpfs_bytes");
+
+	if (!run_tmpfs_is_known(r))
+		return 0;
+	/* Recorded before that was told, or by a kernel that does not tell what processes mapped. */
+	if (isnan(tmpfs))
+		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
+			fmax(0, run_peak(r, "memory_shmem_bytes"));
+	return fmax(0, tmpfs);
+}
+
+/*
+ * Marks of processes lack the files in tmpfs that none has mapped. When they were largest is known, when a mark was made is
+ * not: perhaps both at once, but together no more than their group ever had.
+ */
+double run_memory_peak(const struct run *r)
+{
+	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));
+	double group = run_peak(r, "memory_cgroup_peak_bytes");
+	double peak = isnan(mark) ? size_or_nan(run_peak(r, "memory_bytes")) : mark;
+	double with_tmpfs = size_or_nan(peak + run_tmpfs(r));
+
+	return isnan(with_tmpfs) ? peak : fmax(peak, fmin(with_tmpfs, group));
+}
+
+double run_killed_at(const struct run *r)
+{
+	double limit = size_or_nan(r->memory_limit_bytes);
+
+	return isnan(limit) ? run_memory_peak(r) : limit;
+}
+
+double run_gpus(const struct run *r)
+{
+	double used = run_peak(r, "gpus_used");
+
+	if (isnan(used))
+		used = ceil(run_peak(r, "gpu_usage")); /* at least as many as were busy */
+	return used >= 0 && used < 1e6 ? used : (double)NAN;
+}
+
+double run_vram_peak(const struct run *r)
+{
+	double peak = run_peak(r, "vram_peak_bytes");
+
+	if (isnan(peak))
+		peak = run_peak(r, "vram_bytes");
+	return peak >= 0 && peak < 0x1p62 ? peak : (double)NAN;
+}
+
+/*
+ * Where the growth of the job's own file systems was not seen: what it wrote is never less than what its files take,
+ * but counts again what is overwritten or deleted; what all file systems grew by counts what others wrote.
+ */
+static double written_or_grown(const struct run *r)
+{
+	const struct distribution *space = run_column(r, "system_disk_space_used_bytes");
+	double written = run_total(r, "disk_written_bytes");
+	double grown = space ? space->max - space->min : (double)NAN;
+
+	return written >= 0 && written < 0x1p62 ? fmin(written, grown) : (double)NAN;
+}
+
+double run_disk(const struct run *r)
+{
+	double v = run_peak(r, "disk_grown_bytes");
+
+	return v >= 0 && v < 0x1p62 ? v : written_or_grown(r);
+}
+
+double run_duration_as_bytes(const struct run *r)
+{
+	double seconds = run_duration(r);
+
+	return seconds > 0 ? seconds * SECOND_IN_BYTES : (double)NAN;
+}
+
+struct summary runs_summary(const struct runs *runs, double (*get)(const struct run *))
+{
+	struct summary s = {.min = NAN, .max = NAN, .mean = NAN};
+	double sum = 0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		double v = get(&runs->run[i]);
+
+		if (!isfinite(v))
+			continue;
+		s.n++;
+		s.min = fmin(s.min, v);
+		s.max = fmax(s.max, v);
+		sum += v;
+	}
+	if (s.n)
+		s.mean = sum / (double)s.n;
+	return s;
+}
+
+uint64_t round_memory(double bytes)
+{
+	static const uint64_t steps[] = {128, 256, 512, 1024, 2048};
+	double mib = bytes / MIB;
+
+	if (!(bytes >= 0) || mib > 0x1p43)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+		if (mib <= (double)steps[i])
+			return steps[i];
+	return (uint64_t)ceil(mib / 1024) * 1024;
+}
+
+uint64_t round_up_memory(double bytes)
+{
+	double mib = fmax(16, bytes / MIB);
+
+	if (!(bytes >= 0) || !(mib <= 0x1p43))
+		return 0;
+
+	double step = fmax(1, exp2(floor(log2(mib)) - 5));
+
+	return (uint64_t)(ceil(mib / step) * step);
+}
+
+uint64_t round_cores(double cores)
+{
+	if (!(cores >= 0) || cores > 1e6)
+		return 0;
+	return cores < 1 ? 1 :
+			   (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
+}
