@@ -59,11 +59,11 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code <= 0)
 		return code;
-	if (!format->write)
+	if (!format->layout)
 		return answer_json(app, a, s, &arena, r, e);
 	r->status = 200;
 	r->content_type = format->content_type;
-	format->write(&r->body, &s->sizing);
+	advice_write(&r->body, format, &s->sizing);
 	return 0;
 }
 

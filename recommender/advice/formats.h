@@ -1,5 +1,5 @@
 /*
- * What the writers of recommender/advice*.c share. Private to recommender/.
+ * How the formats of advice are laid out: pieces of text around the numbers of a sizing. Private to recommender/.
  */
 #ifndef RECOMMENDER_ADVICE_H
 #define RECOMMENDER_ADVICE_H
@@ -7,52 +7,50 @@
 #include "recommender/sizing/sizing.h"
 
 /*
- * The numbers of a sizing in whole units. 0 = unknown, or none; then the target's own default holds
- * and nothing is written. A limit is never below its request; it is 0 where no advice is given.
+ * The numbers of a sizing in whole units. 0 = unknown, or none; then the target's own default holds and the piece is left
+ * out. A limit is never below its request; it is 0 where no advice is given.
  */
-struct ask {
-	uint64_t millicores, millicores_limit;
-	uint64_t cpus; /* whole */
-	uint64_t mib, mib_limit;
-	uint64_t gpus;
-	uint64_t disk_mib;
-	uint64_t minutes; /* a time limit: twice what nine of ten runs are expected to take */
+enum advice_number {
+	NO_NUMBER, /* ends the pieces */
+	CPUS,      /* whole */
+	MILLICORES,
+	MILLICORES_LIMIT,
+	MILLICORES_MOST,   /* the limit, else the request */
+	CORES,             /* decimal, from thousandths: 2.25 */
+	CORES_LIMIT,       /* likewise */
+	CPU_PERCENT_LIMIT, /* of one CPU */
+	CPU_LIFTED,        /* only a request is there, no limit; the number is not written */
+	MEMORY_MIB,
+	MEMORY_MIB_LOW, /* by risk=economy */
+	MEMORY_MIB_LIMIT,
+	MEMORY_MIB_DASK, /* a worker is killed at 95 % of it */
+	MEMORY_MB,       /* decimal megabytes, rounded up */
+	MEMORY_BYTES,
+	GPUS,
+	DISK_MIB,
+	DISK_MB,
+	DISK_LIFTED, /* there is a request; the number is not written */
+	MINUTES, /* hours:minutes:seconds: a time limit, twice what nine of ten runs are expected to take */
+	ADVICE_NUMBERS,
 };
-struct ask ask_of(const struct sizing *s);
 
-/* Decimal megabytes, rounded up. */
-uint64_t megabytes(uint64_t mib);
-
-/* Cores as a decimal number: 2250 -> "2.25". */
-void add_cores(struct buf *out, uint64_t millicores);
-
-/* Writes ", " before every piece but the first. */
-struct list {
-	struct buf *out;
-	const char *separator;
-	bool started;
+struct advice_piece {
+	const char *before;
+	enum advice_number number;
+	const char *after; /* NULL = nothing */
+	bool always;       /* 0 is written, too */
 };
-void list_add(struct list *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-void write_metaflow(struct buf *out, const struct sizing *s);
-void write_metaflow_kubernetes(struct buf *out, const struct sizing *s);
-void write_metaflow_batch(struct buf *out, const struct sizing *s);
-void write_airflow(struct buf *out, const struct sizing *s);
-void write_flyte(struct buf *out, const struct sizing *s);
-void write_kubeflow(struct buf *out, const struct sizing *s);
-void write_ray(struct buf *out, const struct sizing *s);
-void write_dask(struct buf *out, const struct sizing *s);
+struct advice_section {
+	const char *start, *between, *end;
+	const struct advice_piece *piece; /* NO_NUMBER ends */
+	bool optional;                    /* left out when none of its numbers is known */
+};
 
-void write_kubernetes(struct buf *out, const struct sizing *s);
-void write_kubernetes_patch(struct buf *out, const struct sizing *s);
-void write_vpa(struct buf *out, const struct sizing *s);
-void write_argo(struct buf *out, const struct sizing *s);
-void write_argo_patch(struct buf *out, const struct sizing *s);
-
-void write_nextflow(struct buf *out, const struct sizing *s);
-void write_snakemake(struct buf *out, const struct sizing *s);
-void write_slurm(struct buf *out, const struct sizing *s);
-void write_docker(struct buf *out, const struct sizing *s);
-void write_systemd(struct buf *out, const struct sizing *s);
+struct advice_layout {
+	const char *
+		nothing; /* written alone when the first section has no number; NULL = the sections all the same */
+	const struct advice_section *section; /* piece NULL ends */
+};
 
 #endif

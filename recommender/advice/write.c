@@ -1,9 +1,8 @@
-/* A sizing in whole units, and pieces of text that the writers share. */
+/* From a sizing to the text of a format. */
 #include "recommender/advice/formats.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "recommender/sizing/strategy.h"
 
@@ -13,8 +12,7 @@
  */
 #define DISK_LEAST (1024 * MIB)
 
-/* Up to whole thousandths; what floating point added to a whole one is not a reason for one more.
- */
+/* Up to whole thousandths; what floating point added to a whole one is not a reason for one more. */
 static uint64_t millicores(double cores)
 {
 	return cores > 0 && cores < 1e6 ? (uint64_t)fmax(1, ceil(cores * 1000 - 1e-6)) : 0;
@@ -25,48 +23,104 @@ static uint64_t at_least(uint64_t limit, uint64_t request)
 	return limit > request ? limit : request;
 }
 
-struct ask ask_of(const struct sizing *s)
-{
-	const struct demand *d = &s->demand;
-	struct ask a = {
-		.millicores = millicores(d->cpu_cores),
-		.cpus = s->resources.cpu,
-		.mib = s->resources.memory,
-		.gpus = s->resources.gpu,
-		.disk_mib = d->disk_bytes >= DISK_LEAST ? round_up_memory(d->disk_bytes) : 0,
-	};
-
-	if (s->cpu_cores_limit > 0)
-		a.millicores_limit = at_least(millicores(s->cpu_cores_limit), a.millicores);
-	a.mib_limit = a.mib;
-	if (s->memory_bytes_limit > d->memory_bytes)
-		a.mib_limit = at_least(round_up_memory(s->memory_bytes_limit), a.mib);
-	if (s->duration_high > 0 && s->duration_high < 1e9)
-		a.minutes = (uint64_t)fmax(10,
-			ceil(2 * s->duration_high * fmax(1, s->cpu_slowdown) / 60));
-	return a;
-}
-
-uint64_t megabytes(uint64_t mib)
+static uint64_t megabytes(uint64_t mib)
 {
 	return (mib * 1048576 + 999999) / 1000000;
 }
 
-void add_cores(struct buf *out, uint64_t milli)
+static void cpu_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 {
-	buf_add_double(out, (double)milli / 1000);
+	n[CPUS] = s->resources.cpu;
+	n[MILLICORES] = n[CORES] = millicores(s->demand.cpu_cores);
+	if (s->cpu_cores_limit > 0)
+		n[MILLICORES_LIMIT] = at_least(millicores(s->cpu_cores_limit), n[MILLICORES]);
+	n[CORES_LIMIT] = n[MILLICORES_LIMIT];
+	n[MILLICORES_MOST] = at_least(n[MILLICORES_LIMIT], n[MILLICORES]);
+	n[CPU_PERCENT_LIMIT] = (n[MILLICORES_LIMIT] + 9) / 10;
+	n[CPU_LIFTED] = n[MILLICORES] && !n[MILLICORES_LIMIT];
 }
 
-void list_add(struct list *l, const char *format, ...)
+static void memory_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 {
-	char text[256];
-	va_list args;
+	double economy = s->memory_at_risk[RISK_ECONOMY];
+	uint64_t mib = s->resources.memory, low = economy > 0 ? round_up_memory(economy) : 0;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	if (l->started)
-		buf_adds(l->out, l->separator);
-	l->started = true;
-	buf_adds(l->out, text);
+	n[MEMORY_MIB] = n[MEMORY_MIB_LIMIT] = mib;
+	n[MEMORY_MIB_LOW] = low && low < mib ? low : mib;
+	if (s->memory_bytes_limit > s->demand.memory_bytes)
+		n[MEMORY_MIB_LIMIT] = at_least(round_up_memory(s->memory_bytes_limit), mib);
+	n[MEMORY_MIB_DASK] = (mib * 100 + 94) / 95;
+	n[MEMORY_MB] = megabytes(mib);
+	n[MEMORY_BYTES] = mib * 1048576;
+}
+
+static void numbers_of(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
+{
+	double disk = s->demand.disk_bytes, longest = s->duration_high;
+
+	cpu_numbers(s, n);
+	memory_numbers(s, n);
+	n[GPUS] = s->resources.gpu;
+	n[DISK_MIB] = n[DISK_LIFTED] = disk >= DISK_LEAST ? round_up_memory(disk) : 0;
+	n[DISK_MB] = megabytes(n[DISK_MIB]);
+	if (longest > 0 && longest < 1e9)
+		n[MINUTES] = (uint64_t)fmax(10, ceil(2 * longest * fmax(1, s->cpu_slowdown) / 60));
+}
+
+static void add_number(struct buf *out, enum advice_number which, uint64_t n)
+{
+	if (which == CORES || which == CORES_LIMIT)
+		buf_add_double(out, (double)n / 1000);
+	else if (which == MINUTES) /* Slurm takes any number of hours */
+		buf_addf(out, "%02" PRIu64 ":%02" PRIu64 ":00", n / 60, n % 60);
+	else if (which != CPU_LIFTED && which != DISK_LIFTED)
+		buf_add_u64(out, n);
+}
+
+static bool is_written(const struct advice_piece *p, const uint64_t n[ADVICE_NUMBERS])
+{
+	return n[p->number] || p->always;
+}
+
+static bool has_any(const struct advice_section *s, const uint64_t n[ADVICE_NUMBERS])
+{
+	for (const struct advice_piece *p = s->piece; p->number; p++)
+		if (is_written(p, n))
+			return true;
+	return false;
+}
+
+static void add_section(struct buf *out, const struct advice_section *s,
+	const uint64_t n[ADVICE_NUMBERS])
+{
+	const char *between = "";
+
+	if (s->optional && !has_any(s, n))
+		return;
+	buf_adds(out, s->start);
+	for (const struct advice_piece *p = s->piece; p->number; p++) {
+		if (!is_written(p, n))
+			continue;
+		buf_adds(out, between);
+		buf_adds(out, p->before);
+		add_number(out, p->number, n[p->number]);
+		if (p->after)
+			buf_adds(out, p->after);
+		between = s->between;
+	}
+	buf_adds(out, s->end);
+}
+
+void advice_write(struct buf *out, const struct advice_format *f, const struct sizing *s)
+{
+	const struct advice_layout *l = f->layout;
+	uint64_t n[ADVICE_NUMBERS] = {0};
+
+	numbers_of(s, n);
+	if (l->nothing && !has_any(l->section, n)) {
+		buf_adds(out, l->nothing);
+		return;
+	}
+	for (const struct advice_section *section = l->section; section->piece; section++)
+		add_section(out, section, n);
 }

@@ -117,13 +117,15 @@ extern const struct strategy strategies[]; /* name NULL ends; the first is the d
 const struct strategy *strategy_find(const char *name); /* NULL = no such strategy */
 
 /* ---- the answer in the language of the target: one row each ---- */
+struct advice_layout;
 struct advice_format {
 	const char *name, *content_type, *help;
-	/* NULL = the whole JSON answer. Otherwise writes sizing as that target's text. */
-	void (*write)(struct buf *out, const struct sizing *s);
+	const struct advice_layout
+		*layout; /* NULL = the whole JSON answer, which advice_write does not write */
 };
 extern const struct advice_format
 	advice_formats[]; /* name NULL ends; the first is the default, json */
 const struct advice_format *advice_format_find(const char *name); /* NULL = no such format */
+void advice_write(struct buf *out, const struct advice_format *f, const struct sizing *s);
 
 #endif

@@ -40,7 +40,7 @@ static int write_one(const char *folder, const struct advice_format *f, const ch
 		perror(path);
 		return 1;
 	}
-	f->write(&text, s);
+	advice_write(&text, f, s);
 	fputs(buf_text(&text), file);
 	buf_done(&text);
 	return fclose(file) != 0;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (const struct advice_format *f = advice_formats; f->name; f++)
-		if (f->write)
+		if (f->layout)
 			failed |= write_one(argv[1], f, "gpu", &gpu) |
 				  write_one(argv[1], f, "cpu", &cpu);
 	return failed;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "recommender/advice/formats.h"
 #include "recommender/behaviour/changes.h"
 #include "recommender/behaviour/phases.h"
 #include "recommender/sizing/sizing.h"
@@ -44,18 +45,17 @@ const struct strategy *strategy_find(const char *name)
 	return NULL;
 }
 
-static void write_metaflow(struct buf *out, const struct sizing *s)
-{
-	buf_addf(out, "@resources(cpu=%llu, memory=%llu)\n", (unsigned long long)s->resources.cpu,
-		(unsigned long long)s->resources.memory);
-}
+static const struct advice_piece cpu_and_memory[] = {{"cpu=", CPUS}, {"memory=", MEMORY_MIB}, {0}};
+static const struct advice_section resources[] = {
+	{"@resources(", ", ", ")\n", cpu_and_memory}, {0}};
+static const struct advice_layout metaflow = {NULL, resources};
 
 const struct advice_format advice_formats[] = {
 	{.name = "json", .content_type = "application/json", .help = "Everything"},
 	{.name = "metaflow",
 		.content_type = "text/plain; charset=utf-8",
 		.help = "One line",
-		.write = write_metaflow},
+		.layout = &metaflow},
 	{0},
 };
 

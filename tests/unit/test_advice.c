@@ -1,4 +1,4 @@
-/* recommender/advice*.c: each format's syntax and units, to the letter. */
+/* recommender/advice/: each format's syntax and units, to the letter. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -203,7 +203,7 @@ static void assert_written(const char *format, const struct sizing *s, const cha
 {
 	AUTO(buf_done) struct buf out = BUF_MAX(4096);
 
-	advice_format_find(format)->write(&out, s);
+	advice_write(&out, advice_format_find(format), s);
 	assert_string_equal(buf_text(&out), expected);
 }
 

@@ -327,7 +327,7 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 		AUTO(buf_done) struct buf out = BUF_MAX(1000);
 		struct sizing s = {.resources = table[i].resources};
 
-		f->write(&out, &s);
+		advice_write(&out, f, &s);
 		assert_string_equal(buf_text(&out), table[i].line);
 	}
 }
@@ -342,11 +342,11 @@ static void tables_are_complete_and_start_with_the_defaults(void **state)
 	}
 	assert_null(strategy_find("no such strategy"));
 	assert_string_equal(advice_formats[0].name, "json");
-	assert_null(advice_formats[0].write);
+	assert_null(advice_formats[0].layout);
 	for (const struct advice_format *f = advice_formats; f->name; f++) {
 		assert_ptr_equal(advice_format_find(f->name), f);
 		assert_true(f->help && *f->help && f->content_type);
-		assert_true(f == advice_formats || f->write);
+		assert_true(f == advice_formats || f->layout);
 	}
 	assert_null(advice_format_find(""));
 }
