@@ -16,44 +16,37 @@ bool words_have(const struct words *w, const char *text)
 	return false;
 }
 
-static bool alias_is(const char *aliases, const char *name)
+bool list_has(const char *list, char between, const char *word)
 {
-	size_t n = strlen(name);
+	const char separator[] = {between, '\0'};
+	size_t n = strlen(word);
 
-	for (const char *at = aliases; *at;) {
-		size_t len = strcspn(at, "|");
+	for (const char *at = list; *at && n;) {
+		size_t len = strcspn(at, separator);
 
-		if (len == n && strncasecmp(at, name, n) == 0)
+		if (len == n && strncasecmp(at, word, n) == 0)
 			return true;
-		at += len + (at[len] == '|');
+		at += len + (at[len] == between);
 	}
 	return false;
 }
 
-bool region_is(const struct region *r, const char *name)
+const char *name_at_vendor(const char *name, const char *vendor_id)
 {
 	const char *tilde = strchr(name, '~');
+	size_t n = tilde ? (size_t)(tilde - name) : 0;
 
-	if (tilde) {
-		size_t n = (size_t)(tilde - name);
+	if (!tilde)
+		return name;
+	return strlen(vendor_id) == n && strncasecmp(vendor_id, name, n) == 0 ? tilde + 1 : NULL;
+}
 
-		if (strlen(r->vendor_id) != n || strncasecmp(r->vendor_id, name, n) != 0)
-			return false;
-		name = tilde + 1;
-	}
-	return *name &&
+bool region_is(const struct region *r, const char *name)
+{
+	name = name_at_vendor(name, r->vendor_id);
+	return name && *name &&
 	       (strcasecmp(r->region_id, name) == 0 || strcasecmp(r->api_reference, name) == 0 ||
-		       strcasecmp(r->display_name, name) == 0 || alias_is(r->aliases, name));
-}
-
-static bool country_is(const struct region *r, const char *name)
-{
-	return *name && strcasecmp(r->country_id, name) == 0;
-}
-
-static bool continent_is(const struct region *r, const char *name)
-{
-	return *name && strcasecmp(r->continent, name) == 0;
+		       strcasecmp(r->display_name, name) == 0 || list_has(r->aliases, '|', name));
 }
 
 static const char *region_name(const struct region *r)
@@ -74,13 +67,19 @@ static const char *region_continent(const struct region *r)
 /* One way to choose regions. */
 struct choice {
 	const char *what;
-	bool (*is)(const struct region *r, const char *name);
 	const char *(*name)(const struct region *r);
 };
 
-static const struct choice by_name = {"region", region_is, region_name};
-static const struct choice by_country = {"country", country_is, region_country};
-static const struct choice by_continent = {"continent", continent_is, region_continent};
+static const struct choice by_name = {"region", region_name};
+static const struct choice by_country = {"country", region_country};
+static const struct choice by_continent = {"continent", region_continent};
+
+static bool is_chosen(const struct choice *way, const struct region *r, const char *word)
+{
+	if (way == &by_name)
+		return region_is(r, word);
+	return *word && strcasecmp(way->name(r), word) == 0;
+}
 
 static int no_such(const struct catalogue *c, const struct choice *way, const char *word,
 	struct err *e)
@@ -113,7 +112,7 @@ static int keep_only(const struct catalogue *c, const struct words *words, const
 		bool found = false;
 
 		for (size_t i = 1; i < c->n_regions && !found; i++)
-			found = way->is(&c->region[i], words->text[k]);
+			found = is_chosen(way, &c->region[i], words->text[k]);
 		if (!found)
 			return no_such(c, way, words->text[k], e);
 	}
@@ -121,7 +120,7 @@ static int keep_only(const struct catalogue *c, const struct words *words, const
 		bool found = false;
 
 		for (size_t k = 0; k < words->n && !found; k++)
-			found = way->is(&c->region[i], words->text[k]);
+			found = is_chosen(way, &c->region[i], words->text[k]);
 		allowed[i] = allowed[i] && found;
 	}
 	return 0;

@@ -15,6 +15,12 @@ struct words {
 /* True when text is one of the words, ignoring case. */
 bool words_have(const struct words *w, const char *text);
 
+/* True when word is one of the words of list, which have this character between them; ignoring case. */
+bool list_has(const char *list, char between, const char *word);
+
+/* The name behind "vendor~", or all of one without it; NULL when it is for another vendor. */
+const char *name_at_vendor(const char *name, const char *vendor_id);
+
 /*
  * True when name is the region's region_id, api_reference, display_name or one of its aliases, ignoring case;
  * "vendor~name" only for that vendor.

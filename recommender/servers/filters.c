@@ -2,7 +2,6 @@
 #include "recommender/servers/filters.h"
 
 #include <math.h>
-#include <string.h>
 #include <strings.h>
 
 #define MIB 1048576.0
@@ -44,51 +43,10 @@ unsigned usual_cpu_allocations(const struct profile *p)
 	return 1u << CPU_DEDICATED | 1u << CPU_ALLOCATION_UNKNOWN;
 }
 
-static bool active_asked(const struct ask *a)
-{
-	return !a->o->with_inactive;
-}
-
-static bool active_passes(const struct ask *a, const struct server *s)
-{
-	(void)a;
-	return s->active;
-}
-
-static bool vendor_asked(const struct ask *a)
-{
-	return a->o->vendors.n > 0;
-}
-
-static bool vendor_passes(const struct ask *a, const struct server *s)
-{
-	return words_have(&a->o->vendors, s->vendor_id);
-}
-
-static bool compliance_asked(const struct ask *a)
-{
-	return a->o->compliance.n > 0;
-}
-
-/* True when word is one of the words of text, which have blanks between them. */
-static bool has_word(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; *text; text += strspn(text, " ")) {
-		size_t len = strcspn(text, " ");
-
-		if (len == n && strncasecmp(text, word, n) == 0)
-			return true;
-		text += len;
-	}
-	return false;
-}
-
-static bool compliance_passes(const struct ask *a, const struct server *s)
+static bool complies(const struct ask *a, const struct server *s)
 {
 	for (size_t i = 0; i < a->o->compliance.n; i++)
-		if (!has_word(a->c->vendor[s->vendor].compliance, a->o->compliance.text[i]))
+		if (!list_has(a->c->vendor[s->vendor].compliance, ' ', a->o->compliance.text[i]))
 			return false;
 	return true;
 }
@@ -96,16 +54,8 @@ static bool compliance_passes(const struct ask *a, const struct server *s)
 /* "name" or "vendor~name": of the server, or of its family. */
 static bool is_named(const struct server *s, const char *name)
 {
-	const char *tilde = strchr(name, '~');
-
-	if (tilde) {
-		size_t n = (size_t)(tilde - name);
-
-		if (strlen(s->vendor_id) != n || strncasecmp(s->vendor_id, name, n) != 0)
-			return false;
-		name = tilde + 1;
-	}
-	return *name &&
+	name = name_at_vendor(name, s->vendor_id);
+	return name && *name &&
 	       (strcasecmp(s->server_id, name) == 0 || strcasecmp(s->api_reference, name) == 0 ||
 		       strcasecmp(s->display_name, name) == 0 || strcasecmp(s->family, name) == 0);
 }
@@ -126,40 +76,15 @@ static bool named_in(const struct words *w, const struct server *s)
 	return false;
 }
 
-static bool name_asked(const struct ask *a)
+/* True when there are no words, or text is one of them. */
+static bool may_be(const struct words *w, const char *text)
 {
-	return a->o->include.n > 0 || a->o->exclude.n > 0;
+	return w->n == 0 || words_have(w, text);
 }
 
-static bool name_passes(const struct ask *a, const struct server *s)
+static bool bit_allowed(unsigned bits, unsigned i)
 {
-	return (a->o->include.n == 0 || named_in(&a->o->include, s)) &&
-	       !named_in(&a->o->exclude, s);
-}
-
-static bool architecture_asked(const struct ask *a)
-{
-	return a->o->architectures != 0;
-}
-
-static bool architecture_passes(const struct ask *a, const struct server *s)
-{
-	return a->o->architectures & (1u << s->cpu_architecture);
-}
-
-static bool cpu_allocation_asked(const struct ask *a)
-{
-	return a->o->cpu_allocations != 0;
-}
-
-static bool cpu_allocation_passes(const struct ask *a, const struct server *s)
-{
-	return a->o->cpu_allocations & (1u << s->cpu_allocation);
-}
-
-static bool vcpus_asked(const struct ask *a)
-{
-	return a->d->cpu_cores > 0 || a->o->vcpus_min > 0;
+	return bits == 0 || bits & (1u << i);
 }
 
 /* Nothing is asked, or what there is is enough; unknown is not. */
@@ -168,115 +93,67 @@ static bool enough(double asked, double there)
 	return !(asked > 0) || there >= asked;
 }
 
-static bool vcpus_pass(const struct ask *a, const struct server *s)
+/* The same of a limit: above it, or unknown, is too much. */
+static bool within(double limit, double there)
 {
-	return enough(a->d->cpu_cores, a->o->reserve ? a->o->reserve->cpus(s) : s->vcpus) &&
-	       enough(a->o->vcpus_min, s->vcpus);
+	return !(limit > 0) || there <= limit;
 }
 
-static bool vcpus_max_asked(const struct ask *a)
+/* What the kind of machine must be. */
+static enum exclusion misfit_by_kind(const struct ask *a, const struct server *s)
 {
-	return a->o->vcpus_max > 0;
+	const struct pick_options *o = a->o;
+
+	if (!s->active && !o->with_inactive)
+		return EXCLUDED_INACTIVE;
+	if (!may_be(&o->vendors, s->vendor_id))
+		return EXCLUDED_VENDOR;
+	if (!complies(a, s))
+		return EXCLUDED_COMPLIANCE;
+	if ((o->include.n && !named_in(&o->include, s)) || named_in(&o->exclude, s))
+		return EXCLUDED_NAME;
+	if (!bit_allowed(o->architectures, s->cpu_architecture))
+		return EXCLUDED_ARCHITECTURE;
+	if (!bit_allowed(o->cpu_allocations, s->cpu_allocation))
+		return EXCLUDED_CPU_ALLOCATION;
+	return EXCLUSION_COUNT;
 }
 
-static bool vcpus_max_passes(const struct ask *a, const struct server *s)
+static enum exclusion misfit_by_size(const struct ask *a, const struct server *s)
 {
-	return s->vcpus <= a->o->vcpus_max;
+	const struct demand *d = a->d;
+	const struct pick_options *o = a->o;
+	const struct reserve *r = o->reserve;
+	double cpus = r ? r->cpus(s) : s->vcpus;
+
+	if (!enough(d->cpu_cores, cpus) || !enough(o->vcpus_min, s->vcpus))
+		return EXCLUDED_TOO_FEW_VCPUS;
+	if (!within(o->vcpus_max, s->vcpus))
+		return EXCLUDED_TOO_MANY_VCPUS;
+	if (!enough(d->memory_bytes, (r ? r : reserve_find("none"))->memory(s) * MIB) ||
+		!enough(o->memory_min, s->memory_amount))
+		return EXCLUDED_TOO_LITTLE_MEMORY;
+	if (!within(o->memory_max, s->memory_amount))
+		return EXCLUDED_TOO_MUCH_MEMORY;
+	if (!enough(d->gpus, s->gpu_count) || !enough(o->gpus_min, s->gpu_count))
+		return EXCLUDED_TOO_FEW_GPUS;
+	if (!enough(d->vram_bytes, s->gpu_memory_total * MIB) ||
+		!enough(o->gpu_memory_total, s->gpu_memory_total))
+		return EXCLUDED_TOO_LITTLE_VRAM;
+	if (!may_be(&o->gpu_manufacturers, s->gpu_manufacturer) ||
+		!may_be(&o->gpu_families, s->gpu_family) || !may_be(&o->gpu_models, s->gpu_model))
+		return EXCLUDED_GPU;
+	if (!enough(o->gpu_memory_min, s->gpu_memory_min))
+		return EXCLUDED_GPU_MEMORY;
+	if (!enough(o->storage_size, s->storage_size) ||
+		!may_be(&o->storage_types, s->storage_type))
+		return EXCLUDED_STORAGE;
+	return EXCLUSION_COUNT;
 }
 
-static bool memory_asked(const struct ask *a)
+enum exclusion misfit(const struct ask *a, const struct server *s)
 {
-	return a->d->memory_bytes > 0 || a->o->memory_min > 0;
+	enum exclusion reason = misfit_by_kind(a, s);
+
+	return reason == EXCLUSION_COUNT ? misfit_by_size(a, s) : reason;
 }
-
-static bool memory_passes(const struct ask *a, const struct server *s)
-{
-	const struct reserve *r = a->o->reserve ? a->o->reserve : reserve_find("none");
-
-	return enough(a->d->memory_bytes, r->memory(s) * MIB) &&
-	       enough(a->o->memory_min, s->memory_amount);
-}
-
-static bool memory_max_asked(const struct ask *a)
-{
-	return a->o->memory_max > 0;
-}
-
-static bool memory_max_passes(const struct ask *a, const struct server *s)
-{
-	return s->memory_amount <= a->o->memory_max;
-}
-
-static bool gpus_asked(const struct ask *a)
-{
-	return a->d->gpus > 0 || a->o->gpus_min > 0;
-}
-
-static bool gpus_pass(const struct ask *a, const struct server *s)
-{
-	return enough(a->d->gpus, s->gpu_count) && enough(a->o->gpus_min, s->gpu_count);
-}
-
-static bool vram_asked(const struct ask *a)
-{
-	return a->d->vram_bytes > 0 || a->o->gpu_memory_total > 0;
-}
-
-static bool vram_passes(const struct ask *a, const struct server *s)
-{
-	return enough(a->d->vram_bytes, s->gpu_memory_total * MIB) &&
-	       enough(a->o->gpu_memory_total, s->gpu_memory_total);
-}
-
-static bool gpu_asked(const struct ask *a)
-{
-	return a->o->gpu_manufacturers.n || a->o->gpu_families.n || a->o->gpu_models.n;
-}
-
-static bool gpu_passes(const struct ask *a, const struct server *s)
-{
-	return (!a->o->gpu_manufacturers.n ||
-		       words_have(&a->o->gpu_manufacturers, s->gpu_manufacturer)) &&
-	       (!a->o->gpu_families.n || words_have(&a->o->gpu_families, s->gpu_family)) &&
-	       (!a->o->gpu_models.n || words_have(&a->o->gpu_models, s->gpu_model));
-}
-
-static bool gpu_memory_asked(const struct ask *a)
-{
-	return a->o->gpu_memory_min > 0;
-}
-
-static bool gpu_memory_passes(const struct ask *a, const struct server *s)
-{
-	return s->gpu_memory_min >= a->o->gpu_memory_min;
-}
-
-static bool storage_asked(const struct ask *a)
-{
-	return a->o->storage_size > 0 || a->o->storage_types.n > 0;
-}
-
-static bool storage_passes(const struct ask *a, const struct server *s)
-{
-	return (!(a->o->storage_size > 0) || s->storage_size >= a->o->storage_size) &&
-	       (!a->o->storage_types.n || words_have(&a->o->storage_types, s->storage_type));
-}
-
-const struct pick_filter pick_filters[] = {
-	{EXCLUDED_INACTIVE, active_asked, active_passes},
-	{EXCLUDED_VENDOR, vendor_asked, vendor_passes},
-	{EXCLUDED_COMPLIANCE, compliance_asked, compliance_passes},
-	{EXCLUDED_NAME, name_asked, name_passes},
-	{EXCLUDED_ARCHITECTURE, architecture_asked, architecture_passes},
-	{EXCLUDED_CPU_ALLOCATION, cpu_allocation_asked, cpu_allocation_passes},
-	{EXCLUDED_TOO_FEW_VCPUS, vcpus_asked, vcpus_pass},
-	{EXCLUDED_TOO_MANY_VCPUS, vcpus_max_asked, vcpus_max_passes},
-	{EXCLUDED_TOO_LITTLE_MEMORY, memory_asked, memory_passes},
-	{EXCLUDED_TOO_MUCH_MEMORY, memory_max_asked, memory_max_passes},
-	{EXCLUDED_TOO_FEW_GPUS, gpus_asked, gpus_pass},
-	{EXCLUDED_TOO_LITTLE_VRAM, vram_asked, vram_passes},
-	{EXCLUDED_GPU, gpu_asked, gpu_passes},
-	{EXCLUDED_GPU_MEMORY, gpu_memory_asked, gpu_memory_passes},
-	{EXCLUDED_STORAGE, storage_asked, storage_passes},
-	{0},
-};

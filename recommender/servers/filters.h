@@ -1,4 +1,4 @@
-/* The filters of pick_servers, one row each. */
+/* What a server must be, price and speed aside. */
 #ifndef RECOMMENDER_PICK_FILTER_H
 #define RECOMMENDER_PICK_FILTER_H
 
@@ -10,13 +10,7 @@ struct ask {
 	const struct pick_options *o;
 };
 
-struct pick_filter {
-	enum exclusion reason;
-	bool (*asked)(const struct ask *a); /* false = nothing is asked: every server passes */
-	bool (*passes)(const struct ask *a, const struct server *s);
-};
-
-extern const struct pick_filter pick_filters[]; /* in the order of asking; passes NULL ends */
-#define PICK_FILTERS_MAX EXCLUSION_COUNT
+/* The first reason, in the order of enum exclusion, why a server does not do; EXCLUSION_COUNT = it does. */
+enum exclusion misfit(const struct ask *a, const struct server *s);
 
 #endif

@@ -10,8 +10,6 @@
 /* Everything that is the same for all servers of one question. */
 struct question {
 	struct ask ask;
-	size_t n_filters;
-	const struct pick_filter *filter[PICK_FILTERS_MAX]; /* those that ask for anything */
 	const struct objective *objective;
 	unsigned allocations;
 	const struct currency *currency; /* NULL = one that the catalogue does not know */
@@ -33,9 +31,6 @@ static void question_begin(struct question *q, const struct catalogue *c, const 
 		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
 			.ipv4 = o->ipv4},
 	};
-	for (const struct pick_filter *f = pick_filters; f->passes; f++)
-		if (f->asked(&q->ask))
-			q->filter[q->n_filters++] = f;
 }
 
 static void question_in(struct question *q, const struct currency *currency)
@@ -128,14 +123,6 @@ static enum exclusion appraise(const struct question *q, const struct server *s,
 		return q->objective->lacking;
 	p.unsure = q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED;
 	*ret = p;
-	return EXCLUSION_COUNT;
-}
-
-static enum exclusion misfit(const struct question *q, const struct server *s)
-{
-	for (size_t i = 0; i < q->n_filters; i++)
-		if (!q->filter[i]->passes(&q->ask, s))
-			return q->filter[i]->reason;
 	return EXCLUSION_COUNT;
 }
 
@@ -269,7 +256,7 @@ void pick_servers(const struct catalogue *c, const struct demand *d, const struc
 	question_begin(&q, c, d, o);
 	*ret = (struct picks){.objective = q.objective};
 	for (size_t i = 0; i < c->n; i++) {
-		enum exclusion reason = misfit(&q, &c->server[i]);
+		enum exclusion reason = misfit(&q.ask, &c->server[i]);
 
 		if (reason == EXCLUSION_COUNT)
 			fitting[n++] = &c->server[i];
