@@ -130,4 +130,7 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
  */
 struct distribution distribution_of(const double *value, const double *weight, size_t n);
 
+/* For qsort, of doubles and of structs that begin with one. */
+int ascending_doubles(const void *left, const void *right);
+
 #endif

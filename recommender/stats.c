@@ -26,11 +26,11 @@ struct held {
 	double value, weight;
 };
 
-static int by_value(const void *a, const void *b)
+int ascending_doubles(const void *left, const void *right)
 {
-	const struct held *x = a, *y = b;
+	const double *a = left, *b = right;
 
-	return (x->value > y->value) - (x->value < y->value);
+	return (*a > *b) - (*a < *b);
 }
 
 /*
@@ -81,7 +81,7 @@ struct distribution distribution_of(const double *value, const double *weight, s
 		total += held[i].weight;
 		weighted += held[i].value * held[i].weight;
 	}
-	qsort(held, d.n, sizeof *held, by_value);
+	qsort(held, d.n, sizeof *held, ascending_doubles);
 	d.mean = weighted / total;
 	d.min = percentile(held, d.n, total, 0);
 	d.max = held[d.n - 1].value;

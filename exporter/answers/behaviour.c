@@ -139,33 +139,32 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 
 /* ---- runs that are running ---- */
 
-/* The mark when half of the run's time so far had passed; NaN = unknown. */
-static double mark_at_half(const struct series *s)
-{
-	double seconds = 0, half = 0, mark = NAN;
-
-	for (size_t i = 0; i < s->n; i++)
-		seconds += s->duration[i];
-	for (size_t i = 0; i < s->n && half <= seconds / 2; i++) {
-		half += s->duration[i];
-		mark = fmax(mark, s->values[0][i]);
-	}
-	return mark;
-}
-
-static struct progress progress_of(struct history *h, const struct run *r)
+/* A mark holds from the start of its interval. */
+static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};
 	AUTO(arena_done) struct arena arena = {0};
 	struct series s = {0};
+	double seconds = 0;
 
+	if (history_series(h, run_id, columns, &arena, &s, NULL) != 0)
+		return NAN;
+	struct memory_mark *mark = arena_alloc(&arena, (s.n + 1) * sizeof *mark);
+
+	for (size_t i = 0; i < s.n; i++) {
+		mark[i] = (struct memory_mark){seconds, s.values[0][i]};
+		seconds += s.duration[i];
+	}
+	return mark_at_half(mark, s.n, seconds);
+}
+
+static struct progress progress_of(struct history *h, const struct run *r)
+{
 	return (struct progress){
 		.started_at = r->started_at,
 		.seconds = run_duration(r),
 		.peak_bytes = run_peak(r, "memory_peak_bytes"),
-		.peak_at_half_bytes = history_series(h, r->run_id, columns, &arena, &s, NULL) == 0 ?
-					      mark_at_half(&s) :
-					      (double)NAN,
+		.peak_at_half_bytes = recorded_mark_at_half(h, r->run_id),
 		.cores = run_mean(r, "cpu_cores"),
 		.requested_cpu_cores = r->requested_cpu_cores,
 		.requested_memory_bytes = r->requested_memory_bytes,

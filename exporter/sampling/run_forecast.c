@@ -37,10 +37,6 @@ X(OVERPROVISIONED, .name = "rightsize_job_overprovisioned_ratio", .unit = "ratio
 enum { OUTLOOK_METRICS(METRIC_ID) };
 static const struct metric outlook_metrics[] = {OUTLOOK_METRICS(METRIC_ROW)};
 
-struct mark {
-	double seconds, bytes;
-};
-
 struct entry {
 	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
 	bool known, seen;
@@ -50,7 +46,7 @@ struct entry {
 	struct prospect prospect;
 	/* Of the sampler thread: the memory mark over time, every second one dropped when full. */
 	size_t n_marks;
-	struct mark mark[MARKS];
+	struct memory_mark mark[MARKS];
 };
 
 struct outlooks {
@@ -224,17 +220,7 @@ static void note_mark(struct entry *e, double seconds, double bytes)
 		for (size_t i = 0; i < e->n_marks; i++)
 			e->mark[i] = e->mark[2 * i];
 	}
-	e->mark[e->n_marks++] = (struct mark){seconds, bytes};
-}
-
-/* The mark when half of the time had passed; NaN when that was not seen. */
-static double mark_at_half(const struct entry *e, double seconds)
-{
-	double bytes = NAN;
-
-	for (size_t i = 0; i < e->n_marks && e->mark[i].seconds <= seconds / 2; i++)
-		bytes = e->mark[i].bytes;
-	return bytes;
+	e->mark[e->n_marks++] = (struct memory_mark){seconds, bytes};
 }
 
 static struct running outlook_of(struct entry *e, const struct run_reading *r)
@@ -248,7 +234,7 @@ static struct running outlook_of(struct entry *e, const struct run_reading *r)
 		.started_at = wall_seconds(r->started_at),
 		.seconds = v[RUN_DURATION_SECONDS],
 		.peak_bytes = v[RUN_MEMORY_PEAK_BYTES],
-		.peak_at_half_bytes = mark_at_half(e, v[RUN_DURATION_SECONDS]),
+		.peak_at_half_bytes = mark_at_half(e->mark, e->n_marks, v[RUN_DURATION_SECONDS]),
 		.cores = v[RUN_CPU_SECONDS] / v[RUN_DURATION_SECONDS],
 		.requested_cpu_cores =
 			isnan(requested_cpu) ? v[RUN_CPU_LIMIT_CORES] : requested_cpu,

@@ -42,6 +42,15 @@ void prospect_of(const struct runs *history, double input, struct prospect *ret)
 		ret->duration[i] /= SECOND_IN_BYTES;
 }
 
+double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
+{
+	double bytes = NAN;
+
+	for (size_t i = 0; i < n && mark[i].seconds <= seconds / 2; i++)
+		bytes = fmax(bytes, mark[i].bytes);
+	return bytes;
+}
+
 /* How many of the points lie below v. */
 static size_t below(const double point[PROSPECT_POINTS], double v)
 {

@@ -19,6 +19,14 @@ struct prospect {
 /* history: newest first, all outcomes. input: of the run in question, NaN = unknown. */
 void prospect_of(const struct runs *history, double input, struct prospect *ret);
 
+/* The high-water mark of a run's memory, as known so many seconds after its start. */
+struct memory_mark {
+	double seconds, bytes;
+};
+
+/* The mark when half of these seconds had passed, from marks in the order of time; NaN when that was not seen. */
+double mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
+
 /* What a run was given, and what it did so far. NaN = unknown. */
 struct progress {
 	double started_at, seconds;

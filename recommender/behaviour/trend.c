@@ -6,22 +6,16 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/run.h"
 
 #define BLOCK      5
 #define CORRELATED 0.3
-
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
 
 double median_of(double *v, size_t n)
 {
 	if (!n)
 		return NAN;
-	qsort(v, n, sizeof *v, ascending);
+	qsort(v, n, sizeof *v, ascending_doubles);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -39,7 +33,7 @@ double trend_chance(const double *v, size_t n)
 		for (size_t k = i + 1; k < n; k++)
 			s += (v[k] > v[i]) - (v[k] < v[i]);
 	memcpy(sorted, v, n * sizeof *v);
-	qsort(sorted, n, sizeof *sorted, ascending);
+	qsort(sorted, n, sizeof *sorted, ascending_doubles);
 	variance = (double)n * (double)(n - 1) * (double)(2 * n + 5);
 	for (size_t i = 0, next; i < n; i = next) {
 		for (next = i + 1; next < n && sorted[next] == sorted[i];)

@@ -40,13 +40,6 @@ static double cores_at_once(const struct run *r)
 	return d ? d->p95 : (double)NAN;
 }
 
-static int by_size(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Did it run on the same kind of server as the newest run of which that is known? Then, or when unknown, it counts. */
 static bool counts(const struct runs *runs, const struct run *r)
 {
@@ -87,7 +80,7 @@ static struct values values_of(const struct runs *used, double (*get)(const stru
 		if (!isnan(value))
 			v.value[v.n++] = value;
 	}
-	qsort(v.value, v.n, sizeof *v.value, by_size);
+	qsort(v.value, v.n, sizeof *v.value, ascending_doubles);
 	return v;
 }
 

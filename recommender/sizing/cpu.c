@@ -203,13 +203,6 @@ static double cores_for_speed(const struct parallelism *p)
 	return c;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	const double *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 /* The cores that suffice for this share of the time of the run that needs most. */
 static double cores_for_share(const struct parallelism *p, double share)
 {
@@ -233,7 +226,7 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 			sample[n][0] = p->run[i].cores[k];
 			sample[n][1] = p->weight[i] / PARALLEL_POINTS;
 		}
-	qsort(sample, n, sizeof *sample, ascending);
+	qsort(sample, n, sizeof *sample, ascending_doubles);
 	for (size_t i = 0; i < n; i++) {
 		sum += sample[i][1];
 		if (sum >= share)

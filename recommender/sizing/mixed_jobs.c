@@ -14,13 +14,6 @@
 #define GROUPED_MIN   0.8 /* by two groups: likewise */
 #define GROUP_MIN     3   /* runs in the smaller group */
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Waste of the best constant allocation that doubles on failure, as a share of the use; peaks
  * ascending. */
 static double least_constant_waste(const double *peak, size_t n)
@@ -107,7 +100,7 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 			peak[n++] = run_memory_peak(&used->run[i]);
 	if (n < RUNS_MIN)
 		return;
-	qsort(peak, n, sizeof *peak, ascending);
+	qsort(peak, n, sizeof *peak, ascending_doubles);
 
 	double waste = least_constant_waste(peak, n), explained = explained_by_input(used);
 

@@ -77,13 +77,6 @@ const struct rule max_rule = {
 	.learn = simple_learn,
 };
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Linear between the two nearest ranks, as spreadsheets and NumPy do by default. */
 static double percentile_allocate(void *state, double input)
 {
@@ -96,7 +89,7 @@ static double percentile_allocate(void *state, double input)
 		return NAN;
 	for (size_t i = 0; i < n; i++)
 		peak[i] = s->past.at[s->past.n - n + i].peak;
-	qsort(peak, n, sizeof *peak, ascending);
+	qsort(peak, n, sizeof *peak, ascending_doubles);
 
 	double rank = s->options.percentile * (double)(n - 1);
 	size_t low = (size_t)rank, high = low + 1 < n ? low + 1 : low;

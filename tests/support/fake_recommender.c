@@ -90,6 +90,15 @@ void prospect_of(const struct runs *history, double input, struct prospect *ret)
 		ret->peak[i] = ret->duration[i] = (double)(i + 1);
 }
 
+double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
+{
+	double bytes = NAN;
+
+	for (size_t i = 0; i < n && mark[i].seconds <= seconds / 2; i++)
+		bytes = mark[i].bytes;
+	return bytes;
+}
+
 void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
 {
 	*ret = (struct running){.oom_risk = p->peak[0] / PROSPECT_POINTS,
