@@ -103,11 +103,10 @@ static int currency_index(struct catalogue_builder *b, const char *code, uint8_t
 			*ret = (uint8_t)i;
 			return 0;
 		}
-	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
-		return err_set(e, -EINVAL,
-			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
-	if (b->n_currencies > UINT8_MAX)
-		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
+	int refused = currency_check(code, b->n_currencies, e);
+
+	if (refused)
+		return refused;
 	GROW(b->currency, b->n_currencies, b->currencies_room);
 	*ret = (uint8_t)b->n_currencies;
 	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, code), NAN};

@@ -36,20 +36,23 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 	return NULL;
 }
 
-static bool is_capital(char c)
+int currency_check(const char *code, size_t n, struct err *e)
 {
-	return c >= 'A' && c <= 'Z';
+	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
+		return err_set(e, -EINVAL,
+			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
+	if (n > UINT8_MAX)
+		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
+	return 0;
 }
 
 /* Answers can be asked for in it, though the catalogue has no price in it. */
 static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
 {
-	if (strlen(code) != 3 || !is_capital(code[0]) || !is_capital(code[1]) ||
-		!is_capital(code[2]))
-		return err_set(e, -EINVAL,
-			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
-	if (c->n_currencies > UINT8_MAX)
-		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
+	int refused = currency_check(code, c->n_currencies, e);
+
+	if (refused)
+		return refused;
 
 	struct currency *all = arena_alloc(&c->memory, (c->n_currencies + 1) * sizeof *all);
 

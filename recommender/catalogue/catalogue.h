@@ -160,6 +160,9 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
  */
 int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
 
+/* May a currency of that code be added to n? -EINVAL: no code of three capitals. -E2BIG: there are too many. */
+int currency_check(const char *code, size_t n, struct err *e);
+
 /* Units of currency to for one of currency from; NaN when that is not known. */
 double currency_rate(const struct currency *from, const struct currency *to);
 

@@ -1,6 +1,7 @@
 /* The fields of servers, vendors, regions and prices, and how each is read and written. */
 #include "recommender/catalogue/fields.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -30,6 +31,20 @@ const char *const allocation_name[ALLOCATION_COUNT] = {
 	[ALLOCATION_RESERVED] = "reserved",
 };
 static const char *const status_name[] = {"inactive", "active"};
+
+/* The names of a kind, and which one an empty text means. */
+static const struct {
+	const char *const *name;
+	unsigned n, empty;
+} kinds[] = {
+	[FIELD_ARCHITECTURE] = {architecture_name, ARCHITECTURE_COUNT, ARCHITECTURE_UNKNOWN},
+	[FIELD_CPU_ALLOCATION] = {cpu_allocation_name, CPU_ALLOCATION_COUNT,
+		CPU_ALLOCATION_UNKNOWN},
+	[FIELD_ALLOCATION] = {allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
+	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
+};
+/* Their fields are read and written as numbers. */
+static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsigned");
 
 /* clang-format off */
 #define SERVER(member) .part = PART_SERVER, .offset = offsetof(struct server, member)
@@ -191,14 +206,6 @@ void row_clear(struct row *r)
 	}
 }
 
-static int set_enum(const struct field *f, const char *text, const char *const *names, size_t n,
-	unsigned *ret, struct err *e)
-{
-	if (name_find(names, n, text, ret))
-		return 0;
-	return err_set(e, -EINVAL, "\"%.40s\" is not known; accepted: %s", text, f->help);
-}
-
 static int check_text(const char *text, struct err *e)
 {
 	size_t len = strlen(text);
@@ -227,46 +234,32 @@ static int number_from_text(const char *text, double *ret, struct err *e)
 	return 0;
 }
 
+static int set_enum(const struct field *f, void *at, const char *text, struct err *e)
+{
+	unsigned found = kinds[f->kind].empty;
+
+	if (*text && !name_find(kinds[f->kind].name, kinds[f->kind].n, text, &found))
+		return err_set(e, -EINVAL, "\"%.40s\" is not known; accepted: %s", text, f->help);
+	if (f->kind == FIELD_STATUS)
+		*(bool *)at = found;
+	else
+		*(unsigned *)at = found;
+	return 0;
+}
+
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e)
 {
 	void *at = field_at(f, object);
-	unsigned found = 0;
-	int code = 0;
+	int code;
 
-	switch (f->kind) {
-	case FIELD_TEXT:
-		code = check_text(text, e);
-		if (code == 0)
-			*(const char **)at = text;
-		return code;
-	case FIELD_NUMBER:
+	if (f->kind == FIELD_NUMBER)
 		return number_from_text(text, at, e);
-	case FIELD_ARCHITECTURE:
-		code = set_enum(f, text, architecture_name, ARCHITECTURE_COUNT, &found, e);
-		if (code == 0)
-			*(enum architecture *)at = (enum architecture)found;
-		return code;
-	case FIELD_CPU_ALLOCATION:
-		code = set_enum(f, text, cpu_allocation_name, CPU_ALLOCATION_COUNT, &found, e);
-		if (code == 0)
-			*(enum cpu_allocation *)at = (enum cpu_allocation)found;
-		return code;
-	case FIELD_ALLOCATION:
-		if (*text)
-			code = set_enum(f, text, allocation_name, ALLOCATION_COUNT, &found, e);
-		if (code == 0)
-			*(enum allocation *)at = (enum allocation)found;
-		return code;
-	case FIELD_STATUS:
-		if (*text)
-			code = set_enum(f, text, status_name, ARRAY_LEN(status_name), &found, e);
-		else
-			found = 1;
-		if (code == 0)
-			*(bool *)at = found == 1;
-		return code;
-	}
-	return -EINVAL;
+	if (f->kind != FIELD_TEXT)
+		return set_enum(f, at, text, e);
+	code = check_text(text, e);
+	if (code == 0)
+		*(const char **)at = text;
+	return code;
 }
 
 int field_set_number(const struct field *f, void *object, double v, struct err *e)
@@ -288,21 +281,12 @@ const char *field_text(const struct field *f, const void *object)
 {
 	const void *at = field_in(f, object);
 
-	switch (f->kind) {
-	case FIELD_TEXT:
+	if (f->kind == FIELD_TEXT)
 		return *(const char *const *)at;
-	case FIELD_ARCHITECTURE:
-		return architecture_name[*(const enum architecture *)at];
-	case FIELD_CPU_ALLOCATION:
-		return cpu_allocation_name[*(const enum cpu_allocation *)at];
-	case FIELD_ALLOCATION:
-		return allocation_name[*(const enum allocation *)at];
-	case FIELD_STATUS:
-		return status_name[*(const bool *)at];
-	case FIELD_NUMBER:
-		break;
-	}
-	return "";
+	if (f->kind == FIELD_NUMBER)
+		return "";
+	return kinds[f->kind]
+		.name[f->kind == FIELD_STATUS ? *(const bool *)at : *(const unsigned *)at];
 }
 
 void fields_markdown(struct buf *out)

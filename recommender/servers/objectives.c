@@ -4,61 +4,41 @@
 
 #include "recommender/servers/pick.h"
 
-static double price_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double price_key(const struct pick *p, const struct pick_options *o)
 {
-	(void)c;
 	(void)o;
 	return p->price;
 }
 
-static double cost_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double cost_key(const struct pick *p, const struct pick_options *o)
 {
-	(void)c;
 	(void)o;
 	return p->cost.amount;
 }
 
-static double duration_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double duration_key(const struct pick *p, const struct pick_options *o)
 {
-	(void)c;
 	(void)o;
 	return p->forecast.seconds;
 }
 
-static double per_score_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double per_score_key(const struct pick *p, const struct pick_options *o)
 {
-	(void)c;
 	(void)o;
 	return p->server->score > 0 ? p->price / p->server->score : (double)NAN;
 }
 
-static double score_of(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double benchmark_key(const struct pick *p, const struct pick_options *o)
 {
-	return o->benchmark ? (double)o->benchmark->score[p->server - c->server] : (double)NAN;
-}
-
-static double benchmark_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
-{
-	double score = score_of(c, p, o);
-
-	return o->benchmark && o->benchmark->higher_is_better ? -score : score;
+	return o->benchmark && o->benchmark->higher_is_better ? -p->score : p->score;
 }
 
 /* What one unit of score costs; of a benchmark where less is better, price x score. */
-static double per_benchmark_key(const struct catalogue *c, const struct pick *p,
-	const struct pick_options *o)
+static double per_benchmark_key(const struct pick *p, const struct pick_options *o)
 {
-	double score = score_of(c, p, o);
-
-	if (!(score > 0))
+	if (!(p->score > 0))
 		return NAN;
-	return o->benchmark->higher_is_better ? p->price / score : p->price * score;
+	return o->benchmark->higher_is_better ? p->price / p->score : p->price * p->score;
 }
 
 const struct objective objectives[] = {

@@ -102,7 +102,9 @@ static bool keeps(double limit, double value)
 static enum exclusion appraise(const struct question *q, const struct server *s, struct pick *ret)
 {
 	const struct ask *a = &q->ask;
-	struct pick p = {.server = s};
+	const struct benchmark *b = a->o->benchmark;
+	struct pick p = {
+		.server = s, .score = b ? (double)b->score[s - a->c->server] : (double)NAN};
 
 	p.forecast = forecast_on(a->c, &q->profile, s);
 	enum exclusion reason = find_price(q, s, p.forecast.seconds, &p);
@@ -118,7 +120,7 @@ static enum exclusion appraise(const struct question *q, const struct server *s,
 		return EXCLUDED_TOO_SLOW;
 	if (!keeps(a->o->max_cost, p.cost.amount))
 		return EXCLUDED_TOO_EXPENSIVE;
-	p.key = q->objective->key(a->c, &p, a->o);
+	p.key = q->objective->key(&p, a->o);
 	if (isnan(p.key))
 		return q->objective->lacking;
 	p.unsure = q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED;

@@ -97,6 +97,7 @@ struct pick {
 	const char *region_id;      /* where it holds, "" = not said */
 	struct forecast forecast;
 	struct cost cost; /* of a run */
+	double score;     /* in the benchmark asked for; NaN = none, or not measured */
 	double key;       /* what the objective compares: the lower, the better */
 	bool unsure;      /* compared by a forecast with an assumed speed: after all others */
 	/* The two of forecast and cost that most callers want; NaN when unknown. */
@@ -116,8 +117,7 @@ struct picks {
 struct objective {
 	const char *name, *help;
 	/* NaN = cannot be said of this server. */
-	double (*key)(const struct catalogue *c, const struct pick *p,
-		const struct pick_options *o);
+	double (*key)(const struct pick *p, const struct pick_options *o);
 	enum exclusion lacking; /* what is counted then */
 	bool by_forecast;       /* an assumed speed makes it unsure */
 	bool by_benchmark;      /* needs pick_options.benchmark */

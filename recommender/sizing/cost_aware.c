@@ -404,16 +404,20 @@ static double risk_told_by(size_t n)
 	return 0.5 / ((double)n + 2);
 }
 
+static struct pool chances_of(struct sizer *s, double input)
+{
+	assert(s->past.n > 0);
+	allocation_at(s, input, s->level); /* weighs the experts */
+	return pool_experts(s, s->level, FOR_CHANCE);
+}
+
 void auto_outlook(void *state, double input, double allocation, struct outlook *ret)
 {
 	struct sizer *s = state;
 	struct outlook o = {.runs = s->past.n, .forgotten = s->forgotten};
 	struct prices waste = prices_at(s, s->level);
 
-	assert(s->past.n > 0);
-	allocation_at(s, input, s->level); /* weighs the experts */
-
-	struct pool chance = pool_experts(s, s->level, FOR_CHANCE);
+	struct pool chance = chances_of(s, input);
 	size_t below = pool_below(&chance, allocation);
 
 	o.too_small = fmax(0, 1 - chance.weight_below[below] / pool_weight(&chance));
@@ -435,37 +439,28 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 	*ret = o;
 }
 
+/* Shares that ascend may begin where the one before ended, in *at. */
+static double pool_quantile(const struct pool *p, double share, size_t *at)
+{
+	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * pool_weight(p))
+		++*at;
+	return p->atom[*at].value;
+}
+
 double auto_quantile(void *state, double input, double share)
 {
-	struct sizer *s = state;
+	struct pool p = chances_of(state, input);
+	size_t at = 0;
 
-	assert(s->past.n > 0);
-	allocation_at(s, input, s->level); /* weighs the experts */
-
-	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
-	size_t i = 0;
-
-	while (i < p.n - 1 && p.weight_below[i + 1] < share * pool_weight(&p))
-		i++;
-	return p.atom[i].value;
+	return pool_quantile(&p, share, &at);
 }
 
 void auto_quantiles(void *state, double input, size_t n, double *ret)
 {
-	struct sizer *s = state;
+	struct pool p = chances_of(state, input);
 
-	assert(s->past.n > 0);
-	allocation_at(s, input, s->level); /* weighs the experts */
-
-	struct pool p = pool_experts(s, s->level, FOR_CHANCE);
-
-	for (size_t k = 0, i = 0; k < n; k++) {
-		double share = ((double)k + 0.5) / (double)n;
-
-		while (i < p.n - 1 && p.weight_below[i + 1] < share * pool_weight(&p))
-			i++;
-		ret[k] = p.atom[i].value;
-	}
+	for (size_t k = 0, at = 0; k < n; k++)
+		ret[k] = pool_quantile(&p, ((double)k + 0.5) / (double)n, &at);
 }
 
 static void start(void *state, const struct settings *settings, size_t level)

@@ -30,13 +30,6 @@ static void ponder_learn(void *state, const struct observation *o)
 	past_add(&p->past, o);
 }
 
-static double ponder_retry(void *state, double allocation, unsigned failures)
-{
-	(void)state;
-	(void)failures;
-	return 2 * allocation;
-}
-
 /* Moments of inputs and peaks. */
 struct cloud {
 	double min_x, max_x, mean_x, sd_x, min_y, max_y, correlation;
@@ -161,6 +154,6 @@ const struct rule ponder_rule = {
 	.state_size = sizeof(struct ponder),
 	.start = ponder_start,
 	.allocate = ponder_allocate,
-	.retry = ponder_retry,
+	.retry = retry_double,
 	.learn = ponder_learn,
 };

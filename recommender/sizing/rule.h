@@ -55,6 +55,9 @@ struct rule {
 	void (*learn)(void *state, const struct observation *o);
 };
 
+double retry_double(void *state, double allocation,
+	unsigned failures); /* a retry of rules: twice as much */
+
 extern const struct rule baseline_rule, max_rule, percentile_rule, krr_rule, vpa_rule, ponder_rule;
 extern const struct rule tovar_rule;
 extern const struct rule caq_rules[3]; /* by enum risk; see cost_aware.h, which has auto's */
