@@ -212,9 +212,8 @@ const struct advice_format advice_formats[] = {
 		.name = "docker",
 		.content_type = TEXT,
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes; --cpus "
-			"is what does not slow the job down, which is refused by a host with "
-			"fewer CPUs, and missing with strategy=baseline, which knows no such "
-			"number",
+			"is what does not slow the job down, which is refused by a host with fewer "
+			"CPUs, and missing with strategy=baseline, which knows no such number",
 		/*
 		 * It knows hard limits only. A request is none: the mean of a job as a limit would slow down all that is
 		 * above it. Swap would hide that memory ran out: --memory-swap is memory and swap together.

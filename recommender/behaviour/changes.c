@@ -166,8 +166,7 @@ static void find_trend(struct findings *f, const struct line *l, size_t from, do
 	else
 		add(f, &c,
 			"%s grows by %.1f %% per run over %zu runs; the next is expected to take "
-			"%s, and the "
-			"%s asked for are reached in about %.0f runs",
+			"%s, and the %s asked for are reached in about %.0f runs",
 			l->measure->words, 100 * (exp(t.slope) - 1), n,
 			l->measure->print(expected, next), words_bytes(limit, requested),
 			fmax(1, ceil(left) + 1));

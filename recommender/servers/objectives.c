@@ -53,8 +53,7 @@ const struct objective objectives[] = {
 		.by_forecast = true,
 		.unit = "per run",
 		.help = "Lowest forecast cost of a run: the duration scaled by measured speed, "
-			"billing rules, storage, "
-			"traffic and expected interruptions included"},
+			"billing rules, storage, traffic and expected interruptions included"},
 	{.name = "efficiency",
 		.key = per_score_key,
 		.lacking = EXCLUDED_NO_SCORE,

@@ -74,9 +74,8 @@ const struct reserve reserves[] = {
 	{"none", "the memory as sold, or as measured where it was", sold_memory, all_cpus},
 	{"kubernetes",
 		"what a Kubernetes node keeps by the steps that GKE publishes: 25 % of the first 4 "
-		"GiB, 20 % of "
-		"the next 4, 10 % of the next 8, 6 % to 128 GiB, 2 % above, 100 MiB for eviction; "
-		"CPU 6, 1, 0.5, 0.25 %",
+		"GiB, 20 % of the next 4, 10 % of the next 8, 6 % to 128 GiB, 2 % above, 100 MiB "
+		"for eviction; CPU 6, 1, 0.5, 0.25 %",
 		kubernetes_memory, kubernetes_cpus},
 	{0},
 };

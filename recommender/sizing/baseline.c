@@ -28,8 +28,7 @@ static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena
 	s->resources.cpu = round_cores(cores.mean);
 	sizing_explain(s, arena,
 		"cpu %llu: %zu successful run(s) used %.2f cores on average (%.2f to %.2f), "
-		"rounded to whole cores, at "
-		"least 1",
+		"rounded to whole cores, at least 1",
 		(unsigned long long)s->resources.cpu, cores.n, cores.mean, cores.min, cores.max);
 }
 

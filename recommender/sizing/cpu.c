@@ -247,8 +247,7 @@ static void size_by_cost(struct sizing *s, const struct parallelism *p, struct a
 	s->resources.cpu = (uint64_t)cheapest_cores(p, waiting, true);
 	sizing_explain(s, arena,
 		"cpu %llu: %s kept %.2f cores busy on average, %.2f at most; with %g a run costs "
-		"least and "
-		"takes %.2f times as long as with %g, %s",
+		"least and takes %.2f times as long as with %g, %s",
 		(unsigned long long)s->resources.cpu, words_runs(n, p->n), p->mean, p->most,
 		s->demand.cpu_cores,
 		mean_stretch(p, s->demand.cpu_cores) / (p->waited ? mean_stretch(p, speed) : 1),
@@ -326,8 +325,7 @@ void size_duration(struct sizing *s, const struct runs *runs, const struct runs 
 		s->duration_high = auto_quantile(f.state, input, 0.9) / SECOND_IN_BYTES;
 		sizing_explain(s, arena,
 			"duration: as %s went, half of the runs are expected to take up to %s, "
-			"four of "
-			"five between %s and %s",
+			"four of five between %s and %s",
 			words_runs(n, f.learnt), words_seconds(middle, s->demand.duration_seconds),
 			words_seconds(low, s->duration_low), words_seconds(high, s->duration_high));
 	}

@@ -74,8 +74,7 @@ static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double
 	auto_outlook(f->state, input, s->demand.memory_bytes, &o);
 	sizing_explain(s, arena,
 		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
-		"least "
-		"when a first attempt that fails is priced as %g runs (risk %s)",
+		"least when a first attempt that fails is priced as %g runs (risk %s)",
 		(unsigned long long)s->resources.memory,
 		words_runs(runs, o.runs < f->learnt ? o.runs : f->learnt), experts[o.leading].words,
 		100 * o.leading_weight, words_bytes(leading, o.leading_value),
@@ -112,8 +111,7 @@ static void explain_kill(struct sizing *s, const struct fed *f, struct arena *ar
 	s->memory_killed_at = f->killed_at;
 	sizing_explain(s, arena,
 		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
-		"until a "
-		"run succeeds",
+		"until a run succeeds",
 		(unsigned long long)s->resources.memory, words_bytes(limit, f->killed_at),
 		words_bytes(asked, s->demand.memory_bytes));
 }
@@ -125,8 +123,7 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 	s->memory_too_small = s->memory_expected_waste = NAN; /* of a first attempt they would be */
 	sizing_explain(s, arena,
 		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
-		"earlier "
-		"ones failed",
+		"earlier ones failed",
 		(unsigned long long)s->resources.memory, attempt,
 		words_bytes(asked, s->demand.memory_bytes));
 }
@@ -138,10 +135,9 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 
 	if (!isnan(s->memory_too_small) && !isnan(s->memory_expected_waste))
 		sizing_explain(s, arena,
-			"memory: four of five runs are expected between %s and %s, and %s "
-			"above what "
-			"is asked for; %.0f %% of what they use is expected to be left over or "
-			"lost",
+			"memory: four of five runs are expected between %s and %s, and %s above "
+			"what is asked for; %.0f %% of what they use is expected to be left over "
+			"or lost",
 			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
 			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
 	if (s->memory_judged_by)
@@ -258,8 +254,7 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 	if (largest > 0 && input > largest)
 		sizing_explain(s, arena,
 			"memory: the announced input is %.3g times the largest seen; predictions "
-			"go no "
-			"further than three times the largest peak",
+			"go no further than three times the largest peak",
 			input / largest);
 }
 
@@ -289,9 +284,8 @@ void explain_limit(struct sizing *s, const struct runs *used, struct arena *aren
 	if (peaks.n)
 		sizing_explain(s, arena,
 			"memory: where a target takes a limit beside the request, it is %s: no "
-			"less "
-			"than the largest peak of %s, %s, and 5 %% + 16 MiB for what the kernel "
-			"needs beside it",
+			"less than the largest peak of %s, %s, and 5 %% + 16 MiB for what the "
+			"kernel needs beside it",
 			words_bytes(limit, s->memory_bytes_limit), words_runs(runs, peaks.n),
 			words_bytes(peak, peaks.max));
 }

@@ -112,10 +112,9 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 		s->split_label = true;
 		sizing_explain(s, arena,
 			"split: no single request fits these runs (the best would waste %.0f %%), "
-			"and the input "
-			"size explains %.0f %% of the difference: announce it with each run "
-			"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs names of their "
-			"own",
+			"and the input size explains %.0f %% of the difference: announce it with "
+			"each run (RIGHTSIZE_INPUT_BYTES), or give small and large inputs names of "
+			"their own",
 			100 * waste, 100 * explained);
 		return;
 	}

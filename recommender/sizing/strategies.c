@@ -55,34 +55,27 @@ const struct strategy strategies[] = {
 	{
 		.name = "auto",
 		.help = "Memory: several predictors (quantiles of the peaks, regressions on the "
-			"input "
-			"size) each give a set of values the peak may take, from the ratios of "
-			"peak to "
-			"prediction so far; weighted by what each would have cost, and the "
-			"allocation "
-			"with the least expected cost is taken. A failed first attempt is priced "
-			"as 1.5 "
-			"(risk=economy), 2.5 (balanced) or 7 runs (safe), plus 512 MiB. CPU: the "
-			"cores "
-			"with the least (cores + memory in GiB / 8, at least 1 / 32, + 25 per GPU) "
-			"x time. "
-			"Parameters: risk, input_bytes, runs (all, at most 200).",
+			"input size) each give a set of values the peak may take, from the ratios "
+			"of peak to prediction so far; weighted by what each would have cost, and "
+			"the allocation with the least expected cost is taken. A failed first "
+			"attempt is priced as 1.5 (risk=economy), 2.5 (balanced) or 7 runs (safe), "
+			"plus 512 MiB. CPU: the cores with the least (cores + memory in GiB / 8, "
+			"at least 1 / 32, + 25 per GPU) x time. Parameters: risk, input_bytes, "
+			"runs (all, at most 200).",
 		.uses = USES_RISK,
 		.size = auto_size,
 	},
 	{
 		.name = "baseline",
 		.help = "resource-tracker's rule. Memory: the highest peak + 20 %, rounded up to "
-			"128, "
-			"256, 512, 1024, 2048 MiB or whole GiB. CPU: the average of the runs' mean "
-			"cores, rounded, at least 1. Parameters: runs (5).",
+			"128, 256, 512, 1024, 2048 MiB or whole GiB. CPU: the average of the runs' "
+			"mean cores, rounded, at least 1. Parameters: runs (5).",
 		.size = baseline_size,
 	},
 	{
 		.name = "max",
 		.help = "Memory: the largest peak x (1 + margin). CPU: the most cores in use at "
-			"any "
-			"time. Parameters: margin (0.2), runs (200).",
+			"any time. Parameters: margin (0.2), runs (200).",
 		.uses = USES_MARGIN,
 		.size = max_size,
 	},
@@ -90,19 +83,16 @@ const struct strategy strategies[] = {
 		.name = "percentile",
 		.help = "Memory: the percentile of the peaks, linear between ranks, x (1 + margin) "
 			"(Witt et al., HPCS 2019, with P95). CPU: the cores that suffice for that "
-			"share "
-			"of the time of the widest run. Parameters: percentile (0.95), margin (0), "
-			"runs (200).",
+			"share of the time of the widest run. Parameters: percentile (0.95), "
+			"margin (0), runs (200).",
 		.uses = USES_PERCENTILE | USES_MARGIN,
 		.size = percentile_size,
 	},
 	{
 		.name = "krr",
 		.help = "Robusta KRR's simple strategy. Memory: the largest peak ever + 15 %, or "
-			"the "
-			"largest limit that was too small + 25 %. CPU: the 95th percentile over "
-			"time of "
-			"the widest run. Parameters: margin (0.15).",
+			"the largest limit that was too small + 25 %. CPU: the 95th percentile "
+			"over time of the widest run. Parameters: margin (0.15).",
 		.uses = USES_MARGIN,
 		.size = krr_size,
 	},
@@ -111,29 +101,23 @@ const struct strategy strategies[] = {
 		.help = "The Kubernetes vertical pod autoscaler's target: P90 of a histogram with "
 			"buckets growing by 5 % from 10 MB, weights halving every 24 runs, + 15 %; "
 			"after an OOM kill the larger of + 20 % and + 100 MiB joins the histogram. "
-			"CPU "
-			"likewise over time. Parameters: percentile (0.9), margin (0.15).",
+			"CPU likewise over time. Parameters: percentile (0.9), margin (0.15).",
 		.uses = USES_PERCENTILE | USES_MARGIN,
 		.size = vpa_size,
 	},
 	{
 		.name = "ponder",
 		.help = "Ponder (e-Science 2024). Memory: a line through peak over input size in "
-			"which "
-			"runs above weigh ten times those below, plus the larger of 128 MiB and "
-			"twice "
-			"the spread near this input; without a correlation above 0.3 the largest "
-			"peak + "
-			"128 MiB. CPU as in auto. Parameters: input_bytes.",
+			"which runs above weigh ten times those below, plus the larger of 128 MiB "
+			"and twice the spread near this input; without a correlation above 0.3 the "
+			"largest peak + 128 MiB. CPU as in auto. Parameters: input_bytes.",
 		.size = ponder_size,
 	},
 	{
 		.name = "tovar",
 		.help = "Tovar et al. (TPDS 2018). Memory: the seen peak a that minimises a x all "
-			"time "
-			"+ largest peak x time of the runs above a; the second attempt is the "
-			"largest "
-			"peak. CPU as in auto. Parameters: runs (200).",
+			"time + largest peak x time of the runs above a; the second attempt is the "
+			"largest peak. CPU as in auto. Parameters: runs (200).",
 		.size = tovar_size,
 	},
 	{0},

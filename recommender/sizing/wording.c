@@ -86,8 +86,7 @@ static void explain_cpu_wait(struct sizing *s, const struct waits *w, const char
 			words_seconds(held, w->throttled_seconds));
 	sizing_explain(s, arena,
 		"waits: threads of %s waited for a CPU for %.0f %% of the time that they could "
-		"have run "
-		"(%s%s): more cores would have made them faster",
+		"have run (%s%s): more cores would have made them faster",
 		runs, 100 * w->cpu_share, words_seconds(waited, w->cpu_seconds), buf_text(&quota));
 }
 
@@ -111,22 +110,19 @@ void explain_waits(struct sizing *s, const struct runs *used, struct arena *aren
 	case WAITED_FOR_MEMORY:
 		sizing_explain(s, arena,
 			"waits: threads of %s waited for memory for %.0f %% of the time: more "
-			"memory "
-			"would have made them faster",
+			"memory would have made them faster",
 			runs, 100 * w.memory_share);
 		break;
 	case WAITED_FOR_STORAGE:
 		sizing_explain(s, arena,
 			"waits: threads of %s waited for storage for %.0f %% of the time: more "
-			"cores "
-			"would not have made them faster",
+			"cores would not have made them faster",
 			runs, 100 * w.storage_share);
 		break;
 	case WAITED_IDLE:
 		sizing_explain(s, arena,
 			"waits: for %.0f %% of the time of %s no thread ran or waited for a CPU: "
-			"more "
-			"cores would not have made them faster",
+			"more cores would not have made them faster",
 			100 * w.idle_share, runs);
 		break;
 	}
