@@ -42,6 +42,18 @@ const char *const phases_columns[] = {
 	[SOURCES] = NULL,
 };
 
+static const struct {
+	size_t n;
+	enum source from[2];
+	bool per_second; /* growth, divided by the time it took */
+} channels[CHANNELS] = {
+	[CORES] = {1, {CPU_USED}, true},
+	[MEMORY] = {1, {MEMORY_USED}},
+	[GPU] = {1, {GPU_USED}},
+	[VRAM] = {1, {VRAM_USED}},
+	[IO] = {2, {DISK_READ, DISK_WRITTEN}, true},
+};
+
 static const double *column(const struct series *s, enum source source)
 {
 	for (size_t c = 0; c < s->n_columns; c++)
@@ -50,39 +62,20 @@ static const double *column(const struct series *s, enum source source)
 	return NULL;
 }
 
-static double per_second(const double *growth, const struct series *s, size_t i)
-{
-	return growth && s->duration[i] > 0 ? growth[i] / s->duration[i] : (double)NAN;
-}
-
-/* One channel, sample by sample. */
+/* One channel, sample by sample: the sum of what it is made of. */
 static double *channel_of(const struct series *s, enum channel c, struct arena *arena)
 {
 	double *v = arena_alloc(arena, (s->n + 1) * sizeof *v);
-	const double *cpu = column(s, CPU_USED), *memory = column(s, MEMORY_USED);
-	const double *gpu = column(s, GPU_USED), *vram = column(s, VRAM_USED);
-	const double *in = column(s, DISK_READ), *out = column(s, DISK_WRITTEN);
 
-	for (size_t i = 0; i < s->n; i++)
-		switch (c) {
-		case CORES:
-			v[i] = per_second(cpu, s, i);
-			break;
-		case MEMORY:
-			v[i] = memory ? memory[i] : (double)NAN;
-			break;
-		case GPU:
-			v[i] = gpu ? gpu[i] : (double)NAN;
-			break;
-		case VRAM:
-			v[i] = vram ? vram[i] : (double)NAN;
-			break;
-		case IO:
-			v[i] = per_second(in, s, i) + per_second(out, s, i);
-			break;
-		case CHANNELS:
-			break;
+	for (size_t k = 0; k < channels[c].n; k++) {
+		const double *from = column(s, channels[c].from[k]);
+
+		for (size_t i = 0; i < s->n; i++) {
+			double seconds = channels[c].per_second ? s->duration[i] : 1;
+
+			v[i] += from && seconds > 0 ? from[i] / seconds : (double)NAN;
 		}
+	}
 	return v;
 }
 

@@ -19,14 +19,19 @@ double median_of(double *v, size_t n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+static const double *newest(const double *v, size_t *n)
+{
+	size_t older = *n > TREND_MAX ? *n - TREND_MAX : 0;
+
+	*n -= older;
+	return v + older;
+}
+
 double trend_chance(const double *v, size_t n)
 {
 	double sorted[TREND_MAX], s = 0, variance;
 
-	if (n > TREND_MAX) {
-		v += n - TREND_MAX;
-		n = TREND_MAX;
-	}
+	v = newest(v, &n);
 	if (n < 4)
 		return 1;
 	for (size_t i = 0; i < n; i++)
@@ -50,10 +55,7 @@ double trend_chance(const double *v, size_t n)
 
 double trend_slope(const double *v, size_t n)
 {
-	if (n > TREND_MAX) {
-		v += n - TREND_MAX;
-		n = TREND_MAX;
-	}
+	v = newest(v, &n);
 	if (n < 2)
 		return NAN;
 
@@ -89,10 +91,7 @@ struct trend trend_of(const double *v, size_t n)
 	double block[TREND_MAX];
 	size_t blocks = 0;
 
-	if (n > TREND_MAX) {
-		v += n - TREND_MAX;
-		n = TREND_MAX;
-	}
+	v = newest(v, &n);
 	if (n < 2 || neighbours_correlate(v, n, t.slope) <= CORRELATED)
 		return t;
 	for (size_t i = n % BLOCK; i + BLOCK <= n; i += BLOCK) {

@@ -6,16 +6,6 @@
 
 #define FIRST_ROOM 256
 
-/* FNV-1a, 32 bits. */
-static uint32_t hash_of(const char *text, size_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 16777619u;
-	return h;
-}
-
 static void names_grow(struct names *m)
 {
 	struct name *old = m->slot;
@@ -37,7 +27,7 @@ static void names_grow(struct names *m)
 
 struct name *names_add(struct names *m, const char *text, size_t len)
 {
-	uint32_t hash = hash_of(text, len);
+	uint32_t hash = (uint32_t)hash_bytes(text, len);
 
 	if (m->n >= m->room / 2)
 		names_grow(m);

@@ -9,6 +9,12 @@ static double size_or_nan(double v)
 	return v > 0 && v < 0x1p62 ? v : NAN;
 }
 
+/* The same of what may be nothing. */
+static double amount_or_nan(double v)
+{
+	return v >= 0 && v < 0x1p62 ? v : NAN;
+}
+
 bool run_tmpfs_is_known(const struct run *r)
 {
 	return run_column(r, "memory_cgroup_shmem_bytes") != NULL;
@@ -63,7 +69,7 @@ double run_vram_peak(const struct run *r)
 
 	if (isnan(peak))
 		peak = run_peak(r, "vram_bytes");
-	return peak >= 0 && peak < 0x1p62 ? peak : (double)NAN;
+	return amount_or_nan(peak);
 }
 
 /*
@@ -73,17 +79,17 @@ double run_vram_peak(const struct run *r)
 static double written_or_grown(const struct run *r)
 {
 	const struct distribution *space = run_column(r, "system_disk_space_used_bytes");
-	double written = run_total(r, "disk_written_bytes");
+	double written = amount_or_nan(run_total(r, "disk_written_bytes"));
 	double grown = space ? space->max - space->min : (double)NAN;
 
-	return written >= 0 && written < 0x1p62 ? fmin(written, grown) : (double)NAN;
+	return isnan(written) ? written : fmin(written, grown);
 }
 
 double run_disk(const struct run *r)
 {
-	double v = run_peak(r, "disk_grown_bytes");
+	double grown = amount_or_nan(run_peak(r, "disk_grown_bytes"));
 
-	return v >= 0 && v < 0x1p62 ? v : written_or_grown(r);
+	return isnan(grown) ? written_or_grown(r) : grown;
 }
 
 double run_duration_as_bytes(const struct run *r)
