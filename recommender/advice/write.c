@@ -7,8 +7,8 @@
 #include "recommender/sizing/strategy.h"
 
 /*
- * Less disk than this is not asked for: whoever asks for little gets little, where the default would have been
- * gigabytes, and logs and the like need room that no run shows.
+ * Less disk than this is not asked for: a small request gets a small disk, where the default would have been gigabytes,
+ * and logs and the like need room that no run shows.
  */
 #define DISK_LEAST (1024 * MIB)
 

@@ -1,4 +1,4 @@
-/* What a server must be, price and speed aside. An unknown fact never passes what is asked. */
+/* Does a server do, price and speed aside? An unknown fact never passes where it is asked for. */
 #include "recommender/servers/filters.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static bool within(double limit, double there)
 	return !(limit > 0) || there <= limit;
 }
 
-/* What the kind of machine must be. */
+/* Its kind, name and vendor. */
 static enum exclusion misfit_by_kind(const struct ask *a, const struct server *s)
 {
 	const struct pick_options *o = a->o;

@@ -1,4 +1,4 @@
-/* What a server must be, price and speed aside. */
+/* Does a server do, price and speed aside? */
 #ifndef RECOMMENDER_PICK_FILTER_H
 #define RECOMMENDER_PICK_FILTER_H
 

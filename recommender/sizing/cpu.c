@@ -84,7 +84,7 @@ bool parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* What is left of a stretch of time that kept so many cores busy once nothing waits for a CPU. */
+/* The rest of a stretch of time that kept so many cores busy, once nothing waits for a CPU. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),

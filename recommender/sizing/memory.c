@@ -191,7 +191,7 @@ static double group_peak(const struct run *r)
 	return run_peak(r, "memory_cgroup_peak_bytes");
 }
 
-/* What of memory no process shows. */
+/* Files in tmpfs take memory that no process shows. */
 static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	size_t known = 0;

@@ -73,8 +73,8 @@ double run_vram_peak(const struct run *r)
 }
 
 /*
- * Where the growth of the job's own file systems was not seen: what it wrote is never less than what its files take,
- * but counts again what is overwritten or deleted; what all file systems grew by counts what others wrote.
+ * This stands in for the growth of the job's own file systems when that was not seen. Bytes written are never less than
+ * the files take, but count again what is overwritten or deleted; the growth of all file systems counts the files of others.
  */
 static double written_or_grown(const struct run *r)
 {
