@@ -23,7 +23,7 @@
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/cli/manual.h"
-#include "exporter/options/option_variables.h"
+#include "exporter/options/options.h"
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/paths.h"
 #include "exporter/lifecycle/privileges.h"

@@ -1,4 +1,4 @@
-/* A table of atomic counters that fills up as handlers answer for the first time. */
+/* Tables of atomic counters. That of requests fills up as handlers answer for the first time. */
 #include "exporter/core/counters.h"
 
 #include <stdatomic.h>
@@ -57,4 +57,30 @@ void http_count_each(void (*each)(void *context, const char *handler, const char
 				each(context, handler, codes[code].code, n);
 		}
 	}
+}
+
+/* ---- runs that were looked for ---- */
+
+static const char *const found_names[FOUND_PROBLEMS] = {
+	[FOUND_TOO_MANY_JOBS] = "too_many_jobs",
+	[FOUND_NOT_FOLLOWED] = "not_followed",
+	[FOUND_UNREADABLE] = "environment_unreadable",
+	[FOUND_PATTERN_GAVE_UP] = "pattern_gave_up",
+};
+
+static atomic_uint_least64_t found_counts[FOUND_PROBLEMS];
+
+const char *found_problem_name(enum found_problem p)
+{
+	return found_names[p];
+}
+
+void found_count(enum found_problem p, uint64_t n)
+{
+	atomic_fetch_add_explicit(&found_counts[p], n, memory_order_relaxed);
+}
+
+uint64_t found_counted(enum found_problem p)
+{
+	return atomic_load_explicit(&found_counts[p], memory_order_relaxed);
 }

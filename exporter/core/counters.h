@@ -1,16 +1,31 @@
-/*
- * Counters of the HTTP requests answered, for rightsize_http_requests_total. Any thread.
- */
-#ifndef EXPORTER_HTTP_COUNT_H
-#define EXPORTER_HTTP_COUNT_H
+/* Counters for /metrics. Any thread. */
+#ifndef EXPORTER_COUNTERS_H
+#define EXPORTER_COUNTERS_H
 
 #include <stdint.h>
 
-/* handler is the path of what answered, one of a few, and must live as long as the program. */
+/*
+ * Requests that were answered: rightsize_http_requests_total. handler is the path of what answered, one of a few, and must live as long as
+ * the program.
+ */
 void http_count(const char *handler, int status);
 
 /* Calls each for every pair that was counted at least once. */
 void http_count_each(void (*each)(void *context, const char *handler, const char *code, uint64_t n),
 	void *context);
+
+/* ---- what went wrong when runs were looked for ---- */
+enum found_problem {
+	FOUND_TOO_MANY_JOBS,   /* runs that are not followed: more jobs than --jobs.max */
+	FOUND_NOT_FOLLOWED,    /* runs that are not followed for another reason */
+	FOUND_UNREADABLE,      /* processes whose environment may not be read */
+	FOUND_PATTERN_GAVE_UP, /* patterns of rules that took too many steps */
+	FOUND_PROBLEMS,
+};
+
+const char *found_problem_name(enum found_problem p); /* "too_many_jobs", ... */
+
+void found_count(enum found_problem p, uint64_t n);
+uint64_t found_counted(enum found_problem p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "collectors/base/number.h"
 #include "collectors/followed/jobs.h"
 #include "collectors/process/process.h"
-#include "exporter/core/found_count.h"
+#include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
 /* Longer chains of processes are cut: no more are looked at again when a run begins below them. */

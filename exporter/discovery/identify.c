@@ -7,7 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "exporter/core/found_count.h"
+#include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"

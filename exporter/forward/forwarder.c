@@ -14,7 +14,6 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/thread.h"
 #include "exporter/client/download.h"
-#include "exporter/forward/forward_answer.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/json.h"
 #include "exporter/core/log.h"
@@ -28,6 +27,7 @@
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
 #define ANSWER_MAX      65536
+#define ANSWER_LOGGED   200
 #define RUNS_AT_ONCE    64
 
 #define FIRST_DELAY   1.0
@@ -88,6 +88,46 @@ static double random_share(void)
 	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
 		bits = (uint32_t)now_read().mono.ns;
 	return bits / 4294967296.0;
+}
+
+/* ---- what the other exporter says ---- */
+
+static const struct {
+	int status;
+	const char *code;
+} refusals[] = {
+	{400, "bad_body"},
+	{413, "too_large"},
+};
+
+bool forward_is_refusal(const struct answer *a)
+{
+	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
+	const char *code = json_string_value(json_object_get(json_object_get(o, "error"), "code"));
+	bool ret = false;
+
+	for (size_t i = 0; code && i < ARRAY_LEN(refusals); i++)
+		ret = ret ||
+		      (a->status == refusals[i].status && strcmp(code, refusals[i].code) == 0);
+	json_decref(o);
+	return ret;
+}
+
+bool forward_is_accepted(const struct answer *a, const char *run_id)
+{
+	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
+	const char *kept = json_string_value(json_object_get(o, "run_id"));
+	bool ret = (a->status == 200 || a->status == 201) && kept && strcmp(kept, run_id) == 0;
+
+	json_decref(o);
+	return ret;
+}
+
+const char *forward_answer_text(struct answer *a)
+{
+	if (a->body.len > ANSWER_LOGGED)
+		a->body.data[ANSWER_LOGGED] = '\0';
+	return buf_text(&a->body);
 }
 
 /* ---- one run ---- */

@@ -5,7 +5,7 @@
  * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
  *
  * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
- * (exporter/forward/forward_answer.h) is not sent again. A run that the receiver answers with 500, or that fails again and again for
+ * (forward_is_refusal) is not sent again. A run that the receiver answers with 500, or that fails again and again for
  * whatever reason, waits by itself and no longer holds up the others (exporter/forward/retry_list.h).
  */
 #ifndef EXPORTER_FORWARDER_H
@@ -19,6 +19,7 @@
 
 struct forwarder;
 struct historian;
+struct answer; /* exporter/client/download.h */
 
 struct forwarder_options {
 	const char *url; /* of the other exporter, checked by --forward.url; /runs is added */
@@ -51,5 +52,19 @@ struct forward_counts forward_counts(void);
 
 /* Seconds to wait after so many failures in a row; random: 0 <= r < 1. The next ones: about twice as long. */
 double forward_delay(unsigned failures, double random);
+
+/* ---- what the other exporter says of a run; any thread ---- */
+
+/*
+ * Does an exporter refuse the run for good? Only what it says itself counts, its JSON error bad_body or too_large: any
+ * proxy, load balancer or HTTPS port in between answers 400 or 413, too, and is mended some day.
+ */
+bool forward_is_refusal(const struct answer *a);
+
+/* Does an exporter say that it has the run? Whatever else listens there may answer 200. */
+bool forward_is_accepted(const struct answer *a, const char *run_id);
+
+/* The beginning of the body, for the log; cuts it off there. */
+const char *forward_answer_text(struct answer *a);
 
 #endif

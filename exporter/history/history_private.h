@@ -199,16 +199,6 @@ int history_read_columns(struct history *h, struct err *e);
 const struct history_column *history_find_column(const struct history *h, const char *name);
 void history_add_name(struct buf *b, const char *name); /* quoted */
 
-/* ---- history_recovery.c ---- */
-void history_recovery_hear(void); /* by history_setup */
-/*
- * Whether somebody's writes were recovered from a -wal since history_recovery_begin, by this thread: who had the file open
- * did not close it, and nobody else has it open. A -wal alone says nothing: beside a living exporter there always is one.
- * Without history_setup that is not known: true.
- */
-void history_recovery_begin(void);
-bool history_recovery_done(void);
-
 /* ---- open.c ---- */
 /* True when the path no longer names the file that is open. */
 bool history_moved(struct history *h);

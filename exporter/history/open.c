@@ -44,6 +44,56 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 				   "PRAGMA cache_size = -256;"
 				   "PRAGMA mmap_size = 0;";
 
+/* ---- once in a program ---- */
+
+/*
+ * Every thread of glibc keeps seven freed pieces of each of 64 sizes up to 1032 bytes (malloc/malloc.c, tcache), up to
+ * 230 KiB, and what lies around them cannot be given back. SQLite asks for nearly all of these sizes, so that hours pass
+ * until there are seven of each. Of six sizes there soon are, and they come to 14 KiB.
+ */
+#define LARGEST_CLASS  1024
+#define SMALLEST_CLASS 32
+
+static int round_up(int n)
+{
+	int class = SMALLEST_CLASS;
+
+	if (n > LARGEST_CLASS)
+		return (n + 7) & ~7;
+	while (class < n)
+		class *= 2;
+	return class;
+}
+
+/*
+ * SQLite tells in its log when it recovered writes from a -wal: the process that had the file open did not close it, and
+ * no other has it open. A -wal alone says nothing: beside a living exporter there always is one. recovered counts from
+ * open_patiently on; without history_setup it is true.
+ */
+static bool is_heard;
+static _Thread_local bool recovered;
+
+static void hear(void *context, int code, const char *message)
+{
+	(void)context;
+	(void)message;
+	recovered = recovered || code == SQLITE_NOTICE_RECOVER_WAL;
+}
+
+void history_setup(void)
+{
+	sqlite3_mem_methods m;
+
+	is_heard = sqlite3_config(SQLITE_CONFIG_LOG, hear, NULL) == SQLITE_OK;
+	/* Without it nothing is different but the memory that is used. */
+	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
+		return;
+	m.xRoundup = round_up;
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &m);
+}
+
+/* ---- a handle ---- */
+
 static struct history *history_new(const char *path, enum history_mode mode,
 	const struct columns *columns)
 {
@@ -313,7 +363,7 @@ static int open_writable(struct history *h, struct err *e)
 	if (code == 0)
 		code = history_check_version(h, &version, e);
 	/* Whose -wal that is was found out with the first look at the file. */
-	if (code == 0 && unclean && history_recovery_done())
+	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
 		code = history_run_sql(h, writer_setup, "set up", e);
@@ -325,7 +375,7 @@ static int open_patiently(struct history *h, struct err *e)
 {
 	struct mono start = now_read().mono;
 
-	history_recovery_begin();
+	recovered = !is_heard;
 	int code = open_writable(h, e);
 
 	while (code == -EBUSY && mono_seconds_between(start, now_read().mono) < OPEN_SECONDS) {

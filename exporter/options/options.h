@@ -206,4 +206,20 @@ double option_accepted(enum option_id option, double v);
 void options_help(struct buf *out, enum command_bits command);
 void options_markdown(struct buf *out);
 
+/* ---- variables of the environment ---- */
+#define COLLECTOR_PREFIX "collector."
+#define OPTION_NAME_MAX  64
+#define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
+
+/* The variable of the option or collector of this name: RIGHTSIZE_SAMPLE_INTERVAL, RIGHTSIZE_COLLECTOR_X. */
+void variable_of(const char *name, char out[VARIABLE_MAX]);
+
+/*
+ * Says of each variable that begins with RIGHTSIZE_ and is no option, but much like that of one, which one is meant.
+ * What is like none is left alone: Kubernetes sets variables for each of its services. One thread, while no other changes
+ * the environment.
+ */
+void variables_check(enum command_bits command,
+	void (*say)(const char *variable, const char *meant));
+
 #endif

@@ -11,7 +11,6 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/kernel_file.h"
-#include "exporter/core/found_count.h"
 #include "exporter/forward/forwarder.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/counters.h"

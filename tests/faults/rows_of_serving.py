@@ -143,7 +143,7 @@ ROWS = {
         "exporter/catalogue/cache.c", "memcmp(head, magic, sizeof magic) != 0;", "memcmp(head, magic, 0) != 0;",
         "unit:catalogue_cache"),
     "two begin a cache": (
-        "exporter/catalogue/catalogue_save.c", "	if (code == 0 && version == 0)\n		code = create",
+        "exporter/catalogue/cache.c", "	if (code == 0 && version == 0)\n		code = create",
         "	if (code == 0)\n		code = create", "unit:catalogue_cache"),
     "prices of other regions are not taken up": (
         "exporter/catalogue/current.c", "strcmp(origin.asked, s->origin.asked) == 0", "origin.at.ns", "unit:shelf"),

@@ -175,7 +175,7 @@ ROWS = {
         "exporter/history/prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
         "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
     "each process believes its clock": (
-        "exporter/history/history_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
+        "exporter/history/age_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
     "what another exporter is to hand on is dropped": (
         "exporter/history/shared_settings.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
         "unit:history_prune"),

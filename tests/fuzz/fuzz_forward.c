@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/forward/forward_answer.h"
+#include "exporter/client/download.h"
+#include "exporter/forward/forwarder.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ID_MAX 64

@@ -9,7 +9,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/discovery/finder.h"
-#include "exporter/core/found_count.h"
+#include "exporter/core/counters.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/identity.h"
 #include "exporter/discovery/rules.h"

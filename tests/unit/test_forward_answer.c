@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/forward/forward_answer.h"
+#include "exporter/client/download.h"
+#include "exporter/forward/forwarder.h"
 
 #define OURS(code) "{\"error\": {\"code\": \"" code "\", \"message\": \"m\"}}"
 

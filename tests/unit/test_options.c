@@ -7,7 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/collector.h"
-#include "exporter/options/option_variables.h"
+#include "exporter/options/options.h"
 
 static int read_words(struct options *o, enum command_bits command, struct err *e,
 	const char *const *words)
