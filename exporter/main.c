@@ -38,6 +38,7 @@
 #include "exporter/client/bearer_token.h"
 #include "exporter/core/memory_trim.h"
 #include "exporter/wrapper/wrapper.h"
+#include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
 /* Who ends where something hangs has taken its time already: a moment for what is to be handed on. */

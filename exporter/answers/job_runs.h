@@ -7,6 +7,7 @@
 
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"
+#include "exporter/history/history.h"
 
 /*
  * A read-only handle for one answer: 0.4 ms. -ENOENT is no failure: reply_no_history then fills

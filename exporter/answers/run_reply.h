@@ -7,6 +7,7 @@
 #include "exporter/core/app.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/api/route.h"
+#include "exporter/history/history.h"
 
 /* The parameters that name the run. */
 /* clang-format off */

@@ -20,7 +20,4 @@ int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e);
 int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e);
 void app_catalogue_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
 
-/* Lets go of a catalogue, and of sizings, that nobody asked for in the last minutes. Any thread. */
-void app_tidy(struct app *app);
-
 #endif

@@ -14,6 +14,7 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/core/paths.h"
 #include "exporter/text/line_wrap.h"
+#include "exporter/answers/app_caches.h"
 
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "exporter/history/history.h"
+#include "exporter/core/columns.h"
 #include "exporter/options/options.h"
 
 struct identity;
@@ -33,7 +33,7 @@ struct app {
 	struct past_cache *pasts;      /* likewise */
 	size_t n_sockets;         /* to serve on, given by systemd: exporter/lifecycle/systemd.h */
 	bool refreshes_catalogue; /* may fetch it in the background */
-	/* Private to exporter/core/app.c: see in_use.h. */
+	/* Private to exporter/catalogue/in_use.c. */
 	pthread_mutex_t shelf_lock; /* guards the making of shelf */
 	struct shelf *shelf;
 	char *cache_path;
@@ -41,14 +41,5 @@ struct app {
 };
 
 #define APP_INIT ((struct app){.shelf_lock = PTHREAD_MUTEX_INITIALIZER})
-
-/*
- * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
- * checks it and sets it aside. Any thread.
- */
-void app_history_failed(struct app *app, int code);
-
-/* After all threads have ended. Frees the catalogue. */
-void app_done(struct app *app);
 
 #endif

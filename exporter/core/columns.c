@@ -1,8 +1,11 @@
 /* Which metrics become columns of the history: those of runs, then those of every collector. */
+#include "exporter/core/columns.h"
+
 #include <stdlib.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/collector.h"
-#include "exporter/history/history.h"
+#include "collectors/runs.h"
 
 static void add_kept(struct columns *c, size_t *room, const struct metric *metrics, size_t n)
 {

@@ -7,7 +7,22 @@
 #include <sys/types.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/history/history.h"
+#include "collectors/runs.h"
+
+/* Where a run is rooted on this machine, so that another exporter can follow it. */
+struct run_root {
+	pid_t pid;            /* of the job's first process */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
+	pid_t reaper_pid; /* the wrapper, whose other children are orphans of the job; 0 = none */
+	uint64_t reaper_start_ticks;
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = unknown */
+	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
+};
+
+/* The server that a run runs on; NULL = unknown. Said at the start, at the end, or both: the end wins. */
+struct run_server {
+	const char *vendor_id, *instance_type, *region, *zone, *allocation;
+};
 
 struct identity {
 	struct run_root here; /* boot id and PID namespace of this process; pids 0 */

@@ -104,15 +104,6 @@ static struct named *take_up(struct finder *f, const struct host *host, const ch
 	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;
 }
 
-void finder_conclude(const struct host *h, const struct named *n)
-{
-	double unknown[RUN_N_METRICS];
-
-	for (size_t i = 0; i < RUN_N_METRICS; i++)
-		unknown[i] = NAN;
-	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
-}
-
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code)
 {

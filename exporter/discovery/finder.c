@@ -218,6 +218,15 @@ static void look_at_ancestors(struct finder *f, const struct booked *p)
 			enter(f, chain[n], &found);
 }
 
+void finder_conclude(const struct host *h, const struct named *n)
+{
+	double unknown[RUN_N_METRICS];
+
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		unknown[i] = NAN;
+	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
+}
+
 /* Of a worker whose title is another now: what it was titled by is over. */
 static void end_passing(struct finder *f, struct booked *p)
 {

@@ -1,6 +1,7 @@
 /* What a process names: by its own words, by rules of the site, or because it is of this pod. */
 #include "exporter/discovery/finder_private.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,13 +231,18 @@ static void complete_by_pod(const struct finder *f, const struct booked *p,
 
 /* ---- all together ---- */
 
-/* Numbers of environments and of rules are anybody's: what an option of run would refuse is not known. */
+static double within(double v, double least, double most)
+{
+	return v >= least && v <= most ? v : (double)NAN;
+}
+
+/* Environments and rules may say any number; one that an option of run would refuse is unknown. */
 static void bound_numbers(struct recognised *r)
 {
-	r->attempt = option_accepted(OPTION_run_attempt, r->attempt);
-	r->input_bytes = option_accepted(OPTION_run_input_bytes, r->input_bytes);
-	r->cpu_cores = option_accepted(OPTION_run_request_cpu, r->cpu_cores);
-	r->memory_bytes = option_accepted(OPTION_run_request_memory, r->memory_bytes);
+	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
+	r->input_bytes = within(r->input_bytes, 1, REQUEST_BYTES_MOST);
+	r->cpu_cores = within(r->cpu_cores, REQUEST_CPU_LEAST, REQUEST_CPU_MOST);
+	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
 }
 
 /* Our own variable, then the rules of the site, then what is built in. */

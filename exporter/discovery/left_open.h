@@ -7,6 +7,7 @@
 
 #include "collectors/runs.h"
 #include "exporter/core/app.h"
+#include "exporter/history/history.h"
 
 struct earlier;
 

@@ -20,17 +20,11 @@
 #include "collectors/base/mem.h"
 #include "collectors/metric.h"
 #include "collectors/runs.h"
+#include "exporter/core/columns.h"
+#include "exporter/core/identity.h"
 #include "recommender/run.h"
 
 struct history;
-
-/* The history's columns, in the order of struct sample.value. Built once at start. */
-struct columns {
-	size_t n;
-	const struct metric **metric; /* ->column, ->fold, ->unit */
-};
-void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
-void columns_done(struct columns *c);
 
 /*
  * At the start of the program, before anything of SQLite is used: from then on it takes memory in few sizes, and tells
@@ -75,21 +69,6 @@ int history_check(struct history *h, struct err *e);
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
 uint64_t history_bytes(struct history *h); /* on disk, with the -wal; of ":memory:", in memory */
-
-/* Where a run is rooted on this machine, so that another exporter can follow it. */
-struct run_root {
-	pid_t pid;            /* of the job's first process */
-	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
-	pid_t reaper_pid; /* the wrapper, whose other children are orphans of the job; 0 = none */
-	uint64_t reaper_start_ticks;
-	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = unknown */
-	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
-};
-
-/* The server that a run runs on; NULL = unknown. Said at the start, at the end, or both: the end wins. */
-struct run_server {
-	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-};
 
 struct run_begin {
 	const char *run_id, *job_name, *host;

@@ -17,47 +17,6 @@
 
 #define BACKLOG 511
 
-struct place {
-	char host[LISTEN_TEXT_MAX]; /* "" = every address */
-	char port[8];
-	bool numeric_v6;
-};
-
-static bool place_parse(struct place *ret, const char *address)
-{
-	const char *colon = strrchr(address, ':');
-	struct scan s = SCAN(colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0);
-	struct place p = {0};
-	uint64_t port;
-
-	if (!colon || scan_end(&s) || *s.at < '0' || *s.at > '9' || !scan_u64(&s, &port) ||
-		!scan_end(&s) || port > 65535)
-		return false;
-	struct slice host = {address, (size_t)(colon - address)};
-
-	if (host.len && host.data[0] == '[') {
-		if (host.len < 3 || host.data[host.len - 1] != ']')
-			return false;
-		host = (struct slice){host.data + 1, host.len - 2};
-		p.numeric_v6 = true;
-	} else if (memchr(host.data, ':', host.len)) {
-		return false;
-	}
-	if (host.len >= sizeof p.host)
-		return false;
-	slice_copy(host, p.host, sizeof p.host);
-	snprintf(p.port, sizeof p.port, "%u", (unsigned)port);
-	*ret = p;
-	return true;
-}
-
-bool listen_fits(const char *address)
-{
-	struct place p;
-
-	return place_parse(&p, address);
-}
-
 static int socket_open(int *ret, const struct addrinfo *a)
 {
 	AUTO(closep)
@@ -177,11 +136,11 @@ int listen_unix(int *ret, const char *path, struct err *e)
 
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e)
 {
-	struct place p = {0};
+	struct listen_address p = {0};
 
-	if (!place_parse(&p, address))
-		return err_set(e, -EINVAL, "listen address \"%s\": accepted is " LISTEN_ACCEPTED,
-			address);
+	if (!listen_address_parse(&p, address))
+		return err_set(e, -EINVAL, "listen address \"%s\": accepted is %s", address,
+			shape_address.accepted);
 	struct addrinfo *list = NULL, hints = {
 					      .ai_family = p.numeric_v6 ? AF_INET6 : AF_UNSPEC,
 					      .ai_socktype = SOCK_STREAM,

@@ -5,18 +5,10 @@
 #ifndef EXPORTER_LISTEN_H
 #define EXPORTER_LISTEN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "collectors/base/err.h"
-
-#define LISTEN_TEXT_MAX 128
-
-/* To go on after "accepted is". */
-#define LISTEN_ACCEPTED "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535"
-
-/* Is it such a text? Whether there is such a host shows when it is opened. */
-bool listen_fits(const char *address);
+#include "exporter/options/shapes.h"
 
 /*
  * A listening socket, non-blocking, closed on exec. bound gets the address as it became:

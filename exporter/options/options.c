@@ -403,13 +403,6 @@ bool option_at(size_t i, struct option_view *ret)
 	return true;
 }
 
-double option_accepted(enum option_id option, double v)
-{
-	const struct option_row *r = &rows[option];
-
-	return v >= r->least && v <= r->most ? v : (double)NAN;
-}
-
 void options_help(struct buf *out, enum command_bits command)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -29,6 +29,12 @@ enum command_bits {
 	COMMAND_ALL = 15,
 };
 
+/* Bounds of what a run may be given or works on, be it said by an option or by the job itself. */
+#define REQUEST_CPU_LEAST  0.001
+#define REQUEST_CPU_MOST   1e6
+#define REQUEST_BYTES_MOST 1e18
+#define ATTEMPT_MOST       1000
+
 /* clang-format off */
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, &shape_address, 0, COMMAND_WATCH, "ADDRESS", \
@@ -129,13 +135,13 @@ X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
-X(BYTES, run_input_bytes, "input-bytes", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it") \
-X(NUMBER, run_request_cpu, "request-cpu", NULL, 0.001, 1e6, COMMAND_RUN, "CORES", \
+X(NUMBER, run_request_cpu, "request-cpu", NULL, REQUEST_CPU_LEAST, REQUEST_CPU_MOST, COMMAND_RUN, "CORES", \
   "What the run was given, where it is known: cores, such as 2.5") \
-X(BYTES, run_request_memory, "request-memory", NULL, 1, 1e18, COMMAND_RUN, "BYTES", \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "What the run was given, where it is known: memory") \
-X(COUNT, run_attempt, "attempt", NULL, 1, 1000, COMMAND_RUN, "N", \
+X(COUNT, run_attempt, "attempt", NULL, 1, ATTEMPT_MOST, COMMAND_RUN, "N", \
   "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
@@ -198,9 +204,6 @@ struct option_view {
 	unsigned commands;          /* enum command_bits */
 };
 bool option_at(size_t i, struct option_view *ret); /* false past the last */
-
-/* What an option that is a number accepts: NaN where v is outside of that. */
-double option_accepted(enum option_id option, double v);
 
 /* The options of a command as --help prints them, and as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);

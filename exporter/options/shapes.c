@@ -1,15 +1,78 @@
 /* Texts that are addresses, URLs, paths, names of hosts, and exchange rates. */
 #include "exporter/options/shapes.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "exporter/catalogue/rates.h"
-#include "exporter/http/listen.h"
-#include "exporter/site/site.h"
+#include "collectors/base/scan.h"
 
-const struct text_shape shape_address = {.fits = listen_fits, .accepted = LISTEN_ACCEPTED};
-const struct text_shape shape_rate = {.fits = rate_fits, .accepted = RATE_ACCEPTED};
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+bool listen_address_parse(struct listen_address *ret, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	struct scan s = SCAN(colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0);
+	struct listen_address p = {0};
+	uint64_t port;
+
+	if (!colon || scan_end(&s) || *s.at < '0' || *s.at > '9' || !scan_u64(&s, &port) ||
+		!scan_end(&s) || port > 65535)
+		return false;
+	struct slice host = {text, (size_t)(colon - text)};
+
+	if (host.len && host.data[0] == '[') {
+		if (host.len < 3 || host.data[host.len - 1] != ']')
+			return false;
+		host = (struct slice){host.data + 1, host.len - 2};
+		p.numeric_v6 = true;
+	} else if (memchr(host.data, ':', host.len)) {
+		return false;
+	}
+	if (host.len >= sizeof p.host)
+		return false;
+	slice_copy(host, p.host, sizeof p.host);
+	snprintf(p.port, sizeof p.port, "%u", (unsigned)port);
+	*ret = p;
+	return true;
+}
+
+static bool is_listen_address(const char *text)
+{
+	struct listen_address a;
+
+	return listen_address_parse(&a, text);
+}
+
+const struct text_shape shape_address = {
+	.fits = is_listen_address,
+	.accepted = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535",
+};
+
+bool currency_rate_parse(struct currency_rate *ret, const char *text)
+{
+	size_t len = strcspn(text, "=");
+	struct scan s = SCAN(text + len, strlen(text + len));
+
+	*ret = (struct currency_rate){0};
+	if (len != CURRENCY_CODE_LEN || strspn(text, LETTERS) != len || !scan_char(&s, '=') ||
+		!scan_double(&s, &ret->usd) || !scan_end(&s) || !(ret->usd > 0 && ret->usd < 1e9))
+		return false;
+	memcpy(ret->currency, text, len);
+	return true;
+}
+
+static bool is_rate(const char *text)
+{
+	struct currency_rate r;
+
+	return currency_rate_parse(&r, text);
+}
+
+const struct text_shape shape_rate = {
+	.fits = is_rate,
+	.accepted = "a currency and the US dollars for one unit of it, such as EUR=1.16",
+};
 
 /* A user in it would be in the log, in the history, and in answers. */
 static bool is_url(const char *text)
@@ -33,7 +96,7 @@ const struct text_shape shape_forward_url = {.fits = is_url,
 
 static bool is_metrics_path(const char *text)
 {
-	return text[0] == '/' && !strpbrk(text, "?#% \t\r\n") && !site_needs(text);
+	return text[0] == '/' && !strpbrk(text, "?#% \t\r\n");
 }
 
 const struct text_shape shape_metrics_path = {

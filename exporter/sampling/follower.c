@@ -13,6 +13,8 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 #include "exporter/sampling/sampler.h"
+#include "exporter/history/history.h"
+#include "exporter/history/read_failed.h"
 
 #define STACK_SIZE   (256 * 1024)
 #define POLL_SECONDS 0.5

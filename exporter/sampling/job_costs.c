@@ -17,6 +17,8 @@
 #include "exporter/core/worker.h"
 #include "exporter/answers/current_cost.h"
 #include "recommender/sizing/sizing.h"
+#include "exporter/answers/app_caches.h"
+#include "exporter/history/read_failed.h"
 
 #define LOOK_SECONDS 15.0
 #define STACK_SIZE   ((size_t)512 * 1024)

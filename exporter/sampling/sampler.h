@@ -19,6 +19,7 @@
 #include "collectors/followed/jobs.h"
 #include "collectors/snapshot.h"
 #include "exporter/core/app.h"
+#include "exporter/history/history.h"
 
 struct sampler;
 struct finder; /* exporter/discovery/finder.h */

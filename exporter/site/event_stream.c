@@ -13,6 +13,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/log.h"
 #include "exporter/answers/series_view.h"
+#include "exporter/history/history.h"
+#include "exporter/history/read_failed.h"
 
 #define STACK_SIZE ((size_t)512 * 1024)
 

@@ -14,6 +14,8 @@
 #include "exporter/site/page.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/change.h"
+#include "exporter/history/read_failed.h"
+#include "exporter/options/shapes.h"
 
 /* Longest error sentence that lists what is known. */
 #define ERROR_MAX 4096
@@ -54,7 +56,8 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-bool site_needs(const char *path)
+/* Something at this path that metrics there would hide. The front page alone gives way. */
+static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
 	       site_change_at(path);
@@ -73,6 +76,11 @@ struct site *site_new(struct app *app)
 
 int site_start(struct site *s, struct err *e)
 {
+	const char *metrics = s->app->options->telemetry_path;
+
+	if (is_taken(metrics))
+		return err_set(e, -EINVAL, "--web.telemetry-path=%s: accepted is %s", metrics,
+			shape_metrics_path.accepted);
 	return live_start(s->live, e);
 }
 

@@ -47,13 +47,13 @@ struct answer {
 
 struct site;
 struct site *site_new(struct app *app);
-/* Starts the thread of streams, so that no question needs one. Nobody is to be answered before. */
+/*
+ * Starts the thread of streams, so that no question needs one. Nobody is to be answered before.
+ * -EINVAL: --web.telemetry-path would hide something else.
+ */
 int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; they are closed before site_free */
 void site_free(struct site *s);
-
-/* Is there something at this path that metrics there would hide? The front page alone gives way. */
-bool site_needs(const char *path);
 
 /* The answer to a request that may not come in: a JSON error (reply_error). */
 void site_refusal(struct answer *ret, int status, const char *code, const char *message);

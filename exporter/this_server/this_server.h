@@ -9,7 +9,7 @@
 
 #include "collectors/base/err.h"
 #include "collectors/host.h"
-#include "exporter/history/history.h"
+#include "exporter/core/identity.h"
 
 struct app;
 struct machine_watch;

@@ -9,6 +9,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/log.h"
 #include "recommender/sizing/sizing.h"
+#include "exporter/history/history.h"
 
 #define SUMMARY_PATIENCE_MS 1000
 #define RUNS_TO_READ        200

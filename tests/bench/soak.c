@@ -34,6 +34,7 @@
 #include "exporter/site/rendered_cache.h"
 #include "exporter/answers/sizing.h"
 #include "exporter/core/memory_trim.h"
+#include "exporter/answers/app_caches.h"
 
 #define RUN_TICKS    600
 #define SCRAPE_TICKS 15

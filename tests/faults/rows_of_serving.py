@@ -159,6 +159,6 @@ ROWS = {
         "	if (c->sans && !any_san_allowed(c, &certificates[0]) && !n)",
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "metrics hide a question": (
-        "exporter/options/shapes.c", " && !site_needs(text)", "", "unit:options"),
+        "exporter/site/site.c", "if (is_taken(metrics))", "if (is_taken(metrics) && false)", "unit:site"),
     "files in tmpfs are nobody's memory": ("recommender/sizing/run_needs.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
 }

@@ -124,7 +124,7 @@ ROWS = {
         "	if (!history_moved(h) || h->writes)\n		return 0;\n	return err_set",
         "test_faults_history.py:Replaced.test_deleted_while_a_run_goes_on"),
     "damage is left to the reader": (
-        "exporter/core/app.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
+        "exporter/history/read_failed.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
         "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),
     "a FIFO is opened": (
         "exporter/history/open.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),

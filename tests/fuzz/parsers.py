@@ -63,8 +63,7 @@ PARSERS = {
              "nvml_read_utilization"),
     "options": ("exporter/options/options.c: set set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
                 "begin finish options_read "
-                "number_with_suffix set_number", "exporter/options/shapes.c", "exporter/http/listen.c: place_parse",
-                "exporter/catalogue/rates.c: rate_parse"),
+                "number_with_suffix set_number", "exporter/options/shapes.c"),
     "recognise": ("collectors/naming/recognise.c", "collectors/naming/process_words.c"),
     "routes": ("exporter/answers/server_parameters.c", "exporter/answers/sizing_parameters.c"),
     "site": ("exporter/site/metrics_page.c: filter_of is_collector collectors_ok filter_ok wait_of",

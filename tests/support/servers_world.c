@@ -14,6 +14,7 @@
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "tests/support/sample_runs.h"
+#include "exporter/answers/app_caches.h"
 
 /* Six servers, of which small is the cheapest, and the last one can only be had in euros. */
 static const char catalogue_text[] =

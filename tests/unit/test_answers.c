@@ -18,6 +18,7 @@
 #include "tests/support/fake_history.h"
 #include "tests/support/golden.h"
 #include "tests/support/sample_runs.h"
+#include "exporter/answers/app_caches.h"
 
 static const struct job_row jobs[] = {
 	{"etl/load", 4, {[OUTCOME_RUNNING] = 1, [OUTCOME_SUCCEEDED] = 2, [OUTCOME_FAILED] = 1},

@@ -15,6 +15,7 @@
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "tests/support/sample_runs.h"
+#include "exporter/answers/app_caches.h"
 
 /* A dump of sc-data: m.large is measured by both benchmarks, t.small by one. */
 static const char catalogue_text[] =

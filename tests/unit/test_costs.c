@@ -13,6 +13,7 @@
 #include "exporter/sampling/job_costs.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
+#include "exporter/answers/app_caches.h"
 
 /* An hour of it costs a dollar, so that an hour-long run does. */
 static const char catalogue_text[] = "# as_of: 2026-10-01\n"

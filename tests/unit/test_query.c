@@ -11,6 +11,7 @@
 #include "exporter/text/line_wrap.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/sample_runs.h"
+#include "exporter/answers/app_caches.h"
 
 #define OUTPUT_MAX    65536
 #define ARGUMENTS_MAX 8

@@ -20,6 +20,7 @@
 #include "exporter/sampling/rules_reload.h"
 #include "exporter/sampling/sampler_private.h"
 #include "exporter/answers/sizing.h"
+#include "exporter/answers/app_caches.h"
 
 #define SHORT 0.05
 /* So long even a busy machine leaves no thread without a CPU. */

@@ -14,6 +14,7 @@
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
 #include "tests/support/servers_world.h"
+#include "exporter/answers/app_caches.h"
 
 static json_t *ask(const char *words, int status)
 {

@@ -209,6 +209,24 @@ static void metrics_can_be_moved(void **state)
 	done(&a);
 }
 
+static void metrics_hide_no_other_page(void **state)
+{
+	static const char *const taken[] = {"/echo", "/-/healthy", "/events", "/web/app.js"};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+		struct err e = {0};
+
+		f->options.telemetry_path = taken[i];
+		assert_int_equal(site_start(f->site, &e), -EINVAL);
+		assert_non_null(strstr(e.text, "telemetry-path"));
+		assert_non_null(strstr(e.text, taken[i]));
+		assert_non_null(strstr(e.text, "nothing else"));
+	}
+	f->options.telemetry_path = "/";
+	assert_int_equal(site_start(f->site, NULL), 0);
+}
+
 static void metrics_come_in_the_format_that_is_asked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -472,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SITE_TEST(paths_lead_to_their_pages),
 		SITE_TEST(metrics_can_be_moved),
+		SITE_TEST(metrics_hide_no_other_page),
 		SITE_TEST(metrics_come_in_the_format_that_is_asked_for),
 		SITE_TEST(filters_are_checked),
 		SITE_TEST(scrapes_of_one_snapshot_share_a_body),

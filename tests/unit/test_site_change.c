@@ -1,6 +1,7 @@
 /* exporter/site_change, body: who may change something, and what they may say. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,6 +115,16 @@ static void check(struct fixture *f, const char *target, struct request r, int s
 
 #define JSON(text) .content_type = "application/json", .body = {text, sizeof(text) - 1}
 #define GOOD       JSON("{\"name\":\"a\"}")
+
+static void metrics_hide_no_change(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	f->options.telemetry_path = route_both.path;
+	assert_int_equal(site_start(f->site, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "nothing else"));
+}
 
 static void only_whom_we_trust_may_change(void **state)
 {
@@ -330,6 +341,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_whom_we_trust_may_change, begin, finish),
 		cmocka_unit_test_setup_teardown(other_methods_are_told_which_there_are, begin,
 			finish),
+		cmocka_unit_test_setup_teardown(metrics_hide_no_change, begin, finish),
 		cmocka_unit_test_setup_teardown(body_is_only_read_of_whom_it_helps, begin, finish),
 		cmocka_unit_test_setup_teardown(path_names_what_is_changed, begin, finish),
 		cmocka_unit_test_setup_teardown(body_says_what_is_wrong_with_it, begin, finish),

@@ -1,18 +1,10 @@
-/* What the program's parts share, as far as it takes more than a field. */
+/* The catalogue that a running program answers from. */
 #include "exporter/catalogue/in_use.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "exporter/history/historian.h"
+#include "exporter/catalogue/update.h"
 #include "exporter/core/log.h"
-#include "exporter/this_server/this_server.h"
 #include "exporter/core/paths.h"
-#include "exporter/answers/result_cache.h"
-#include "exporter/answers/sizing.h"
-
-/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
-#define IDLE_SECONDS 600.0
+#include "exporter/this_server/this_server.h"
 
 static void say(void *context, bool works, const char *text)
 {
@@ -20,12 +12,6 @@ static void say(void *context, bool works, const char *text)
 	log_line(works ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
 		works ? "the catalogue of servers" : "the catalogue of servers cannot be refreshed",
 		works ? "state" : "err", text, NULL);
-}
-
-void app_history_failed(struct app *app, int code)
-{
-	if (code == -EBADMSG && app->historian)
-		historian_suspect(app->historian);
 }
 
 static struct words words_of(const struct texts *t)
@@ -83,28 +69,4 @@ int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e
 void app_catalogue_done(struct catalogue_use *u)
 {
 	catalogue_free(u->catalogue);
-}
-
-void app_tidy(struct app *app)
-{
-	pthread_mutex_lock(&app->shelf_lock);
-	struct shelf *s = app->shelf;
-
-	pthread_mutex_unlock(&app->shelf_lock);
-	shelf_tidy(s, IDLE_SECONDS);
-	sized_cache_tidy(app->sized, IDLE_SECONDS);
-	past_cache_tidy(app->pasts, IDLE_SECONDS);
-}
-
-void app_done(struct app *app)
-{
-	sized_cache_free(app->sized);
-	past_cache_free(app->pasts);
-	app->sized = NULL;
-	app->pasts = NULL;
-	shelf_free(app->shelf);
-	free(app->cache_path);
-	app->shelf = NULL;
-	app->cache_path = NULL;
-	pthread_mutex_destroy(&app->shelf_lock);
 }

@@ -1,0 +1,17 @@
+/* Metrics that are kept: the columns of a sample in the history. */
+#ifndef EXPORTER_COLUMNS_H
+#define EXPORTER_COLUMNS_H
+
+#include <stddef.h>
+
+#include "collectors/metric.h"
+
+/* The history's columns, in the order of struct sample.value. Built once at start. */
+struct columns {
+	size_t n;
+	const struct metric **metric; /* ->column, ->fold, ->unit */
+};
+void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
+void columns_done(struct columns *c);
+
+#endif

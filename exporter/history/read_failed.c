@@ -1,0 +1,13 @@
+/* A reader tells the historian of a damaged file. */
+#include "exporter/history/read_failed.h"
+
+#include <errno.h>
+
+#include "exporter/core/app.h"
+#include "exporter/history/historian.h"
+
+void app_history_failed(struct app *app, int code)
+{
+	if (code == -EBADMSG && app->historian)
+		historian_suspect(app->historian);
+}
