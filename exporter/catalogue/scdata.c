@@ -6,21 +6,20 @@
 #include <string.h>
 
 #include <jansson.h>
-#include <sqlite3.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/utf8.h"
-#include "exporter/history/sqlite_hardening.h"
+#include "exporter/history/sql.h"
 #include "recommender/catalogue/build.h"
 
 #define COLUMNS_MAX 128
+#define BUSY_MS     5000
 #define PAGE_CACHE                                                                                 \
 	"PRAGMA cache_size = -4096" /* KiB: the file may be large, this process must not be */
 
 struct reader {
-	sqlite3 *db;
+	struct sql_file file;
 	struct catalogue_builder *b;
-	const char *path;
 };
 
 /* One row of a query whose columns are fields: sets them, then hands the row over. */
@@ -28,33 +27,16 @@ struct table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
-	int (*add)(struct reader *r, struct row *row, sqlite3_stmt *s, int n_fields, struct err *e);
-	const char *more; /* further columns of the query, after the fields; NULL = none */
+	int (*add)(struct reader *r, struct row *row, struct sql *q, struct err *e);
+	const char *more; /* further columns of the query, for add; NULL = none */
 };
 
-static int sql_error(const struct reader *r, const char *what, struct err *e)
+/* The text of the next column, "" when NULL; valid until the next row. */
+static const char *text_of(struct sql *q)
 {
-	return err_set(e, -EINVAL, "%s: %s: %s", r->path, what, sqlite3_errmsg(r->db));
-}
+	const char *text = sql_text(q);
 
-static int prepare(const struct reader *r, const char *sql, sqlite3_stmt **ret, struct err *e)
-{
-	if (sqlite3_prepare_v2(r->db, sql, -1, ret, NULL) != SQLITE_OK)
-		return sql_error(r, "query", e);
-	return 0;
-}
-
-static void finalizep(sqlite3_stmt **s)
-{
-	sqlite3_finalize(*s);
-}
-
-/* The text of a column, "" when NULL; valid until the next row. */
-static const char *text_of(sqlite3_stmt *s, int i)
-{
-	const unsigned char *text = sqlite3_column_text(s, i);
-
-	return text ? (const char *)text : "";
+	return text ? text : "";
 }
 
 /* Sets a text of a part; what is no decent text stays unknown. The text must outlive object. */
@@ -65,37 +47,36 @@ static void set_text(enum field_part part, const char *name, void *object, const
 
 static bool has_table(const struct reader *r, const char *table)
 {
-	AUTO(finalizep) sqlite3_stmt *s = NULL;
+	AUTO(sql_done)
+	struct sql q = sql_prepare(&r->file,
+		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", NULL);
 
-	if (prepare(r, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", &s, NULL))
-		return false;
-	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-	return sqlite3_step(s) == SQLITE_ROW;
+	sql_put_text(&q, table);
+	return sql_row(&q, NULL) > 0;
 }
 
 static bool has_column(const struct reader *r, const char *table, const char *column)
 {
-	AUTO(finalizep) sqlite3_stmt *s = NULL;
+	AUTO(sql_done)
+	struct sql q =
+		sql_prepare(&r->file, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", NULL);
 
-	if (prepare(r, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", &s, NULL))
-		return false;
-	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
-	return sqlite3_step(s) == SQLITE_ROW;
+	sql_put_text(&q, table);
+	sql_put_text(&q, column);
+	return sql_row(&q, NULL) > 0;
 }
 
 /* The fields of a part that are columns of a table. */
 static int columns_of(const struct reader *r, const struct table *t,
 	const struct field *ret[COLUMNS_MAX])
 {
-	AUTO(finalizep) sqlite3_stmt *s = NULL;
+	AUTO(sql_done)
+	struct sql q = sql_prepare(&r->file, "SELECT name FROM pragma_table_info(?)", NULL);
 	int n = 0;
 
-	if (prepare(r, "SELECT name FROM pragma_table_info(?)", &s, NULL))
-		return 0;
-	sqlite3_bind_text(s, 1, t->name, -1, SQLITE_STATIC);
-	while (sqlite3_step(s) == SQLITE_ROW && n < COLUMNS_MAX) {
-		const struct field *f = field_of(t->part, text_of(s, 0));
+	sql_put_text(&q, t->name);
+	while (n < COLUMNS_MAX && sql_row(&q, NULL) > 0) {
+		const struct field *f = field_of(t->part, text_of(&q));
 
 		if (f)
 			ret[n++] = f;
@@ -104,17 +85,18 @@ static int columns_of(const struct reader *r, const struct table *t,
 }
 
 /* A value that does not fit its field stays unknown: the file may be of a later version. */
-static void set_field(const struct field *f, void *object, sqlite3_stmt *s, int i)
+static void set_field(const struct field *f, void *object, struct sql *q)
 {
-	switch (sqlite3_column_type(s, i)) {
+	switch (sql_type(q)) {
 	case SQLITE_INTEGER:
 	case SQLITE_FLOAT:
-		field_set_number(f, object, sqlite3_column_double(s, i), NULL);
+		field_set_number(f, object, sql_double(q), NULL);
 		break;
 	case SQLITE_TEXT:
-		field_set_text(f, object, text_of(s, i), NULL);
+		field_set_text(f, object, text_of(q), NULL);
 		break;
 	default:
+		sql_skip(q);
 		break;
 	}
 }
@@ -122,30 +104,26 @@ static void set_field(const struct field *f, void *object, sqlite3_stmt *s, int 
 static int read_table(struct reader *r, const struct table *t, struct err *e)
 {
 	const struct field *field[COLUMNS_MAX];
-	int n = columns_of(r, t, field), step, code = 0;
-	struct buf sql = BUF_MAX(16384);
-	sqlite3_stmt *s = NULL;
+	struct buf text AUTO(buf_done) = BUF_MAX(16384);
+	int n = columns_of(r, t, field), code;
 
-	buf_adds(&sql, "SELECT ");
+	buf_adds(&text, "SELECT ");
 	for (int i = 0; i < n; i++)
-		buf_addf(&sql, "%s%s.%s", i ? ", " : "", t->name, field[i]->name);
-	buf_addf(&sql, "%s%s FROM %s %s", t->more && n ? ", " : "", t->more ? t->more : "", t->name,
-		t->where ? t->where : "");
-	code = prepare(r, buf_text(&sql), &s, e);
-	buf_done(&sql);
-	if (code)
-		return code;
-	while ((step = sqlite3_step(s)) == SQLITE_ROW && code == 0) {
+		buf_addf(&text, "%s%s.%s", i ? ", " : "", t->name, field[i]->name);
+	buf_addf(&text, "%s%s FROM %s %s", t->more && n ? ", " : "", t->more ? t->more : "",
+		t->name, t->where ? t->where : "");
+	AUTO(sql_done) struct sql q = sql_prepare(&r->file, buf_text(&text), e);
+
+	while ((code = sql_row(&q, e)) > 0) {
 		struct row row;
 
 		row_clear(&row);
 		for (int i = 0; i < n; i++)
-			set_field(field[i], row_part(&row, t->part), s, i);
-		code = t->add(r, &row, s, n, e);
+			set_field(field[i], row_part(&row, t->part), &q);
+		code = t->add(r, &row, &q, e);
+		if (code)
+			break;
 	}
-	if (code == 0 && step != SQLITE_DONE)
-		code = sql_error(r, t->name, e);
-	sqlite3_finalize(s);
 	return code;
 }
 
@@ -155,9 +133,9 @@ static int tolerate(int code)
 	return code == -E2BIG ? code : 0;
 }
 
-static int add_vendor(struct reader *r, struct row *row, sqlite3_stmt *s, int n, struct err *e)
+static int add_vendor(struct reader *r, struct row *row, struct sql *q, struct err *e)
 {
-	set_text(PART_VENDOR, "compliance", &row->vendor, text_of(s, n));
+	set_text(PART_VENDOR, "compliance", &row->vendor, text_of(q));
 	return tolerate(catalogue_add_vendor(r->b, &row->vendor, e));
 }
 
@@ -176,31 +154,29 @@ static void join_aliases(const char *json, struct buf *out)
 	json_decref(list);
 }
 
-static int add_region(struct reader *r, struct row *row, sqlite3_stmt *s, int n, struct err *e)
+static int add_region(struct reader *r, struct row *row, struct sql *q, struct err *e)
 {
 	struct buf aliases = BUF_MAX(FIELD_TEXT_MAX - 1);
 
 	join_aliases(row->region.aliases, &aliases);
 	row->region.aliases = "";
 	set_text(PART_REGION, "aliases", &row->region, buf_text(&aliases));
-	set_text(PART_REGION, "continent", &row->region, text_of(s, n));
+	set_text(PART_REGION, "continent", &row->region, text_of(q));
 	int code = tolerate(catalogue_add_region(r->b, &row->region, e));
 
 	buf_done(&aliases);
 	return code;
 }
 
-static int add_server(struct reader *r, struct row *row, sqlite3_stmt *s, int n, struct err *e)
+static int add_server(struct reader *r, struct row *row, struct sql *q, struct err *e)
 {
-	(void)s;
-	(void)n;
+	(void)q;
 	return tolerate(catalogue_add_server(r->b, &row->server, e));
 }
 
-static int add_price(struct reader *r, struct row *row, sqlite3_stmt *s, int n, struct err *e)
+static int add_price(struct reader *r, struct row *row, struct sql *q, struct err *e)
 {
-	(void)s;
-	(void)n;
+	(void)q;
 	return tolerate(catalogue_add_price(r->b, &row->price, e));
 }
 
@@ -241,67 +217,80 @@ static const struct extra {
 
 static int read_extra(struct reader *r, const struct extra *x, struct err *e)
 {
-	AUTO(finalizep) sqlite3_stmt *s = NULL;
 	const struct field *f = field_of(PART_REGION, x->field);
-	int step, code = has_table(r, x->table) ? prepare(r, x->sql, &s, e) : -ENOENT;
+	int code;
 
-	if (code)
-		return code == -ENOENT ? 0 : code;
-	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+	if (!has_table(r, x->table))
+		return 0;
+	AUTO(sql_done) struct sql q = sql_prepare(&r->file, x->sql, e);
+
+	while ((code = sql_row(&q, e)) > 0) {
 		struct row row;
 
 		row_clear(&row);
-		set_text(PART_REGION, "vendor_id", &row.region, text_of(s, 0));
-		set_text(PART_REGION, "region_id", &row.region, text_of(s, 1));
-		set_text(PART_REGION, "extras_currency", &row.region, text_of(s, 2));
-		set_field(f, &row.region, s, 3);
+		set_text(PART_REGION, "vendor_id", &row.region, text_of(&q));
+		set_text(PART_REGION, "region_id", &row.region, text_of(&q));
+		set_text(PART_REGION, "extras_currency", &row.region, text_of(&q));
+		set_field(f, &row.region, &q);
 		code = tolerate(catalogue_add_region(r->b, &row.region, e));
 		if (code)
-			return code;
+			break;
 	}
-	return step == SQLITE_DONE ? 0 : sql_error(r, x->table, e);
-}
-
-/* Calls add for each row of a query; a file without such a table has none. */
-static int each_row(struct reader *r, const char *table, const char *sql,
-	int (*add)(struct reader *r, sqlite3_stmt *s, struct err *e), struct err *e)
-{
-	AUTO(finalizep) sqlite3_stmt *s = NULL;
-	int step, code;
-
-	if (!has_table(r, table))
-		return 0;
-	code = prepare(r, sql, &s, e);
-	while (code == 0 && (step = sqlite3_step(s)) != SQLITE_DONE)
-		code = step == SQLITE_ROW ? add(r, s, e) : sql_error(r, table, e);
 	return code;
 }
 
-static int add_benchmark(struct reader *r, sqlite3_stmt *s, struct err *e)
+/* Calls add for each row of a query; a file without such a table has none. */
+static int each_row(struct reader *r, const char *table, const char *text,
+	int (*add)(struct reader *r, struct sql *q, struct err *e), struct err *e)
+{
+	int code;
+
+	if (!has_table(r, table))
+		return 0;
+	AUTO(sql_done) struct sql q = sql_prepare(&r->file, text, e);
+
+	while ((code = sql_row(&q, e)) > 0) {
+		code = add(r, &q, e);
+		if (code)
+			break;
+	}
+	return code;
+}
+
+static void clean_text(struct sql *q, char *ret, size_t size)
+{
+	const char *text = text_of(q);
+
+	utf8_clean(text, strlen(text), ret, size);
+}
+
+static int add_benchmark(struct reader *r, struct sql *q, struct err *e)
 {
 	char text[4][FIELD_TEXT_MAX];
 
 	for (int i = 0; i < 4; i++)
-		utf8_clean(text_of(s, i), strlen(text_of(s, i)), text[i], sizeof text[i]);
-	struct benchmark b = {
-		text[0], text[1], text[2], text[3], sqlite3_column_int(s, 4) != 0, NULL};
+		clean_text(q, text[i], sizeof text[i]);
+	struct benchmark b = {text[0], text[1], text[2], text[3], sql_int(q) != 0, NULL};
 
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
 /* The best of all configurations is among the highest and the lowest. */
-static int add_scores(struct reader *r, sqlite3_stmt *s, struct err *e)
+static int add_scores(struct reader *r, struct sql *q, struct err *e)
 {
+	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
+
 	(void)e;
-	for (int i = 3; i <= 4; i++)
-		catalogue_add_score(r->b, text_of(s, 0), text_of(s, 1), text_of(s, 2),
-			sqlite3_column_double(s, i));
+	for (int i = 0; i < 2; i++)
+		catalogue_add_score(r->b, vendor_id, server_id, benchmark_id, sql_double(q));
 	return 0;
 }
 
-static int add_rate(struct reader *r, sqlite3_stmt *s, struct err *e)
+static int add_rate(struct reader *r, struct sql *q, struct err *e)
 {
-	return tolerate(catalogue_set_rate(r->b, text_of(s, 0), sqlite3_column_double(s, 1), e));
+	const char *currency = text_of(q);
+
+	return tolerate(catalogue_set_rate(r->b, currency, sql_double(q), e));
 }
 
 /* The first ten characters of a date and time. */
@@ -315,24 +304,25 @@ static void set_day(struct reader *r, const char *at)
 		catalogue_set_as_of(r->b, day);
 }
 
-static int add_metadata(struct reader *r, sqlite3_stmt *s, struct err *e)
+static int add_metadata(struct reader *r, struct sql *q, struct err *e)
 {
+	const char *key = text_of(q);
 	char value[FIELD_TEXT_MAX];
 
 	(void)e;
-	if (strcmp(text_of(s, 0), "published_at") == 0) {
-		set_day(r, text_of(s, 1));
-	} else if (strcmp(text_of(s, 0), "published_by") == 0) {
-		utf8_clean(text_of(s, 1), strlen(text_of(s, 1)), value, sizeof value);
+	if (strcmp(key, "published_at") == 0) {
+		set_day(r, text_of(q));
+	} else if (strcmp(key, "published_by") == 0) {
+		clean_text(q, value, sizeof value);
 		catalogue_set_note(r->b, value);
 	}
 	return 0;
 }
 
-static int add_observed(struct reader *r, sqlite3_stmt *s, struct err *e)
+static int add_observed(struct reader *r, struct sql *q, struct err *e)
 {
 	(void)e;
-	set_day(r, text_of(s, 0));
+	set_day(r, text_of(q));
 	return 0;
 }
 
@@ -342,13 +332,14 @@ static int read_all(struct reader *r, struct err *e)
 	int code = 0;
 
 	/* Reads the header of the file: the first that fails when it is no database. */
-	if (sqlite3_exec(r->db, "PRAGMA schema_version", NULL, NULL, NULL) != SQLITE_OK)
-		return err_set(e, -EINVAL, "%s: %s", r->path, sqlite3_errmsg(r->db));
+	code = sql_exec(&r->file, "PRAGMA schema_version", "read", e);
+	if (code)
+		return code;
 	for (size_t i = 0; i < ARRAY_LEN(required); i++)
 		if (!has_table(r, required[i]->name))
 			return err_set(e, -EINVAL,
 				"%s: no table %s: not a database of sc-data nor a cache of servers",
-				r->path, required[i]->name);
+				r->file.path, required[i]->name);
 	if (has_table(r, "vendor") && has_table(r, "vendor_compliance_link"))
 		code = read_table(r, &vendors, e);
 	if (code == 0 && has_table(r, "region") && has_table(r, "country"))
@@ -386,27 +377,24 @@ static int read_all(struct reader *r, struct err *e)
 int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
 	struct err *e)
 {
-	struct reader r = {.path = path};
-	int opened = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL),
-	    code;
+	struct reader r = {.file = {.path = path, .kind = ""}};
+	int code = sql_open(&r.file, path, SQLITE_OPEN_READONLY, BUSY_MS, e);
 
-	if (opened != SQLITE_OK) {
-		code = sqlite3_system_errno(r.db) == ENOENT ? -ENOENT : -EINVAL;
-		err_set(e, code, "%s: %s", path, sqlite3_errmsg(r.db));
-		sqlite3_close(r.db);
-		return code;
+	if (code == 0) {
+		sqlite3_db_config(r.file.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+		sqlite3_exec(r.file.db, PAGE_CACHE, NULL, NULL, NULL);
+		r.b = catalogue_builder_new();
+		code = read_all(&r, e);
+		if (code == 0)
+			catalogue_finish(r.b, source, ret);
+		catalogue_builder_free(r.b);
 	}
-	untrusted(r.db);
-	sqlite3_db_config(r.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_busy_timeout(r.db, 5000);
-	sqlite3_exec(r.db, PAGE_CACHE, NULL, NULL, NULL);
-	r.b = catalogue_builder_new();
-	code = read_all(&r, e);
-	if (code == 0)
-		catalogue_finish(r.b, source, ret);
-	catalogue_builder_free(r.b);
-	sqlite3_close(r.db);
-	return code;
+	sql_close(&r.file);
+	if (code == 0 || code == -ENOENT || code == -E2BIG)
+		return code;
+	if (e)
+		e->code = -EINVAL;
+	return -EINVAL;
 }
 
 int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 /* Kept anew when it went on by so much: every change of the file wakes whoever reads it. */
 #define RENEWED_SECONDS 3600.0
@@ -65,12 +65,10 @@ double age_clock_read(struct age_clock *c, struct now read, const char *boot_id)
 
 static int load(struct history *h, struct age_clock *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_AGE_CLOCK, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_AGE_CLOCK, e);
+	int code = sql_row(&q, e);
 
 	*ret = AGE_CLOCK_INIT;
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
 	const char *boot_id = sql_text(&q);
@@ -85,11 +83,8 @@ static int load(struct history *h, struct age_clock *ret, struct err *e)
 
 static int save(struct history *h, const struct age_clock *c, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_SET_AGE_CLOCK, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_SET_AGE_CLOCK, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, c->boot_id);
 	sql_put_double(&q, c->agreed.wall);
 	sql_put_double(&q, c->agreed.mono);

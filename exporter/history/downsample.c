@@ -2,7 +2,7 @@
  * Thinning: the samples of a stretch of time (a bucket) become three rows, which keep what
  * statistics and charts need: mean, growth and extremes. First to minutes, then to hours.
  */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -151,20 +151,20 @@ static void add_names(const struct history *h, struct buf *b)
 
 #define SQL_MAX (1u << 20)
 
-static int prepare_select(struct sql *q, struct history *h, struct err *e)
+static struct sql prepare_select(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
 	buf_adds(&b, "SELECT id, at, duration, kind, samples");
 	add_names(h, &b);
 	buf_adds(&b, " FROM sample WHERE id > ? AND id <= ? ORDER BY id");
-	int code = sql_prepare(q, h, buf_text(&b), e);
+	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
 	buf_done(&b);
-	return code;
+	return q;
 }
 
-static int prepare_insert(struct sql *q, struct history *h, struct err *e)
+static struct sql prepare_insert(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
@@ -174,10 +174,10 @@ static int prepare_insert(struct sql *q, struct history *h, struct err *e)
 	for (size_t i = 0; i < h->n_columns; i++)
 		buf_adds(&b, ", ?");
 	buf_adds(&b, ")");
-	int code = sql_prepare(q, h, buf_text(&b), e);
+	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
 	buf_done(&b);
-	return code;
+	return q;
 }
 
 /* Statements and memory of one step. */
@@ -237,8 +237,7 @@ static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t 
 		b->key = key;
 		take_row(b, t->history, q, r->interval / 2, &row);
 	}
-	sqlite3_reset(q->statement);
-	q->parameter = 0;
+	sql_again(q);
 	t->rows += b->rows;
 	return code < 0 ? code : b->rows > 0;
 }
@@ -261,11 +260,8 @@ static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, str
 
 static int drop_rows(struct history *h, int64_t first, int64_t last, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_DROP_SAMPLES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_SAMPLES, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, first);
 	sql_put_int(&q, last);
 	sql_put_int(&q, INT64_MAX);
@@ -290,44 +286,23 @@ static int write_bucket(struct thinning *t, struct err *e)
 
 static int note_progress(struct thinning *t, int64_t run, int64_t until, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, t->history, t->level->thinned, e);
+	AUTO(sql_done) struct sql q = sql_use(t->history, t->level->thinned, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, run);
 	sql_put_int(&q, until);
 	return sql_run(&q, e);
 }
 
-/* The newest sample of a run; where it would begin when there is none. */
-static int newest_of(struct history *h, int64_t run, int64_t *ret, double *ret_at, struct err *e)
-{
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
-
-	if (code)
-		return code;
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	code = sql_row(&q, e);
-	*ret = code > 0 ? sql_int(&q) : FIRST_SAMPLE_OF(run);
-	*ret_at = code > 0 ? sql_double(&q) : -INFINITY;
-	return code < 0 ? code : 0;
-}
-
 /* Is the oldest row due? 1, 0, or a negative errno. */
 static int has_due(struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(t->history, STATEMENT_FIRST_SAMPLE, e);
 	struct row row = {0};
-	int code = sql_use(&q, t->history, STATEMENT_FIRST_SAMPLE, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, r->from);
 	sql_put_int(&q, r->until);
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code <= 0)
 		return code;
 	row.id = sql_int(&q);
@@ -340,9 +315,10 @@ static int prepare(struct thinning *t, struct err *e)
 {
 	if (t->select.statement)
 		return 0;
-	int code = prepare_select(&t->select, t->history, e);
-
-	return code ? code : prepare_insert(&t->insert, t->history, e);
+	t->select = prepare_select(t->history, e);
+	if (t->select.code == 0)
+		t->insert = prepare_insert(t->history, e);
+	return t->select.code ? t->select.code : t->insert.code;
 }
 
 static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, struct err *e)
@@ -358,14 +334,15 @@ static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, 
 
 static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 {
-	int64_t newest = 0, before = r.from;
+	int64_t newest = FIRST_SAMPLE_OF(r.run), before = r.from;
 	double newest_at = -INFINITY;
-	int code = newest_of(t->history, r.run, &newest, &newest_at, e);
+	int code = history_last_sample(t->history, r.run, &newest, &newest_at, e);
 
+	if (code < 0)
+		return code;
 	if (r.from < FIRST_SAMPLE_OF(r.run))
 		r.from = FIRST_SAMPLE_OF(r.run);
-	if (code == 0)
-		code = has_due(t, &r, newest, e);
+	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
 	/* All is old, and no more will come: it needs no more looking at. */
@@ -379,12 +356,10 @@ static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *ret_n,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(t->history, t->level->thinnable, e);
 	size_t room = 0;
-	int code = sql_use(&q, t->history, t->level->thinnable, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_double(&q, t->cutoff);
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(*ret, *ret_n, room);

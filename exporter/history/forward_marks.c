@@ -1,5 +1,5 @@
 /* Which runs are still to be handed on to another exporter. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,11 @@
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
 	size_t *ret_n, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_UNFORWARDED, e);
 	AUTO(freep) const char **run_id = NULL;
 	size_t n = 0, room = 0;
 	int code = history_check_moved(h, e);
 
-	if (code == 0)
-		code = sql_use(&q, h, STATEMENT_UNFORWARDED, e);
 	if (code)
 		return code;
 	sql_put_int(&q, (int64_t)limit);
@@ -34,11 +32,9 @@ int history_unforwarded(struct history *h, size_t limit, struct arena *arena, co
 
 int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_COUNT_UNFORWARDED, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_COUNT_UNFORWARDED, e);
+	int code = sql_row(&q, e);
 
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code > 0)
 		*ret = sql_count(&q);
 	return code < 0 ? code : 0;
@@ -47,11 +43,8 @@ int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e)
 int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_FORWARDED, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_FORWARDED, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, run_id);
 	sql_put_double(&q, at);
 	sql_put_int(&q, outcome == OUTCOME_INTERRUPTED);

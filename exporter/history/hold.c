@@ -1,5 +1,5 @@
 /* What an answer holds on to, and when it lets go. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 /* Some ten thousand numbers are read, or some tens of rows, between two askings. */
 #define STEPS_BETWEEN 16384
@@ -14,10 +14,10 @@ static int ask(void *over)
 void history_give_up_when(struct history *h, bool (*over)(void))
 {
 	h->over = over;
-	sqlite3_progress_handler(h->db, STEPS_BETWEEN, ask, &h->over);
+	sqlite3_progress_handler(h->file.db, STEPS_BETWEEN, ask, &h->over);
 }
 
 int history_hold(struct history *h, struct err *e)
 {
-	return sqlite3_get_autocommit(h->db) ? history_run_sql(h, "BEGIN", "read", e) : 0;
+	return sqlite3_get_autocommit(h->file.db) ? sql_exec(&h->file, "BEGIN", "read", e) : 0;
 }

@@ -1,5 +1,5 @@
 /* Opening and closing the history, and setting a corrupt file aside. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 
 #include "collectors/base/clock.h"
 #include "exporter/history/quarantine.h"
-#include "exporter/history/sqlite_hardening.h"
 
 /* With a leading slash all handles of the process share it. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
@@ -102,11 +101,12 @@ static struct history *history_new(const char *path, enum history_mode mode,
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
 	h->memory = strcmp(path, ":memory:") == 0;
-	h->writes = mode == HISTORY_WRITE;
 	h->columns = columns;
 	buf_adds(&b, h->memory || path[0] == '/' ? "" : "./");
 	buf_adds(&b, path);
 	h->path = buf_take(&b);
+	h->file = (struct sql_file){
+		.path = h->path, .kind = "history ", .writes = mode == HISTORY_WRITE};
 	return h;
 }
 
@@ -115,11 +115,10 @@ static void disconnect(struct history *h)
 	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
 		sqlite3_finalize(h->statement[i]);
 	sqlite3_finalize(h->add_sample);
-	sqlite3_close(h->db);
+	sql_close(&h->file);
 	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
 		h->statement[i] = NULL;
 	h->add_sample = NULL;
-	h->db = NULL;
 	h->n_columns = 0;
 }
 
@@ -174,17 +173,10 @@ static int connect_to(struct history *h, const char *name, int flags, struct err
 {
 	if (flags & SQLITE_OPEN_CREATE && !h->memory)
 		make_file(h);
-	int rc = sqlite3_open_v2(name, &h->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+	int code = sql_open(&h->file, name, flags | SQLITE_OPEN_URI, BUSY_TIMEOUT_MS, e);
+	int why = code && flags & SQLITE_OPEN_CREATE && !h->memory ? cannot_create(h, e) : 0;
 
-	if (rc != SQLITE_OK) {
-		int code = flags & SQLITE_OPEN_CREATE && !h->memory ? cannot_create(h, e) : 0;
-
-		return code ? code : history_error(h, rc, e, "open");
-	}
-	untrusted(h->db);
-	sqlite3_extended_result_codes(h->db, 1);
-	sqlite3_busy_timeout(h->db, BUSY_TIMEOUT_MS);
-	return 0;
+	return why ? why : code;
 }
 
 static void name_of(const struct history *h, const char *suffix, struct buf *out)
@@ -208,14 +200,14 @@ static int64_t size_of(const struct history *h, const char *suffix)
 
 uint64_t history_bytes(struct history *h)
 {
-	AUTO(sql_done) struct sql q = {0};
-
 	if (!h->memory) {
 		int64_t file = size_of(h, ""), wal = size_of(h, "-wal");
 
 		return (uint64_t)(file > 0 ? file : 0) + (uint64_t)(wal > 0 ? wal : 0);
 	}
-	if (sql_use(&q, h, STATEMENT_PAGES, NULL) || sql_row(&q, NULL) <= 0)
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, NULL);
+
+	if (sql_row(&q, NULL) <= 0)
 		return 0;
 	int64_t pages = sql_int(&q);
 
@@ -223,51 +215,15 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-bool history_moved(struct history *h)
-{
-	int moved = 0;
-
-	return !h->memory &&
-	       sqlite3_file_control(h->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
-	       moved;
-}
-
-int history_check_moved(struct history *h, struct err *e)
-{
-	if (!history_moved(h))
-		return 0;
-	return err_set(e, -ESTALE, "history %s: the file was deleted or replaced while it was open",
-		h->path);
-}
-
 int64_t history_version(struct history *h)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DATA_VERSION, NULL);
 
 	if (history_moved(h))
 		return -ESTALE;
-	int code = sql_use(&q, h, STATEMENT_DATA_VERSION, NULL);
+	int code = sql_row(&q, NULL);
 
-	if (code == 0)
-		code = sql_row(&q, NULL);
 	return code > 0 ? sql_int(&q) : code < 0 ? code : -EIO;
-}
-
-/* SQLite would open a FIFO, and wait there for ever. What is not there yet is no error. */
-static int check_place(const struct history *h, struct err *e)
-{
-	struct stat st;
-
-	if (h->memory || (stat(h->path, &st) < 0 && errno == ENOENT))
-		return 0;
-	if (stat(h->path, &st) < 0)
-		return err_system(e, -errno, "history %s", h->path);
-	if (S_ISDIR(st.st_mode))
-		return err_set(e, -EISDIR, "history %s: it is a directory; a file is needed",
-			h->path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, -EINVAL, "history %s: it is not a regular file", h->path);
-	return 0;
 }
 
 /* ---- reading ---- */
@@ -310,7 +266,7 @@ static int open_for_reading(struct history *h, struct err *e)
 
 	if (!h->memory && stat(h->path, &st) < 0)
 		return err_system(e, -errno, "history %s", h->path);
-	int code = check_place(h, e);
+	int code = h->memory ? 0 : sql_check_place(&h->file, e);
 
 	if (code)
 		return code;
@@ -326,7 +282,7 @@ static int open_for_reading(struct history *h, struct err *e)
 			code = history_check_version(h, &version, e);
 	}
 	if (code == 0)
-		code = history_run_sql(h, reader_setup, "set up", e);
+		code = sql_exec(&h->file, reader_setup, "set up", e);
 	if (code == 0 && version == 0)
 		code = err_set(e, -ENOENT, "history %s: there is nothing in it yet", h->path);
 	return code ? code : history_check_readable(h, version, e);
@@ -336,11 +292,9 @@ static int open_for_reading(struct history *h, struct err *e)
 
 int history_check(struct history *h, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_prepare(&q, h, "PRAGMA quick_check(1)", e);
+	AUTO(sql_done) struct sql q = sql_prepare(&h->file, "PRAGMA quick_check(1)", e);
+	int code = sql_row(&q, e);
 
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
 	const char *verdict = sql_text(&q);
@@ -357,7 +311,7 @@ static int open_writable(struct history *h, struct err *e)
 	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
-	if (code == 0 && sqlite3_db_readonly(h->db, "main") == 1)
+	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
 		code = err_set(e, -EACCES, "history %s: it may not be written", h->path);
 	/* Before anything is written: it may be somebody else's. */
 	if (code == 0)
@@ -366,7 +320,7 @@ static int open_writable(struct history *h, struct err *e)
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
-		code = history_run_sql(h, writer_setup, "set up", e);
+		code = sql_exec(&h->file, writer_setup, "set up", e);
 	return code ? code : history_migrate(h, e);
 }
 
@@ -400,8 +354,8 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 /* Closing must not checkpoint: that would write into the file that is to be kept as it is. */
 static void disconnect_untouched(struct history *h)
 {
-	if (h->db)
-		sqlite3_db_config(h->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	if (h->file.db)
+		sqlite3_db_config(h->file.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	disconnect(h);
 }
 
@@ -435,7 +389,7 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 static int open_for_writing(struct history *h, struct err *notice, struct err *e)
 {
 	struct err why = {0};
-	int code = check_place(h, e);
+	int code = h->memory ? 0 : sql_check_place(&h->file, e);
 
 	if (code)
 		return code;

@@ -1,5 +1,5 @@
 /* The newest runs of every job in one go, with the few numbers that an overview needs. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +19,6 @@ static void reading_jobs_done(struct reading_jobs *r)
 	free(r->run);
 }
 
-/* NULL stays NULL. */
-static const char *keep(struct arena *arena, const char *text)
-{
-	return text ? arena_text(arena, text, strlen(text)) : NULL;
-}
-
 static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 {
 	int64_t id = sql_int(q);
@@ -34,28 +28,26 @@ static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
 
 	if (r->n == 0 || id != r->last) {
 		GROW(r->job, r->n, r->room);
-		r->job[r->n++] = (struct job_brief){.job_name = keep(arena, name), .runs = runs};
+		r->job[r->n++] = (struct job_brief){
+			.job_name = arena_text(arena, name, strlen(name)), .runs = runs};
 		r->last = id;
 	}
-	run.run_id = keep(arena, sql_name(q));
+	run.run_id = sql_keep_name(q, arena);
 	run.started_at = sql_double(q);
 	run.duration_seconds = sql_double(q);
-	const char *outcome = sql_text(q);
-
-	if (!outcome || !outcome_parse(outcome, &run.outcome))
-		run.outcome = OUTCOME_UNKNOWN;
+	run.outcome = sql_outcome(q);
 	run.requested_cpu_cores = sql_double(q);
 	run.requested_memory_bytes = sql_double(q);
 	run.memory_peak_bytes = sql_double(q);
 	run.cpu_seconds = sql_double(q);
 	run.network_sent_bytes = sql_double(q);
 	run.disk_grown_bytes = sql_double(q);
-	run.host = keep(arena, sql_text(q));
-	run.server.vendor_id = keep(arena, sql_text(q));
-	run.server.instance_type = keep(arena, sql_text(q));
-	run.server.region = keep(arena, sql_text(q));
-	run.server.zone = keep(arena, sql_text(q));
-	run.server.allocation = keep(arena, sql_text(q));
+	run.host = sql_keep_text(q, arena);
+	run.server.vendor_id = sql_keep_text(q, arena);
+	run.server.instance_type = sql_keep_text(q, arena);
+	run.server.region = sql_keep_text(q, arena);
+	run.server.zone = sql_keep_text(q, arena);
+	run.server.allocation = sql_keep_text(q, arena);
 	GROW(r->run, r->n_runs, r->room_runs);
 	r->run[r->n_runs++] = run;
 	r->job[r->n - 1].n++;
@@ -72,12 +64,10 @@ static int newest_first(const void *a, const void *b)
 int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
 	size_t *ret_n, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OVERVIEW, e);
 	AUTO(reading_jobs_done) struct reading_jobs found = {0};
-	int code = sql_use(&q, h, STATEMENT_OVERVIEW, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, (int64_t)runs);
 	while ((code = sql_row(&q, e)) > 0)
 		take_row(&found, &q, arena);

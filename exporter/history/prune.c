@@ -1,5 +1,5 @@
 /* Keeping the history within its limits, one short step at a time. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,11 +24,8 @@ struct doomed {
 
 static int run_with(struct history *h, enum history_statement id, int64_t number, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, id, e);
+	AUTO(sql_done) struct sql q = sql_use(h, id, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, number);
 	return sql_run(&q, e);
 }
@@ -36,16 +33,14 @@ static int run_with(struct history *h, enum history_statement id, int64_t number
 /* Drops the oldest samples of a run, at most *left of them, which is counted down. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_DROP_SAMPLES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_SAMPLES, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, FIRST_SAMPLE_OF(run));
 	sql_put_int(&q, LAST_SAMPLE_OF(run));
 	sql_put_int(&q, *left - 1);
-	code = sql_run(&q, e);
-	*left -= sqlite3_changes64(h->db);
+	int code = sql_run(&q, e);
+
+	*left -= sqlite3_changes64(h->file.db);
 	return code;
 }
 
@@ -59,11 +54,9 @@ struct step {
 
 static int drop_row(struct history *h, int64_t run, struct step *step, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_DROP_RUN, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_RUN, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, run);
 	sql_put_int(&q, step->forwards);
 	while ((code = sql_row(&q, e)) > 0)
@@ -92,11 +85,9 @@ static int finish_step(struct history *h, const struct step *step, int code, str
 static int find_excess(struct history *h, const struct history_limits *l, double now,
 	struct doomed *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_EXCESS_RUNS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_EXCESS_RUNS, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, l->runs_per_job && l->runs_per_job < INT64_MAX ? (int64_t)l->runs_per_job :
 									 INT64_MAX);
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
@@ -113,7 +104,7 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
 	int code = run_with(h, STATEMENT_FORGET_JOB, job, e);
 
-	if (code || sqlite3_changes64(h->db) == 0)
+	if (code || sqlite3_changes64(h->file.db) == 0)
 		return code;
 	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
 		code = run_with(h, drop[i], job, e);
@@ -152,11 +143,9 @@ struct pages {
 
 static int count_pages(struct history *h, struct pages *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_PAGES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, e);
+	int code = sql_row(&q, e);
 
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
 	ret->all = sql_int(&q);
@@ -179,15 +168,13 @@ struct choice {
 /* The oldest ended run; 1 = found. */
 static int find_oldest(struct history *h, struct choice choice, int64_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_OLDEST_RUN, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUN, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, choice.newest_too);
 	sql_put_int(&q, choice.with_samples);
 	sql_put_int(&q, choice.forwarded);
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code > 0)
 		*ret = sql_int(&q);
 	return code;
@@ -220,11 +207,9 @@ static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, str
 
 static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_OLDEST_ENDED, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_ENDED, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, RUNS_AT_ONCE);
 	while ((code = sql_row(&q, e)) > 0) {
 		ret->run[ret->n] = sql_int(&q);
@@ -244,11 +229,9 @@ static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 
 int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_LOSSES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_LOSSES, e);
+	int code = sql_row(&q, e);
 
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
 	ret->jobs = sql_count(&q);
@@ -279,7 +262,7 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 
 	snprintf(text, sizeof text,
 		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
-	int code = history_run_sql(h, text, "shrink", e);
+	int code = sql_exec(&h->file, text, "shrink", e);
 
 	/* Somebody reads or writes at this moment: another time. */
 	return code == -EBUSY ? 0 : code ? code : 1;

@@ -1,5 +1,5 @@
 /* Reading runs and jobs. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,13 +8,6 @@
 
 #define SQL_MAX 4096
 
-static enum outcome outcome_of(const char *name)
-{
-	enum outcome o;
-
-	return name && outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
-}
-
 static enum architecture architecture_of(const char *name)
 {
 	unsigned i;
@@ -22,32 +15,6 @@ static enum architecture architecture_of(const char *name)
 	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
 		       (enum architecture)i :
 		       ARCHITECTURE_UNKNOWN;
-}
-
-static const char *keep(struct arena *arena, const char *text)
-{
-	return text ? arena_text(arena, text, strlen(text)) : NULL;
-}
-
-int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
-	struct err *e)
-{
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
-
-	if (code)
-		return code;
-	sql_put_text(&q, run_id);
-	code = sql_row(&q, e);
-	if (code > 0) {
-		*ret = sql_int(&q);
-		q.column++; /* job */
-		if (outcome)
-			*outcome = outcome_of(sql_text(&q));
-	}
-	if (code == 0)
-		return err_set(e, -ENOENT, "history %s: no run %s", h->path, run_id);
-	return code < 0 ? code : 0;
 }
 
 /* ---- runs ---- */
@@ -72,8 +39,7 @@ static void finding_done(struct finding *f)
 }
 
 /* Conditions are written out, not "? IS NULL OR ...", so that each finds its index. */
-static int select_runs(struct sql *q, struct history *h, const struct run_query *query,
-	struct err *e)
+static struct sql select_runs(struct history *h, const struct run_query *query, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
 
@@ -97,17 +63,15 @@ static int select_runs(struct sql *q, struct history *h, const struct run_query 
 	if (query->successful_only)
 		buf_adds(&b, " AND r.outcome = 'succeeded'");
 	buf_adds(&b, " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
-	int code = sql_prepare(q, h, buf_text(&b), e);
+	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
 	buf_done(&b);
-	if (code)
-		return code;
 	if (query->job_name)
-		sql_put_text(q, query->job_name);
+		sql_put_text(&q, query->job_name);
 	if (query->run_id)
-		sql_put_text(q, query->run_id);
-	sql_put_int(q, query->limit && query->limit < INT64_MAX ? (int64_t)query->limit : -1);
-	return 0;
+		sql_put_text(&q, query->run_id);
+	sql_put_int(&q, query->limit && query->limit < INT64_MAX ? (int64_t)query->limit : -1);
+	return q;
 }
 
 static struct found take_run(struct sql *q, struct arena *arena)
@@ -115,18 +79,18 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	struct found f = {.id = sql_int(q)};
 	struct run *r = &f.run;
 
-	r->run_id = keep(arena, sql_name(q));
-	r->job_name = keep(arena, sql_name(q));
+	r->run_id = sql_keep_name(q, arena);
+	r->job_name = sql_keep_name(q, arena);
 	r->started_at = sql_double(q);
 	r->ended_at = sql_double(q);
 	r->duration_seconds = sql_double(q);
-	r->outcome = outcome_of(sql_text(q));
+	r->outcome = sql_outcome(q);
 	r->exit_code = sql_double(q);
 	r->exit_signal = sql_double(q);
-	r->host = keep(arena, sql_text(q));
-	r->cpu_source = keep(arena, sql_text(q));
+	r->host = sql_keep_text(q, arena);
+	r->cpu_source = sql_keep_text(q, arena);
 	r->cpu_missed_seconds = sql_double(q);
-	r->memory_source = keep(arena, sql_text(q));
+	r->memory_source = sql_keep_text(q, arena);
 	r->samples = sql_count(q);
 	r->interval_seconds = sql_double(q);
 	r->requested_cpu_cores = sql_double(q);
@@ -134,28 +98,26 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	r->memory_limit_bytes = sql_double(q);
 	r->input_bytes = sql_double(q);
 	r->attempt = sql_double(q);
-	r->network_source = keep(arena, sql_text(q));
+	r->network_source = sql_keep_text(q, arena);
 	r->architecture = architecture_of(sql_text(q));
-	r->cpu_level = keep(arena, sql_text(q));
-	r->vendor_id = keep(arena, sql_text(q));
-	r->instance_type = keep(arena, sql_text(q));
-	r->region = keep(arena, sql_text(q));
-	r->zone = keep(arena, sql_text(q));
-	r->allocation = keep(arena, sql_text(q));
-	r->system = keep(arena, sql_text(q));
-	r->system_run = keep(arena, sql_text(q));
-	r->labels = keep(arena, sql_text(q));
+	r->cpu_level = sql_keep_text(q, arena);
+	r->vendor_id = sql_keep_text(q, arena);
+	r->instance_type = sql_keep_text(q, arena);
+	r->region = sql_keep_text(q, arena);
+	r->zone = sql_keep_text(q, arena);
+	r->allocation = sql_keep_text(q, arena);
+	r->system = sql_keep_text(q, arena);
+	r->system_run = sql_keep_text(q, arena);
+	r->labels = sql_keep_text(q, arena);
 	return f;
 }
 
 static int find_runs(struct finding *f, struct history *h, const struct run_query *query,
 	struct arena *arena, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = select_runs(&q, h, query, e);
+	AUTO(sql_done) struct sql q = select_runs(h, query, e);
+	int code;
 
-	if (code)
-		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(f->found, f->n, f->room);
 		f->found[f->n++] = take_run(&q, arena);
@@ -192,12 +154,10 @@ static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
 static int read_stats(struct finding *f, struct history *h, struct found *found,
 	struct arena *arena, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_STATS, e);
 	struct run *r = &found->run;
-	int code = sql_use(&q, h, STATEMENT_STATS, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, found->id);
 	f->n_stats = 0;
 	while ((code = sql_row(&q, e)) > 0)
@@ -259,14 +219,12 @@ bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_JOB_MARK, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOB_MARK, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, job_name);
 	sql_put_double(&q, since);
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code > 0) {
 		ret->runs = sql_count(&q);
 		ret->running = sql_count(&q);
@@ -293,21 +251,19 @@ static void jobs_done(struct jobs_found *f)
 
 static int find_jobs(struct jobs_found *f, struct history *h, struct arena *arena, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_JOBS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOBS, e);
+	int code;
 
-	if (code)
-		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		struct job_row r = {0};
 
 		GROW(f->row, f->n, f->room);
 		GROW(f->id, f->n, f->id_room);
 		f->id[f->n] = sql_int(&q);
-		r.job_name = keep(arena, sql_name(&q));
+		r.job_name = sql_keep_name(&q, arena);
 		r.runs = sql_count(&q);
 		r.last_started_at = sql_double(&q);
-		r.last_outcome = outcome_of(sql_text(&q));
+		r.last_outcome = sql_outcome(&q);
 		r.outcomes[OUTCOME_RUNNING] = sql_count(&q);
 		r.last_ended_at = sql_double(&q);
 		f->row[f->n++] = r;
@@ -317,14 +273,12 @@ static int find_jobs(struct jobs_found *f, struct history *h, struct arena *aren
 
 static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_OUTCOMES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OUTCOMES, e);
+	int code;
 
-	if (code)
-		return code;
 	sql_put_int(&q, job);
 	while ((code = sql_row(&q, e)) > 0) {
-		enum outcome o = outcome_of(sql_text(&q));
+		enum outcome o = sql_outcome(&q);
 
 		ret->outcomes[o] += sql_count(&q);
 	}
@@ -353,32 +307,13 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 
 int64_t history_activity(struct history *h)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_ACTIVITY, NULL);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ACTIVITY, NULL);
+	int code = sql_row(&q, NULL);
 
-	if (code == 0)
-		code = sql_row(&q, NULL);
 	return code > 0 ? sql_int(&q) : code < 0 ? code : -EIO;
 }
 
 /* ---- open runs ---- */
-
-int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e)
-{
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_LAST_SAMPLE, e);
-
-	if (code)
-		return code;
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	code = sql_row(&q, e);
-	if (code > 0) {
-		sql_int(&q);
-		*ret = sql_double(&q);
-	}
-	return code < 0 ? code : 0;
-}
 
 /* In the order of STATEMENT_OPEN_RUNS. */
 static struct open_run take_open_run(struct sql *q, struct arena *arena)
@@ -386,10 +321,10 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	struct open_run r = {0};
 
 	r.id = sql_int(q);
-	r.run_id = keep(arena, sql_name(q));
-	r.job_name = keep(arena, sql_name(q));
+	r.run_id = sql_keep_name(q, arena);
+	r.job_name = sql_keep_name(q, arena);
 	r.started_at = sql_double(q);
-	q->column++; /* interval */
+	sql_skip(q); /* interval */
 	r.root.pid = (pid_t)sql_int(q);
 	r.root.start_ticks = (uint64_t)sql_int(q);
 	r.root.reaper_pid = (pid_t)sql_int(q);
@@ -407,19 +342,18 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OPEN_RUNS, e);
 	AUTO(freep) struct open_run *run = NULL;
 	size_t n = 0, room = 0;
+	int64_t last;
 	int code = history_check_moved(h, e);
 
-	if (code == 0)
-		code = sql_use(&q, h, STATEMENT_OPEN_RUNS, e);
 	if (code)
 		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(run, n, room);
 		run[n] = take_open_run(&q, arena);
-		code = history_last_sample_at(h, run[n].id, &run[n].last_sample_at, e);
+		code = history_last_sample(h, run[n].id, &last, &run[n].last_sample_at, e);
 		if (code < 0)
 			break;
 		n++;

@@ -1,5 +1,5 @@
 /* Tables of the history: creating, migrating, and one sample column per kept metric. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <string.h>
@@ -115,15 +115,14 @@ void history_add_name(struct buf *b, const char *name)
 
 int history_check_version(struct history *h, int64_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_prepare(&q, h,
+	AUTO(sql_done)
+	struct sql q = sql_prepare(&h->file,
 		"SELECT application_id, user_version,"
 		" (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, "
 		"pragma_user_version",
 		e);
+	int code = sql_row(&q, e);
 
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code < 0)
 		return code;
 	int64_t application = sql_int(&q), version = sql_int(&q), tables = sql_int(&q);
@@ -159,12 +158,10 @@ int history_check_readable(const struct history *h, int64_t version, struct err 
 
 int history_read_columns(struct history *h, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_COLUMNS, e);
 	size_t room = h->n_columns;
-	int code = sql_use(&q, h, STATEMENT_COLUMNS, e);
+	int code;
 
-	if (code)
-		return code;
 	arena_reset(&h->names);
 	h->n_columns = 0;
 	while ((code = sql_row(&q, e)) > 0) {
@@ -222,14 +219,12 @@ static int check_names(const struct columns *columns, struct err *e)
 
 static int note_column(struct history *h, const struct metric *m, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_prepare(&q, h,
+	AUTO(sql_done)
+	struct sql q = sql_prepare(&h->file,
 		"INSERT INTO metric_column(name, fold, unit) VALUES(?, ?, ?)"
 		" ON CONFLICT(name) DO UPDATE SET fold = excluded.fold, unit = excluded.unit",
 		e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, m->column);
 	sql_put_text(&q, fold_names[m->fold]);
 	sql_put_text(&q, m->unit);
@@ -248,7 +243,7 @@ static int add_columns(struct history *h, struct err *e)
 			buf_adds(&b, "ALTER TABLE sample ADD COLUMN ");
 			history_add_name(&b, m->column);
 			buf_adds(&b, " REAL");
-			code = history_run_sql(h, buf_text(&b), "add a column", e);
+			code = sql_exec(&h->file, buf_text(&b), "add a column", e);
 		}
 		if (code == 0)
 			code = note_column(h, m, e);
@@ -265,11 +260,11 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	int code = history_check_version(h, &version, e);
 
 	for (int64_t i = version; code == 0 && i < SCHEMA_VERSION; i++)
-		code = history_run_sql(h, migrations[i], "create its tables", e);
+		code = sql_exec(&h->file, migrations[i], "create its tables", e);
 	snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %lld",
 		APPLICATION_ID, (long long)SCHEMA_VERSION);
 	if (code == 0 && version < SCHEMA_VERSION)
-		code = history_run_sql(h, text, "create its tables", e);
+		code = sql_exec(&h->file, text, "create its tables", e);
 	if (code == 0)
 		code = history_read_columns(h, e);
 	if (code == 0 && !up_to_date(h))
@@ -294,11 +289,10 @@ static int prepare_add_sample(struct history *h, struct err *e)
 	sqlite3_finalize(h->add_sample);
 	h->add_sample = NULL;
 
-	int rc = sqlite3_prepare_v3(h->db, buf_text(&b), -1, SQLITE_PREPARE_PERSISTENT,
-		&h->add_sample, NULL);
+	int code = sql_reuse(&h->file, &h->add_sample, buf_text(&b), e).code;
 
 	buf_done(&b);
-	return rc == SQLITE_OK ? 0 : history_error(h, rc, e, "prepare a statement");
+	return code;
 }
 
 /* All at once: a table that somebody dropped or changed is found at the start. */
@@ -306,11 +300,8 @@ static int prepare_all(struct history *h, struct err *e)
 {
 	int code = prepare_add_sample(h, e);
 
-	for (unsigned i = 0; i < STATEMENT_COUNT && code == 0; i++) {
-		struct sql q;
-
-		code = sql_use(&q, h, (enum history_statement)i, e);
-	}
+	for (unsigned i = 0; i < STATEMENT_COUNT && code == 0; i++)
+		code = sql_use(h, (enum history_statement)i, e).code;
 	return code;
 }
 

@@ -1,5 +1,5 @@
 /* Samples of a run as a series, and what statistics say about them. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@ struct loading {
 	double *at, *duration, **values;
 };
 
-static int select_samples(struct sql *q, struct history *h, const struct history_part *part,
+static struct sql select_samples(struct history *h, const struct history_part *part,
 	const struct history_column *columns, size_t n_columns, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
@@ -38,15 +38,13 @@ static int select_samples(struct sql *q, struct history *h, const struct history
 	}
 	buf_adds(&b, " FROM sample WHERE id > ? AND id <= ?");
 	buf_adds(&b, part->spread ? " ORDER BY id LIMIT ?" : " AND kind < 2 ORDER BY id LIMIT ?");
-	int code = sql_prepare(q, h, buf_text(&b), e);
+	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
 	buf_done(&b);
-	if (code)
-		return code;
-	sql_put_int(q, FIRST_SAMPLE_OF(part->run) + part->after);
-	sql_put_int(q, LAST_SAMPLE_OF(part->run));
-	sql_put_int(q, part->rows ? (int64_t)part->rows : -1);
-	return 0;
+	sql_put_int(&q, FIRST_SAMPLE_OF(part->run) + part->after);
+	sql_put_int(&q, LAST_SAMPLE_OF(part->run));
+	sql_put_int(&q, part->rows ? (int64_t)part->rows : -1);
+	return q;
 }
 
 /*
@@ -193,13 +191,11 @@ static struct loading loading_of(const struct history_column *columns, size_t n_
 /* Samples are numbered from 1, so that only thinned ones, and very many, need counting. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_ROWS_AT_MOST, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, run);
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code > 0)
 		*ret = (size_t)sql_int(&q);
 	return code < 0 ? code : 0;
@@ -208,14 +204,12 @@ static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err 
 int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
 	size_t n_columns, struct arena *arena, struct series *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
 	size_t rows = part->rows;
 	int code = rows ? 0 : rows_at_most(h, part->run, &rows, e);
 
-	if (code == 0)
-		code = select_samples(&q, h, part, columns, n_columns, e);
 	if (code)
 		return code;
+	AUTO(sql_done) struct sql q = select_samples(h, part, columns, n_columns, e);
 	struct loading l = loading_of(columns, n_columns, rows, arena);
 	const char **names = arena_alloc(arena, n_columns * sizeof *names);
 
@@ -231,19 +225,47 @@ int history_load(struct history *h, struct history_part *part, const struct hist
 
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_COUNT_SAMPLES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_COUNT_SAMPLES, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, FIRST_SAMPLE_OF(run));
 	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code <= 0)
 		return code;
 	ret->samples = sql_count(&q);
 	ret->duration = sql_double(&q);
 	return 0;
+}
+
+int history_find(struct history *h, const char *run_id, struct found_run *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_FIND_RUN, e);
+
+	sql_put_text(&q, run_id);
+	int code = sql_row(&q, e);
+
+	if (code > 0) {
+		ret->id = sql_int(&q);
+		ret->job = sql_int(&q);
+		ret->outcome = sql_outcome(&q);
+	}
+	return code;
+}
+
+int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_LAST_SAMPLE, e);
+
+	sql_put_int(&q, FIRST_SAMPLE_OF(run));
+	sql_put_int(&q, LAST_SAMPLE_OF(run));
+	int code = sql_row(&q, e);
+
+	if (code > 0) {
+		*id = sql_int(&q);
+		*at = sql_double(&q);
+	}
+	return code;
 }
 
 static int by_column(const void *a, const void *b)
@@ -323,15 +345,18 @@ int history_series_after(struct history *h, const char *run_id, int64_t *positio
 {
 	AUTO(reading_end) struct reading reading = {0};
 	struct history_part part = {.after = *position, .rows = limit};
-	enum outcome outcome = OUTCOME_UNKNOWN;
+	struct found_run run = {0};
 	int code = reading_begin(&reading, h, e);
 
 	if (code == 0)
 		code = know_columns(h, e);
 	if (code == 0)
-		code = history_find(h, run_id, &part.run, &outcome, e);
-	if (code)
+		code = history_find(h, run_id, &run, e);
+	if (code == 0)
+		return err_set(e, -ENOENT, "history %s: no run %s", h->path, run_id);
+	if (code < 0)
 		return code;
+	part.run = run.id;
 	const struct history_column *chosen = h->column;
 	size_t n = columns ? choose_columns(h, columns, arena, &chosen) : h->n_columns;
 
@@ -339,7 +364,7 @@ int history_series_after(struct history *h, const char *run_id, int64_t *positio
 	if (code)
 		return code;
 	*position = part.after;
-	return outcome == OUTCOME_RUNNING || (limit && ret->n == limit);
+	return run.outcome == OUTCOME_RUNNING || (limit && ret->n == limit);
 }
 
 int history_series(struct history *h, const char *run_id, const char *const *columns,

@@ -1,5 +1,5 @@
 /* What those who share a history leave in it for each other: who hands runs on, and the limits of who serves. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <math.h>
 
@@ -27,12 +27,10 @@ static bool is_due(double at, double now)
 
 static int read_notes(struct history *h, struct notes *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_NOTES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTES, e);
+	int code = sql_row(&q, e);
 
 	*ret = (struct notes){.forwards_at = NAN, .serves_at = NAN};
-	if (code == 0)
-		code = sql_row(&q, e);
 	if (code <= 0)
 		return code;
 	ret->forwards_at = sql_double(&q);
@@ -55,22 +53,16 @@ static bool same_limits(const struct history_limits *a, const struct history_lim
 
 static int note_forwards(struct history *h, double now, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_NOTE_FORWARDS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTE_FORWARDS, e);
 
-	if (code)
-		return code;
 	sql_put_double(&q, now);
 	return sql_run(&q, e);
 }
 
 static int note_serves(struct history *h, const struct history_limits *l, double now, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_NOTE_SERVES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTE_SERVES, e);
 
-	if (code)
-		return code;
 	sql_put_double(&q, now);
 	sql_put_int(&q, (int64_t)l->runs_per_job);
 	sql_put_double(&q, l->retention_seconds);

@@ -1,13 +1,10 @@
-/* Statements of the history, and what went wrong with them as a code and a sentence. */
-#include "exporter/history/history_private.h"
+/* Statements of SQLite, and what went wrong with them as a code and a sentence. */
+#include "exporter/history/sql.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-static const char *const statement_text[] = {
-#define HISTORY_STATEMENT_TEXT(id, text) [STATEMENT_##id] = text,
-	HISTORY_STATEMENTS(HISTORY_STATEMENT_TEXT)};
+#include <sys/stat.h>
 
 static const struct {
 	int sqlite, code;
@@ -34,9 +31,9 @@ static const struct {
 };
 
 /* Why a file could not be opened is in errno alone. */
-static int code_of(struct history *h, int sqlite_code)
+static int code_of(const struct sql_file *f, int sqlite_code)
 {
-	int system = h->db ? sqlite3_system_errno(h->db) : 0;
+	int system = f->db ? sqlite3_system_errno(f->db) : 0;
 
 	if ((sqlite_code & 0xff) == SQLITE_CANTOPEN)
 		return system ? -system : -EACCES;
@@ -46,57 +43,105 @@ static int code_of(struct history *h, int sqlite_code)
 	return -EIO;
 }
 
-int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing)
+int sql_error(const struct sql_file *f, int sqlite_code, struct err *e, const char *doing)
 {
-	int code = code_of(h, sqlite_code);
+	int code = code_of(f, sqlite_code);
 	bool cannot_open = (sqlite_code & 0xff) == SQLITE_CANTOPEN;
-	const char *why = h->db && sqlite3_extended_errcode(h->db) == sqlite_code ?
-				  sqlite3_errmsg(h->db) :
+	const char *why = f->db && sqlite3_extended_errcode(f->db) == sqlite_code ?
+				  sqlite3_errmsg(f->db) :
 				  sqlite3_errstr(sqlite_code);
 
 	if (cannot_open)
-		return err_system(e, code, "history %s: %s", h->path, doing);
-	return err_set(e, code, "history %s: %s: %s", h->path, doing, why);
+		return err_system(e, code, "%s%s: %s", f->kind, f->path, doing);
+	return err_set(e, code, "%s%s: %s: %s", f->kind, f->path, doing, why);
 }
 
-int history_run_sql(struct history *h, const char *text, const char *doing, struct err *e)
-{
-	int rc = sqlite3_exec(h->db, text, NULL, NULL, NULL);
+/* ---- the file ---- */
 
-	return rc == SQLITE_OK ? 0 : history_error(h, rc, e, doing);
-}
-
-int sql_prepare(struct sql *q, struct history *h, const char *text, struct err *e)
+int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struct err *e)
 {
-	sqlite3_stmt *s;
-	int rc = sqlite3_prepare_v2(h->db, text, -1, &s, NULL);
+	int rc = sqlite3_open_v2(name, &f->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK)
-		return history_error(h, rc, e, "prepare a statement");
-	*q = (struct sql){.history = h, .statement = s, .own = true};
+		return sql_error(f, rc, e, "open");
+	sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(f->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_extended_result_codes(f->db, 1);
+	sqlite3_busy_timeout(f->db, busy_ms);
 	return 0;
 }
 
-int sql_use(struct sql *q, struct history *h, enum history_statement id, struct err *e)
+void sql_close(struct sql_file *f)
 {
-	int rc = SQLITE_OK;
+	sqlite3_close(f->db);
+	f->db = NULL;
+}
 
-	if (!h->statement[id])
-		rc = sqlite3_prepare_v3(h->db, statement_text[id], -1, SQLITE_PREPARE_PERSISTENT,
-			&h->statement[id], NULL);
-	if (rc != SQLITE_OK)
-		return history_error(h, rc, e, "prepare a statement");
-	*q = (struct sql){.history = h, .statement = h->statement[id]};
+int sql_check_place(const struct sql_file *f, struct err *e)
+{
+	struct stat st;
+
+	if (stat(f->path, &st) < 0)
+		return errno == ENOENT ? 0 : err_system(e, -errno, "%s%s", f->kind, f->path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, -EISDIR, "%s%s: it is a directory; a file is needed", f->kind,
+			f->path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "%s%s: it is not a regular file", f->kind, f->path);
 	return 0;
+}
+
+bool sql_moved(const struct sql_file *f)
+{
+	int moved = 0;
+
+	return sqlite3_file_control(f->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+	       moved;
+}
+
+int sql_exec(const struct sql_file *f, const char *text, const char *doing, struct err *e)
+{
+	int rc = sqlite3_exec(f->db, text, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : sql_error(f, rc, e, doing);
+}
+
+void sql_rollback(const struct sql_file *f)
+{
+	if (!sqlite3_get_autocommit(f->db))
+		sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---- a statement ---- */
+
+struct sql sql_prepare(const struct sql_file *f, const char *text, struct err *e)
+{
+	struct sql q = {.file = f, .own = true};
+	int rc = sqlite3_prepare_v2(f->db, text, -1, &q.statement, NULL);
+
+	if (rc != SQLITE_OK)
+		q.code = sql_error(f, rc, e, "prepare a statement");
+	return q;
+}
+
+struct sql sql_reuse(const struct sql_file *f, sqlite3_stmt **kept, const char *text, struct err *e)
+{
+	struct sql q = {.file = f};
+	int rc = *kept ? SQLITE_OK :
+			 sqlite3_prepare_v3(f->db, text, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+
+	if (rc != SQLITE_OK)
+		q.code = sql_error(f, rc, e, "prepare a statement");
+	q.statement = *kept;
+	return q;
 }
 
 void sql_done(struct sql *q)
 {
-	if (!q->statement)
-		return;
 	if (q->own) {
 		sqlite3_finalize(q->statement);
-	} else {
+	} else if (q->statement) {
 		sqlite3_reset(q->statement);
 		sqlite3_clear_bindings(q->statement);
 	}
@@ -105,32 +150,54 @@ void sql_done(struct sql *q)
 
 void sql_put_text(struct sql *q, const char *text)
 {
-	sqlite3_bind_text(q->statement, ++q->parameter, text, -1, SQLITE_STATIC);
+	if (q->statement)
+		sqlite3_bind_text(q->statement, ++q->parameter, text, -1, SQLITE_STATIC);
+}
+
+void sql_put_slice(struct sql *q, struct slice text)
+{
+	if (q->statement)
+		sqlite3_bind_text(q->statement, ++q->parameter, text.data, (int)text.len,
+			SQLITE_STATIC);
+}
+
+void sql_put_blob(struct sql *q, const void *data, size_t n)
+{
+	if (q->statement)
+		sqlite3_bind_blob64(q->statement, ++q->parameter, data, n, SQLITE_STATIC);
 }
 
 void sql_put_double(struct sql *q, double v)
 {
-	sqlite3_bind_double(q->statement, ++q->parameter, v);
+	if (q->statement)
+		sqlite3_bind_double(q->statement, ++q->parameter, v);
 }
 
 void sql_put_int(struct sql *q, int64_t v)
 {
-	sqlite3_bind_int64(q->statement, ++q->parameter, v);
+	if (q->statement)
+		sqlite3_bind_int64(q->statement, ++q->parameter, v);
+}
+
+void sql_again(struct sql *q)
+{
+	sqlite3_reset(q->statement);
+	q->parameter = 0;
 }
 
 int sql_row(struct sql *q, struct err *e)
 {
+	if (q->code)
+		return q->code;
 	if (q->lacks)
-		return history_error(q->history, q->lacks, e, "read a name");
+		return sql_error(q->file, q->lacks, e, "read a name");
 	int rc = sqlite3_step(q->statement);
 	int code = rc == SQLITE_ROW ? 1 : 0;
 
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		code = history_error(q->history, rc, e, q->history->writes ? "write" : "read");
-	if (rc != SQLITE_ROW) {
-		sqlite3_reset(q->statement);
-		q->parameter = 0;
-	}
+		code = sql_error(q->file, rc, e, q->file->writes ? "write" : "read");
+	if (rc != SQLITE_ROW)
+		sql_again(q);
 	q->column = 0;
 	return code;
 }
@@ -144,6 +211,16 @@ int sql_run(struct sql *q, struct err *e)
 	return code;
 }
 
+int sql_type(const struct sql *q)
+{
+	return sqlite3_column_type(q->statement, q->column);
+}
+
+void sql_skip(struct sql *q)
+{
+	q->column++;
+}
+
 const char *sql_text(struct sql *q)
 {
 	return (const char *)sqlite3_column_text(q->statement, q->column++);
@@ -152,12 +229,27 @@ const char *sql_text(struct sql *q)
 const char *sql_name(struct sql *q)
 {
 	/* NOT NULL is checked when a row is written, not when it is read. */
-	bool missing = sqlite3_column_type(q->statement, q->column) == SQLITE_NULL;
+	bool missing = sql_type(q) == SQLITE_NULL;
 	const char *text = sql_text(q);
 
 	if (!text)
 		q->lacks = missing ? SQLITE_CORRUPT : SQLITE_NOMEM;
 	return text ? text : "";
+}
+
+static const char *keep(struct arena *arena, const char *text)
+{
+	return text ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+const char *sql_keep_text(struct sql *q, struct arena *arena)
+{
+	return keep(arena, sql_text(q));
+}
+
+const char *sql_keep_name(struct sql *q, struct arena *arena)
+{
+	return keep(arena, sql_name(q));
 }
 
 double sql_double(struct sql *q)
@@ -181,21 +273,10 @@ uint64_t sql_count(struct sql *q)
 	return v > 0 ? (uint64_t)v : 0;
 }
 
-int reading_begin(struct reading *ret, struct history *h, struct err *e)
+const void *sql_blob(struct sql *q, size_t *n)
 {
-	int code = history_check_moved(h, e);
+	const void *data = sqlite3_column_blob(q->statement, q->column);
 
-	if (code || !sqlite3_get_autocommit(h->db))
-		return code;
-	code = history_run_sql(h, "BEGIN", "read", e);
-	if (code == 0)
-		ret->history = h;
-	return code;
-}
-
-void reading_end(struct reading *r)
-{
-	if (r->history && !sqlite3_get_autocommit(r->history->db))
-		sqlite3_exec(r->history->db, "COMMIT", NULL, NULL, NULL);
-	r->history = NULL;
+	*n = (size_t)sqlite3_column_bytes(q->statement, q->column++);
+	return data;
 }

@@ -1,5 +1,5 @@
 /* Writing runs and their samples, and closing runs whose recorder is gone. */
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,61 +10,12 @@
 /* A run is not stale before it has missed this many samples. */
 #define STALE_INTERVALS 3
 
-static int run_plain(struct history *h, enum history_statement id, struct err *e)
-{
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, id, e);
-
-	return code ? code : sql_run(&q, e);
-}
-
-int history_transaction(struct history *h, struct err *e)
-{
-	int code = run_plain(h, STATEMENT_BEGIN, e);
-
-	if (code == 0)
-		code = history_check_moved(h, e);
-	if (code)
-		history_rollback(h);
-	return code;
-}
-
-int history_commit(struct history *h, struct err *e)
-{
-	int code = run_plain(h, STATEMENT_COMMIT, e);
-
-	if (code)
-		history_rollback(h);
-	return code;
-}
-
-void history_rollback(struct history *h)
-{
-	/* SQLite itself has rolled back after some errors. */
-	if (!sqlite3_get_autocommit(h->db))
-		sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
-int history_end(struct history *h, int code, struct err *e)
-{
-	int failed = 0;
-
-	if (code >= 0)
-		failed = history_commit(h, e);
-	else
-		history_rollback(h);
-	return failed ? failed : code;
-}
-
 /* A statement with one text parameter. */
 static int run_with_text(struct history *h, enum history_statement id, const char *text,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, id, e);
+	AUTO(sql_done) struct sql q = sql_use(h, id, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, text);
 	return sql_run(&q, e);
 }
@@ -80,11 +31,8 @@ static void put_server(struct sql *q, const struct run_server *s)
 
 static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_ADD_RUN, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_RUN, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, b->run_id);
 	sql_put_text(&q, b->host);
 	sql_put_double(&q, b->started_at);
@@ -112,11 +60,8 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 
 static int take_over(struct history *h, const struct run_begin *b, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_TAKE_OVER, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_TAKE_OVER, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
 	sql_put_text(&q, b->run_id);
@@ -129,7 +74,7 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 
 	if (code == 0)
 		code = add_run(h, b, e);
-	if (code == 0 && sqlite3_changes(h->db) == 1)
+	if (code == 0 && sqlite3_changes(h->file.db) == 1)
 		return run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
 	return code ? code : take_over(h, b, e);
 }
@@ -137,13 +82,11 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 /* One more than the last of its run. */
 static int next_sample(struct history *h, const char *run_id, int64_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_NEXT_SAMPLE, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NEXT_SAMPLE, e);
 
-	if (code)
-		return code;
 	sql_put_text(&q, run_id);
-	code = sql_row(&q, e);
+	int code = sql_row(&q, e);
+
 	if (code == 0)
 		return err_set(e, -ENXIO, "history %s: a sample of run %s, which is not in it",
 			h->path, run_id);
@@ -155,7 +98,7 @@ static int next_sample(struct history *h, const char *run_id, int64_t *ret, stru
 
 static int add_sample(struct history *h, const struct sample *s, struct err *e)
 {
-	struct sql q = {.history = h, .statement = h->add_sample};
+	struct sql q = {.file = &h->file, .statement = h->add_sample};
 	int64_t id = 0;
 	int code = next_sample(h, s->run_id, &id, e);
 
@@ -182,11 +125,8 @@ int history_samples(struct history *h, const struct sample *samples, size_t n, s
 
 static int add_stats(struct history *h, int64_t run, const struct column_stats *s, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_ADD_STATS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_STATS, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, run);
 	sql_put_text(&q, s->column);
 	sql_put_int(&q, (int64_t)s->d.n);
@@ -203,13 +143,11 @@ static int add_stats(struct history *h, int64_t run, const struct column_stats *
 static int replace_stats(struct history *h, int64_t run, const struct column_stats *stats, size_t n,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql drop = {0};
-	int code = sql_use(&drop, h, STATEMENT_DROP_STATS, e);
+	AUTO(sql_done) struct sql drop = sql_use(h, STATEMENT_DROP_STATS, e);
 
-	if (code)
-		return code;
 	sql_put_int(&drop, run);
-	code = sql_run(&drop, e);
+	int code = sql_run(&drop, e);
+
 	for (size_t i = 0; i < n && code == 0; i++)
 		code = add_stats(h, run, &stats[i], e);
 	return code;
@@ -228,50 +166,18 @@ static int keep_stats(struct history *h, int64_t run, struct err *e)
 static int count_outcome(struct history *h, enum history_statement id, int64_t job,
 	enum outcome outcome, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, id, e);
+	AUTO(sql_done) struct sql q = sql_use(h, id, e);
 
-	if (code)
-		return code;
 	sql_put_int(&q, job);
 	sql_put_text(&q, outcome_name(outcome));
 	return sql_run(&q, e);
 }
 
-struct found_run {
-	int64_t run, job;
-	enum outcome outcome;
-};
-
-/* 1 = found, 0 = not there. */
-static int find_run(struct history *h, const char *run_id, struct found_run *ret, struct err *e)
-{
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_FIND_RUN, e);
-
-	if (code)
-		return code;
-	sql_put_text(&q, run_id);
-	code = sql_row(&q, e);
-	if (code <= 0)
-		return code;
-	ret->run = sql_int(&q);
-	ret->job = sql_int(&q);
-	const char *name = sql_text(&q);
-
-	if (!name || !outcome_parse(name, &ret->outcome))
-		ret->outcome = OUTCOME_UNKNOWN;
-	return 1;
-}
-
 static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	struct sample_count count, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_END_RUN, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_END_RUN, e);
 
-	if (code)
-		return code;
 	sql_put_double(&q, f->ended_at);
 	sql_put_double(&q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
 	sql_put_text(&q, outcome_name(f->outcome));
@@ -309,15 +215,15 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 {
 	struct found_run r = {0};
 	struct sample_count count;
-	int code = find_run(h, f->run_id, &r, e);
+	int code = history_find(h, f->run_id, &r, e);
 
 	if (code <= 0 || (r.outcome != OUTCOME_RUNNING && !is_correction(&r, f->outcome)))
 		return code < 0 ? code : 0;
-	code = history_count(h, r.run, &count, e);
+	code = history_count(h, r.id, &count, e);
 	if (code == 0)
-		code = end_run(h, r.run, f, count, e);
+		code = end_run(h, r.id, f, count, e);
 	if (code == 0)
-		code = keep_stats(h, r.run, e);
+		code = keep_stats(h, r.id, e);
 	return code ? code : recount(h, &r, f->outcome, e);
 }
 
@@ -345,7 +251,7 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 	};
 	int code = history_run_begin(h, &b, e);
 
-	return code ? code : find_run(h, r->run_id, ret, e);
+	return code ? code : history_find(h, r->run_id, ret, e);
 }
 
 int history_run_add(struct history *h, const struct run *r, struct err *e)
@@ -366,17 +272,17 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.cpu_missed_seconds = r->cpu_missed_seconds,
 	};
 	struct found_run found = {0};
-	int code = find_run(h, r->run_id, &found, e);
+	int code = history_find(h, r->run_id, &found, e);
 
 	if (code > 0 && !is_correction(&found, r->outcome))
 		return 0;
 	if (code == 0)
 		code = begin_as_told(h, r, &found, e);
 	if (code > 0)
-		code = end_run(h, found.run, &f,
+		code = end_run(h, found.id, &f,
 			(struct sample_count){r->samples, r->duration_seconds}, e);
 	if (code == 0)
-		code = replace_stats(h, found.run, r->stats, r->n_stats, e);
+		code = replace_stats(h, found.id, r->stats, r->n_stats, e);
 	if (code == 0)
 		code = recount(h, &found, r->outcome, e);
 	return code < 0 ? code : 1;
@@ -404,13 +310,13 @@ static struct recorder read_recorder(struct sql *q)
 	struct recorder r = {.run = sql_int(q)};
 
 	r.run_id = sql_name(q);
-	q->column++; /* job */
+	sql_skip(q); /* job */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);
 	r.pid = (pid_t)sql_int(q);
 	r.start_ticks = (uint64_t)sql_int(q);
 	r.reaper_pid = (pid_t)sql_int(q);
-	q->column++; /* when that started */
+	sql_skip(q); /* when that started */
 	r.pid_namespace = (uint64_t)sql_int(q);
 	r.boot_id = sql_text(q);
 	r.owner_pid = (pid_t)sql_int(q);
@@ -446,16 +352,15 @@ static bool owner_is_gone(const struct recorder *r, double last, const struct or
 static int find_orphans(struct history *h, const struct orphan_rule *rule, struct arena *arena,
 	struct orphan *ret, size_t *ret_n, struct err *e)
 {
-	AUTO(sql_done) struct sql q = {0};
-	int code = sql_use(&q, h, STATEMENT_OPEN_RUNS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OPEN_RUNS, e);
+	int code;
 
-	if (code)
-		return code;
 	while (*ret_n < ORPHANS_AT_ONCE && (code = sql_row(&q, e)) > 0) {
 		struct recorder r = read_recorder(&q);
 		double last = r.started_at;
+		int64_t id;
 
-		code = history_last_sample_at(h, r.run, &last, e);
+		code = history_last_sample(h, r.run, &id, &last, e);
 		if (code < 0)
 			return code;
 		if (owner_is_gone(&r, last, rule))

@@ -120,16 +120,16 @@ ROWS = {
         "	if (failed)\n		ring_done(&h->ring);\n	h->pause = next_pause(h, failed && !at_once);",
         "test_faults_history.py:Locked.test_another_writer_stalls_no_scrape_and_loses_nothing"),
     "a deleted file is written on": (
-        "exporter/history/open.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
-        "	if (!history_moved(h) || h->writes)\n		return 0;\n	return err_set",
+        "exporter/history/tables.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
+        "	if (!history_moved(h) || h->file.writes)\n		return 0;\n	return err_set",
         "test_faults_history.py:Replaced.test_deleted_while_a_run_goes_on"),
     "damage is left to the reader": (
         "exporter/history/read_failed.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
         "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),
     "a FIFO is opened": (
-        "exporter/history/open.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
+        "exporter/history/sql.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
     "views are read": (
-        "exporter/history/sqlite_hardening.h", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
+        "exporter/history/sql.c", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
     "a schema of the future is taken for ours": (
         "exporter/history/schema.c", "	if (version > SCHEMA_VERSION)", "	if (version > SCHEMA_VERSION + 1000000)",
         "test_history.py:BrokenFile"),

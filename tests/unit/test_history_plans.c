@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "exporter/history/history_private.h"
+#include "exporter/history/tables.h"
 #include "tests/support/test_history.h"
 
 static const struct {

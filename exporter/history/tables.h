@@ -5,13 +5,12 @@
  * 32, plus its number in the run from 1 on: the samples of a run lie side by side in the file, in
  * the order they were taken whatever the clock did meanwhile, and need no second index.
  */
-#ifndef EXPORTER_HISTORY_PRIVATE_H
-#define EXPORTER_HISTORY_PRIVATE_H
-
-#include <sqlite3.h>
+#ifndef EXPORTER_HISTORY_TABLES_H
+#define EXPORTER_HISTORY_TABLES_H
 
 #include "collectors/base/buf.h"
 #include "exporter/history/history.h"
+#include "exporter/history/sql.h"
 
 /* sample.kind: as measured, or of a thinned bucket: three rows with the same time and duration. */
 enum sample_kind {
@@ -134,9 +133,9 @@ X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
 enum history_statement { HISTORY_STATEMENTS(HISTORY_STATEMENT_ID) STATEMENT_COUNT };
 
 struct history {
-	sqlite3 *db;
+	struct sql_file file;
 	char *path;
-	bool memory, writes;
+	bool memory;
 	const struct columns *columns; /* of the program */
 	size_t n_columns;              /* of the file */
 	struct history_column *column;
@@ -146,37 +145,13 @@ struct history {
 	bool (*over)(void);                       /* history_give_up_when */
 };
 
-/* ---- sql.c: a statement in use; parameters and columns are taken in order ---- */
-struct sql {
-	struct history *history;
-	sqlite3_stmt *statement;
-	int parameter, column;
-	bool own;  /* made for this use, not kept in the handle */
-	int lacks; /* SQLite's code for what a row lacked that each has; 0 = nothing */
-};
+/* ---- tables.c ---- */
+struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
+enum outcome sql_outcome(struct sql *q); /* of the next column */
 
-int history_error(struct history *h, int sqlite_code, struct err *e, const char *doing);
-int history_run_sql(struct history *h, const char *text, const char *doing, struct err *e);
-
-int sql_use(struct sql *q, struct history *h, enum history_statement id, struct err *e);
-int sql_prepare(struct sql *q, struct history *h, const char *text, struct err *e);
-void sql_done(struct sql *q); /* for AUTO(sql_done) struct sql q = {0}; */
-
-/* NULL and NaN are NULL; text must live until the statement is done. */
-void sql_put_text(struct sql *q, const char *text);
-void sql_put_double(struct sql *q, double v);
-void sql_put_int(struct sql *q, int64_t v);
-
-int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more, or negative errno */
-int sql_run(struct sql *q, struct err *e); /* to its end, without looking at rows */
-
-const char *sql_text(struct sql *q); /* NULL = NULL; valid until the next row */
-/* Of a column that is never NULL. Of a damaged file it is: "", and the next sql_row says -EBADMSG. */
-const char *sql_name(struct sql *q);
-double sql_double(struct sql *q); /* NULL = NaN */
-int64_t sql_int(struct sql *q);   /* NULL = 0 */
-/* Of a sum, too. NULL, or less than none, which a damaged file may have, = 0. */
-uint64_t sql_count(struct sql *q);
+/* True when the path no longer names the file that is open. */
+bool history_moved(struct history *h);
+int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* Several reads that see the same state; within a transaction of the caller they do anyway. */
 struct reading {
@@ -199,11 +174,6 @@ int history_read_columns(struct history *h, struct err *e);
 const struct history_column *history_find_column(const struct history *h, const char *name);
 void history_add_name(struct buf *b, const char *name); /* quoted */
 
-/* ---- open.c ---- */
-/* True when the path no longer names the file that is open. */
-bool history_moved(struct history *h);
-int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
-
 /* ---- series.c ---- */
 struct history_part {
 	int64_t run,
@@ -223,12 +193,14 @@ struct sample_count {
 };
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
 
-/* ---- read.c ---- */
-/* When the last sample of a run was taken; *ret stays when there is none. */
-int history_last_sample_at(struct history *h, int64_t run, double *ret, struct err *e);
-/* -ENOENT: no such run. outcome may be NULL. */
-int history_find(struct history *h, const char *run_id, int64_t *ret, enum outcome *outcome,
-	struct err *e);
+struct found_run {
+	int64_t id, job;
+	enum outcome outcome;
+};
+int history_find(struct history *h, const char *run_id, struct found_run *ret,
+	struct err *e); /* 1 = found, 0 = not */
+/* The last sample of a run: 1 = found, 0 = there is none, and *id and *at stay. */
+int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
 /*

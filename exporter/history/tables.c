@@ -1,0 +1,98 @@
+/* The history's own statements, and its transactions. */
+#include "exporter/history/tables.h"
+
+#include <errno.h>
+
+static const char *const statement_text[] = {
+#define HISTORY_STATEMENT_TEXT(id, text) [STATEMENT_##id] = text,
+	HISTORY_STATEMENTS(HISTORY_STATEMENT_TEXT)};
+
+struct sql sql_use(struct history *h, enum history_statement id, struct err *e)
+{
+	return sql_reuse(&h->file, &h->statement[id], statement_text[id], e);
+}
+
+enum outcome sql_outcome(struct sql *q)
+{
+	const char *name = sql_text(q);
+	enum outcome o;
+
+	return name && outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
+}
+
+bool history_moved(struct history *h)
+{
+	return !h->memory && sql_moved(&h->file);
+}
+
+int history_check_moved(struct history *h, struct err *e)
+{
+	if (!history_moved(h))
+		return 0;
+	return err_set(e, -ESTALE, "history %s: the file was deleted or replaced while it was open",
+		h->path);
+}
+
+/* ---- transactions ---- */
+
+static int run_plain(struct history *h, enum history_statement id, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, id, e);
+
+	return sql_run(&q, e);
+}
+
+int history_transaction(struct history *h, struct err *e)
+{
+	int code = run_plain(h, STATEMENT_BEGIN, e);
+
+	if (code == 0)
+		code = history_check_moved(h, e);
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+int history_commit(struct history *h, struct err *e)
+{
+	int code = run_plain(h, STATEMENT_COMMIT, e);
+
+	if (code)
+		history_rollback(h);
+	return code;
+}
+
+void history_rollback(struct history *h)
+{
+	sql_rollback(&h->file);
+}
+
+int history_end(struct history *h, int code, struct err *e)
+{
+	int failed = 0;
+
+	if (code >= 0)
+		failed = history_commit(h, e);
+	else
+		history_rollback(h);
+	return failed ? failed : code;
+}
+
+int reading_begin(struct reading *ret, struct history *h, struct err *e)
+{
+	int code = history_check_moved(h, e);
+
+	if (code || !sqlite3_get_autocommit(h->file.db))
+		return code;
+	code = sql_exec(&h->file, "BEGIN", "read", e);
+	if (code == 0)
+		ret->history = h;
+	return code;
+}
+
+void reading_end(struct reading *r)
+{
+	if (r->history && !sqlite3_get_autocommit(r->history->file.db))
+		sqlite3_exec(r->history->file.db, "COMMIT", NULL, NULL, NULL);
+	r->history = NULL;
+}
