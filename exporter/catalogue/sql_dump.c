@@ -10,12 +10,13 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "exporter/catalogue/sql_end.h"
 
 struct catalogue_dump {
 	sqlite3 *db;
 	struct buf statement;
-	struct sql_end end;
+	size_t read;   /* of the statement, to the end of a line */
+	char quote;    /* that a text or a name goes on to, behind what was read; '\0' = none */
+	bool is_whole; /* was read to its semicolon; or nothing but blanks and comments */
 	unsigned long line; /* of its end */
 	uint64_t steps;     /* that it may still take */
 };
@@ -85,6 +86,7 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 
 	d->statement = BUF_MAX(CATALOGUE_STATEMENT_MAX);
 	d->line = 1;
+	d->is_whole = true;
 	if (sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 			SQLITE_OK ||
 		sqlite3_exec(d->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN",
@@ -145,7 +147,30 @@ static int run(struct catalogue_dump *d, struct err *e)
 			message ? message : "refused");
 	sqlite3_free(message);
 	buf_reset(&d->statement);
+	d->read = 0;
 	return code;
+}
+
+/*
+ * Reads the line at hand: a statement ends with a semicolon outside of texts, quoted names and "--" comments that is the
+ * last of a line.
+ */
+static bool ends_statement(struct catalogue_dump *d)
+{
+	const char *at = buf_text(&d->statement) + d->read;
+
+	for (; *at; at++) {
+		if (d->quote)
+			d->quote = *at == d->quote ? '\0' : d->quote;
+		else if (at[0] == '-' && at[1] == '-')
+			break;
+		else if (strchr("'\"`", *at))
+			d->quote = *at;
+		if (!strchr(" \t\r\n", *at))
+			d->is_whole = *at == ';' && !d->quote;
+	}
+	d->read = d->statement.len;
+	return d->is_whole && !d->quote;
 }
 
 /* A statement ends with a line. Lines of blanks and comments count as one, which is left out. */
@@ -156,7 +181,6 @@ int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, s
 		size_t n = newline ? (size_t)(newline - text) + 1 - i : len - i;
 
 		buf_add(&d->statement, text + i, n);
-		sql_end_read(&d->end, text + i, n);
 		if (d->statement.full)
 			return err_set(e, -EFBIG,
 				"SQL dump, line %lu: a statement of more than %u MiB", d->line,
@@ -164,7 +188,7 @@ int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, s
 		i += n;
 		if (!newline)
 			break;
-		int code = sql_end_is_here(&d->end) ? run(d, e) : 0;
+		int code = ends_statement(d) ? run(d, e) : 0;
 
 		if (code)
 			return code;
@@ -180,9 +204,8 @@ int catalogue_dump_close(struct catalogue_dump *d, struct err *e)
 	if (!d)
 		return 0;
 	if (e)
-		code = sql_end_is_here(&d->end) ?
-			       run(d, e) :
-			       err_set(e, -EINVAL, "SQL dump: ends within a statement");
+		code = ends_statement(d) ? run(d, e) :
+					   err_set(e, -EINVAL, "SQL dump: ends within a statement");
 	sqlite3_set_authorizer(d->db, NULL, NULL);
 	sqlite3_progress_handler(d->db, 0, NULL, NULL);
 	if (code == 0 && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)

@@ -12,8 +12,7 @@ PARSERS = {
     "captured": ("exporter/cli/process_dump.c", "collectors/naming/recognise_part.c"),
     "catalogue_csv": ("recommender/catalogue/csv.c", "recommender/catalogue/fields.c: check_text number_from_text set_enum "
                       "name_find field_find"),
-    "catalogue_file": ("exporter/catalogue/file.c", "exporter/catalogue/sql_dump.c", "exporter/catalogue/sql_end.c",
-                       "exporter/catalogue/scdata.c",
+    "catalogue_file": ("exporter/catalogue/file.c", "exporter/catalogue/sql_dump.c", "exporter/catalogue/scdata.c",
                        "recommender/catalogue/fields.c: field_set_text field_set_number",
                        "recommender/catalogue/build.c: catalogue_add_score"),
     "catalogue_json": ("recommender/catalogue/json.c",),

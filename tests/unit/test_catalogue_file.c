@@ -218,7 +218,7 @@ static void a_dump_of_many_lines_is_read_once(void **state)
 		"INSERT INTO server VALUES('v','u',1,1,'','ACTIVE');\nEND;\n"
 		"INSERT INTO server VALUES('v','r',2,1024,'";
 	static const char after[] = "','INACTIVE');\nINSERT INTO server VALUES('v','s',2,1024,"
-				    "'a;\nb','ACTIVE'); /* the\nlast; */\n"
+				    "'a;\nb -- it''s;\n','ACTIVE'); -- it's the last;\n"
 				    "CREATE TABLE server_price (vendor_id, region_id, server_id, "
 				    "allocation, unit, price, operating_system, status);\n"
 				    "INSERT INTO server_price VALUES('v','r','s','ONDEMAND','HOUR',"
