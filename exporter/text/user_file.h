@@ -6,9 +6,9 @@
 #include "collectors/base/err.h"
 
 /*
- * A file is replaced, whole or not at all, by one with its mode and owner. What else stands there is written to and stays:
- * a device, a FIFO, and what our stdout or stderr is, where it goes on behind what they hold. Links that root or we made
- * are followed, to where there is nothing yet as well; those of others are an error.
+ * A regular file is replaced as a whole, by one with its mode and owner; where that is not possible it is written in place.
+ * Anything else is opened and written, as by a shell: a device, a FIFO, the target of a link. What leads to our stdout or
+ * stderr is continued there.
  */
 int output_write(const char *path, const struct buf *body, struct err *e);
 
