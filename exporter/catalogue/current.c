@@ -214,11 +214,9 @@ static double date_seconds(const char *date)
 		day = 1;
 	if (month < 1 || month > 12 || day < 1 || day > 31)
 		return NAN;
-	/* Days of the civil calendar, counted from March so that leap days come last. */
-	int64_t y = (int64_t)year - (month <= 2), m = (int64_t)(month + 9) % 12;
-	int64_t days = 365 * y + y / 4 - y / 100 + y / 400 + (m * 306 + 5) / 10 + (int64_t)day - 1;
+	struct tm at = {.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day};
 
-	return (double)(days - 719468) * DAY;
+	return (double)timegm(&at);
 }
 
 static void tell(struct shelf *s, struct shelf_state *ret)

@@ -11,7 +11,7 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
-/* Before threads start. Names as in log_level_names and log_format_names. */
+/* Before threads start. Names as --log.level and --log.format accept them. */
 void log_setup(const char *level, const char *format);
 
 /*

@@ -11,6 +11,13 @@
 /* Values held at once while statistics are computed: 4 MiB. */
 #define CELLS_AT_ONCE (1u << 19)
 
+struct history_part {
+	int64_t run,
+		after; /* the samples behind that number; moved to the last one that was read */
+	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
+	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
+};
+
 struct loading {
 	size_t n, room;
 	size_t most; /* with so many, room is made before the next; a bucket's other rows fit in */
@@ -201,7 +208,7 @@ static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err 
 	return code < 0 ? code : 0;
 }
 
-int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
+static int load(struct history *h, struct history_part *part, const struct history_column *columns,
 	size_t n_columns, struct arena *arena, struct series *ret, struct err *e)
 {
 	size_t rows = part->rows;
@@ -301,7 +308,7 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 		struct series s;
 
 		arena_reset(&pass);
-		code = history_load(h, &whole, h->column + first, columns, &pass, &s, e);
+		code = load(h, &whole, h->column + first, columns, &pass, &s, e);
 		if (code)
 			return code;
 		size_t found = stats_of_series(&s, arena, &some);
@@ -360,7 +367,7 @@ int history_series_after(struct history *h, const char *run_id, int64_t *positio
 	const struct history_column *chosen = h->column;
 	size_t n = columns ? choose_columns(h, columns, arena, &chosen) : h->n_columns;
 
-	code = history_load(h, &part, chosen, n, arena, ret, e);
+	code = load(h, &part, chosen, n, arena, ret, e);
 	if (code)
 		return code;
 	*position = part.after;

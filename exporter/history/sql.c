@@ -43,7 +43,7 @@ static int code_of(const struct sql_file *f, int sqlite_code)
 	return -EIO;
 }
 
-int sql_error(const struct sql_file *f, int sqlite_code, struct err *e, const char *doing)
+static int sql_error(const struct sql_file *f, int sqlite_code, struct err *e, const char *doing)
 {
 	int code = code_of(f, sqlite_code);
 	bool cannot_open = (sqlite_code & 0xff) == SQLITE_CANTOPEN;

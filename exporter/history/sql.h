@@ -35,7 +35,6 @@ int sql_check_place(const struct sql_file *f, struct err *e);
 /* True when the path no longer names the file that is open. */
 bool sql_moved(const struct sql_file *f);
 
-int sql_error(const struct sql_file *f, int sqlite_code, struct err *e, const char *doing);
 int sql_exec(const struct sql_file *f, const char *text, const char *doing, struct err *e);
 /* SQLite itself has rolled back after some errors; then this does nothing. */
 void sql_rollback(const struct sql_file *f);

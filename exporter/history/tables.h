@@ -175,14 +175,6 @@ const struct history_column *history_find_column(const struct history *h, const 
 void history_add_name(struct buf *b, const char *name); /* quoted */
 
 /* ---- series.c ---- */
-struct history_part {
-	int64_t run,
-		after; /* the samples behind that number; moved to the last one that was read */
-	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
-	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
-};
-int history_load(struct history *h, struct history_part *part, const struct history_column *columns,
-	size_t n_columns, struct arena *arena, struct series *ret, struct err *e);
 /* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);

@@ -16,7 +16,10 @@
 #include "exporter/options/shapes.h"
 #include "exporter/text/line_wrap.h"
 
-#define PREFIX "RIGHTSIZE_"
+#define PREFIX           "RIGHTSIZE_"
+#define COLLECTOR_PREFIX "collector."
+#define OPTION_NAME_MAX  64
+#define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
 
 enum kind {
 	KIND_TEXT,
@@ -29,9 +32,9 @@ enum kind {
 	KIND_CHOICE
 };
 
-const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
-const char *const log_format_names[] = {"logfmt", "json", NULL};
-const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
+static const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
+static const char *const log_format_names[] = {"logfmt", "json", NULL};
+static const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL, least
 #define LEAST_TEXTS(least)    0, NULL, least
@@ -214,7 +217,8 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 
 /* ---- the environment ---- */
 
-void variable_of(const char *name, char out[VARIABLE_MAX])
+/* The variable of the option or collector of this name: RIGHTSIZE_SAMPLE_INTERVAL, RIGHTSIZE_COLLECTOR_X. */
+static void variable_of(const char *name, char out[VARIABLE_MAX])
 {
 	size_t n = strlen(PREFIX);
 

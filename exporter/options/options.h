@@ -183,9 +183,6 @@ struct options {
 	int n_rest;
 };
 
-extern const char *const log_level_names[], *const log_format_names[],
-						    *const server_allocation_names[];
-
 /*
  * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
  * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
@@ -210,13 +207,6 @@ void options_help(struct buf *out, enum command_bits command);
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
-#define COLLECTOR_PREFIX "collector."
-#define OPTION_NAME_MAX  64
-#define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
-
-/* The variable of the option or collector of this name: RIGHTSIZE_SAMPLE_INTERVAL, RIGHTSIZE_COLLECTOR_X. */
-void variable_of(const char *name, char out[VARIABLE_MAX]);
-
 /*
  * Says of each variable that begins with RIGHTSIZE_ and is no option, but much like that of one, which one is meant.
  * What is like none is left alone: Kubernetes sets variables for each of its services. One thread, while no other changes
