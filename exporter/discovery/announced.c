@@ -6,7 +6,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "collectors/process/process.h"
-#include "exporter/discovery/finder_private.h"
+#include "exporter/discovery/finder_state.h"
 
 static const char announced_system[] = "announced";
 

@@ -1,5 +1,5 @@
 /* From processes to recorded runs. */
-#include "exporter/discovery/finder_private.h"
+#include "exporter/discovery/finder_state.h"
 
 #include <errno.h>
 #include <math.h>

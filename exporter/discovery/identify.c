@@ -1,5 +1,5 @@
 /* What a process names: by its own words, by rules of the site, or because it is of this pod. */
-#include "exporter/discovery/finder_private.h"
+#include "exporter/discovery/finder_state.h"
 
 #include <math.h>
 #include <stdio.h>

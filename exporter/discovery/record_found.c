@@ -1,5 +1,5 @@
 /* Begins and ends of found runs, handed to the historian. */
-#include "exporter/discovery/finder_private.h"
+#include "exporter/discovery/finder_state.h"
 
 #include <math.h>
 #include <string.h>

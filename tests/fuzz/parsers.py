@@ -37,15 +37,13 @@ PARSERS = {
                 "exporter/history/downsample.c",
                 "exporter/history/write.c: next_sample find_run read_recorder find_orphans",
                 "exporter/answers/run_json.c: put_words"),
-    "job_rules": ("exporter/discovery/rules.c: add_condition each_pair read_variable read_environment read_label "
-                  "read_labels has_group add_groups check_template check_rule read_rule read_rules job_rules_parse",
-                  "exporter/discovery/rules_match.c"),
+    "job_rules": ("exporter/discovery/rules.c",),
     "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/newcomers.c",
              "collectors/process/descriptors.c", "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",
              "collectors/followed/network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
              "collectors/followed/disk_growth.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
              "collectors/gpu/nvml_pid.c"),
-    "keeper": ("exporter/catalogue/keeper.c", "exporter/catalogue/keeper_call.c", "exporter/client/response_headers.c"),
+    "keeper": ("exporter/catalogue/keeper.c", "exporter/client/response_headers.c"),
     "kernel": ("collectors/machine/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
                "machine_cpu_stolen", "collectors/process/delays.c: add_schedstat add_thread read_files",
                "exporter/sampling/self_metrics.c: stat_field boot_time self_start open_fds add_memory",

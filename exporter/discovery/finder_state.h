@@ -1,6 +1,6 @@
-/* What the files of the finder share. */
-#ifndef EXPORTER_FINDER_PRIVATE_H
-#define EXPORTER_FINDER_PRIVATE_H
+/* The runs that the finder knows, and what its parts do with them. */
+#ifndef EXPORTER_FINDER_STATE_H
+#define EXPORTER_FINDER_STATE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/process/newcomers.h"
