@@ -97,7 +97,9 @@ static bool is_dump(const struct input *in)
 	return false;
 }
 
-static int whole_text(struct input *in, struct buf *ret, struct err *e)
+/* Hands all of the input to take, piece by piece. */
+static int each_chunk(struct input *in,
+	int (*take)(void *to, const char *data, size_t n, struct err *e), void *to, struct err *e)
 {
 	AUTO(freep) char *chunk = xmalloc(CHUNK);
 	size_t n = in->n_first;
@@ -105,20 +107,28 @@ static int whole_text(struct input *in, struct buf *ret, struct err *e)
 
 	memcpy(chunk, in->first, n);
 	while (code == 0 && n) {
-		buf_add(ret, chunk, n);
-		if (ret->full)
-			return err_set(e, -EFBIG, "%s: more than %u MiB", in->path,
-				CATALOGUE_TEXT_MAX >> 20);
-		code = read_chunk(in, chunk, &n, e);
+		code = take(to, chunk, n, e);
+		if (code == 0)
+			code = read_chunk(in, chunk, &n, e);
 	}
 	return code;
+}
+
+static int add_text(void *to, const char *data, size_t n, struct err *e)
+{
+	struct buf *text = to;
+
+	buf_add(text, data, n);
+	return text->full ? err_set(e, -EFBIG, "more than %u MiB", CATALOGUE_TEXT_MAX >> 20) : 0;
 }
 
 static int from_text(struct catalogue **ret, struct input *in, struct err *e)
 {
 	struct buf text = BUF_MAX(CATALOGUE_TEXT_MAX);
-	int code = whole_text(in, &text, e);
+	int code = each_chunk(in, add_text, &text, e);
 
+	if (code == -EFBIG)
+		err_wrap(e, "%s", in->path);
 	if (code == 0)
 		code = (*first_word(in) == '[' ? catalogue_from_json : catalogue_from_csv)(ret,
 			buf_text(&text), text.len, in->path, e);
@@ -159,13 +169,15 @@ static void scratch_end(struct scratch *s)
 	unlink(journal);
 }
 
-static int write_all(int fd, const char *data, size_t n)
+static int add_bytes(void *to, const char *data, size_t n, struct err *e)
 {
+	const struct scratch *s = to;
+
 	while (n) {
-		ssize_t done = write(fd, data, n);
+		ssize_t done = write(s->fd, data, n);
 
 		if (done < 0 && errno != EINTR)
-			return -errno;
+			return err_system(e, -errno, "write %s", s->path);
 		if (done > 0) {
 			data += done;
 			n -= (size_t)done;
@@ -174,42 +186,30 @@ static int write_all(int fd, const char *data, size_t n)
 	return 0;
 }
 
-static int copy_to(struct input *in, const struct scratch *s, struct err *e)
+static int copy_to(struct input *in, struct scratch *s, struct err *e)
 {
-	AUTO(freep) char *chunk = xmalloc(CHUNK);
-	size_t n = in->n_first;
-	int code = 0;
-
-	memcpy(chunk, in->first, n);
-	while (code == 0 && n) {
-		code = write_all(s->fd, chunk, n);
-		if (code)
-			return err_system(e, code, "write %s", s->path);
-		code = read_chunk(in, chunk, &n, e);
-	}
-	return code;
+	return each_chunk(in, add_bytes, s, e);
 }
 
-static int run_dump(struct input *in, const struct scratch *s, struct err *e)
+static int add_sql(void *to, const char *data, size_t n, struct err *e)
 {
-	AUTO(freep) char *chunk = xmalloc(CHUNK);
+	return catalogue_dump_add(to, data, n, e);
+}
+
+static int run_dump(struct input *in, struct scratch *s, struct err *e)
+{
 	struct catalogue_dump *dump = NULL;
-	size_t n = in->n_first;
 	int code = catalogue_dump_open(&dump, s->path, e);
 
-	memcpy(chunk, in->first, n);
-	while (code == 0 && n) {
-		code = catalogue_dump_add(dump, chunk, n, e);
-		if (code == 0)
-			code = read_chunk(in, chunk, &n, e);
-	}
+	if (code == 0)
+		code = each_chunk(in, add_sql, dump, e);
 	int closed = catalogue_dump_close(dump, code == 0 ? e : NULL);
 
 	return code ? code : closed;
 }
 
 static int from_scratch(struct catalogue **ret, struct input *in,
-	int (*fill)(struct input *in, const struct scratch *s, struct err *e), struct err *e)
+	int (*fill)(struct input *in, struct scratch *s, struct err *e), struct err *e)
 {
 	struct scratch s = {.fd = -1};
 	int code = scratch_begin(&s, in, e);

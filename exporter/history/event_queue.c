@@ -10,96 +10,80 @@
 
 /* ---- events: one allocation each, texts behind the struct ---- */
 
-static size_t text_size(const char *text)
+#define SERVER_TEXTS(kind)                                                                         \
+	offsetof(struct event, kind.server.vendor_id),                                             \
+		offsetof(struct event, kind.server.instance_type),                                 \
+		offsetof(struct event, kind.server.region),                                        \
+		offsetof(struct event, kind.server.zone),                                          \
+		offsetof(struct event, kind.server.allocation)
+
+static const size_t begin_texts[] = {
+	offsetof(struct event, begin.run_id),
+	offsetof(struct event, begin.job_name),
+	offsetof(struct event, begin.host),
+	offsetof(struct event, begin.system),
+	offsetof(struct event, begin.system_run),
+	offsetof(struct event, begin.labels),
+	SERVER_TEXTS(begin),
+};
+static const size_t finish_texts[] = {
+	offsetof(struct event, finish.run_id),
+	offsetof(struct event, finish.cpu_source),
+	offsetof(struct event, finish.memory_source),
+	offsetof(struct event, finish.network_source),
+	offsetof(struct event, finish.architecture),
+	offsetof(struct event, finish.cpu_level),
+	SERVER_TEXTS(finish),
+};
+
+static const char **text_at(struct event *e, size_t offset)
 {
-	return text ? strlen(text) + 1 : 0;
+	return (const char **)(void *)((char *)e + offset);
 }
 
-/* Copies text to *at, moves *at behind it; NULL stays NULL. */
-static const char *put_text(char **at, const char *text)
+/* A copy of the event and of its texts; NULL stays NULL. */
+static struct event *event_new(struct event from, const size_t *texts, size_t n)
 {
-	size_t size = text_size(text);
-	char *copy = *at;
+	size_t size = 0;
 
-	if (!text)
-		return NULL;
-	memcpy(copy, text, size);
-	*at += size;
-	return copy;
-}
+	for (size_t i = 0; i < n; i++)
+		if (*text_at(&from, texts[i]))
+			size += strlen(*text_at(&from, texts[i])) + 1;
+	struct event *e = xmalloc(sizeof *e + size);
+	char *at = (char *)(e + 1);
 
-static struct event *event_new(enum event_kind kind, size_t more)
-{
-	struct event *e = xcalloc(1, sizeof *e + more);
+	*e = from;
+	for (size_t i = 0; i < n; i++) {
+		const char **text = text_at(e, texts[i]);
 
-	e->kind = kind;
+		if (*text)
+			*text = memcpy(at, *text, strlen(*text) + 1);
+		at += *text ? strlen(*text) + 1 : 0;
+	}
 	return e;
-}
-
-static size_t server_size(const struct run_server *s)
-{
-	return text_size(s->vendor_id) + text_size(s->instance_type) + text_size(s->region) +
-	       text_size(s->zone) + text_size(s->allocation);
-}
-
-static struct run_server put_server(char **at, const struct run_server *s)
-{
-	struct run_server copy;
-
-	copy.vendor_id = put_text(at, s->vendor_id);
-	copy.instance_type = put_text(at, s->instance_type);
-	copy.region = put_text(at, s->region);
-	copy.zone = put_text(at, s->zone);
-	copy.allocation = put_text(at, s->allocation);
-	return copy;
 }
 
 struct event *event_of_begin(const struct run_begin *b)
 {
-	struct event *e = event_new(EVENT_BEGIN,
-		text_size(b->run_id) + text_size(b->job_name) + text_size(b->host) +
-			text_size(b->system) + text_size(b->system_run) + text_size(b->labels) +
-			server_size(&b->server));
-	char *at = (char *)(e + 1);
-
-	e->begin = *b;
-	e->begin.run_id = put_text(&at, b->run_id);
-	e->begin.job_name = put_text(&at, b->job_name);
-	e->begin.host = put_text(&at, b->host);
-	e->begin.system = put_text(&at, b->system);
-	e->begin.system_run = put_text(&at, b->system_run);
-	e->begin.labels = put_text(&at, b->labels);
-	e->begin.server = put_server(&at, &b->server);
-	return e;
-}
-
-struct event *event_of_sample(const struct sample *s, size_t n_columns)
-{
-	struct event *e = event_new(EVENT_SAMPLE, n_columns * sizeof(double));
-
-	e->sample = *s;
-	e->sample.value = (double *)(e + 1);
-	if (n_columns)
-		memcpy(e->sample.value, s->value, n_columns * sizeof(double));
-	return e;
+	return event_new((struct event){.kind = EVENT_BEGIN, .begin = *b}, begin_texts,
+		ARRAY_LEN(begin_texts));
 }
 
 struct event *event_of_finish(const struct run_finish *f)
 {
-	struct event *e = event_new(EVENT_FINISH,
-		text_size(f->run_id) + text_size(f->cpu_source) + text_size(f->memory_source) +
-			text_size(f->network_source) + text_size(f->architecture) +
-			text_size(f->cpu_level) + server_size(&f->server));
-	char *at = (char *)(e + 1);
+	return event_new((struct event){.kind = EVENT_FINISH, .finish = *f}, finish_texts,
+		ARRAY_LEN(finish_texts));
+}
 
-	e->finish = *f;
-	e->finish.run_id = put_text(&at, f->run_id);
-	e->finish.cpu_source = put_text(&at, f->cpu_source);
-	e->finish.memory_source = put_text(&at, f->memory_source);
-	e->finish.network_source = put_text(&at, f->network_source);
-	e->finish.architecture = put_text(&at, f->architecture);
-	e->finish.cpu_level = put_text(&at, f->cpu_level);
-	e->finish.server = put_server(&at, &f->server);
+struct event *event_of_sample(const struct sample *s, size_t n_columns)
+{
+	struct event *e = xcalloc(1, sizeof *e + n_columns * sizeof(double));
+
+	e->kind = EVENT_SAMPLE;
+	e->sample = *s;
+	e->sample.value = (double *)(e + 1);
+	if (n_columns)
+		memcpy(e->sample.value, s->value, n_columns * sizeof(double));
 	return e;
 }
 

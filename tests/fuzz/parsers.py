@@ -32,7 +32,7 @@ PARSERS = {
     "forward": ("exporter/forward/forwarder.c: forward_is_refusal forward_is_accepted forward_answer_text",),
     "history": ("exporter/history/read.c", "exporter/history/series.c", "exporter/history/open.c: history_check "
                 "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside aside_move",
-                "exporter/history/overview.c", "exporter/history/schema.c", "exporter/history/sql.c",
+                "exporter/history/schema.c", "exporter/history/sql.c",
                 "exporter/history/shared_settings.c", "exporter/history/age_clock.c: load same_time is_kept history_clock", "exporter/history/prune.c",
                 "exporter/history/downsample.c",
                 "exporter/history/write.c: next_sample find_run read_recorder find_orphans",
