@@ -15,7 +15,6 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "exporter/wrapper/fork_losses.h"
 #include "exporter/history/historian.h"
 #include "exporter/wrapper/inherited.h"
 #include "exporter/wrapper/signal_route.h"

@@ -71,10 +71,10 @@ ROWS = {
         "exporter/wrapper/signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "the job outlives its caller": (
-        "exporter/wrapper/fork_losses.c", "	if (!l->death_signal)", "	if (l->parent)",
+        "exporter/wrapper/inherited.c", "	if (!l->death_signal)", "	if (l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_the_death_that_the_caller_asked_for"),
     "a priority ends with the caller": (
-        "exporter/wrapper/fork_losses.c", "	if (l->schedule.size)", "	if (!l->parent)",
+        "exporter/wrapper/inherited.c", "	if (l->schedule.size)", "	if (!l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
         "exporter/lifecycle/exit_deadline.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
