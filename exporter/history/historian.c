@@ -1,5 +1,5 @@
 /* The only writer of the history, on a thread of its own. */
-#include "exporter/history/historian_private.h"
+#include "exporter/history/historian.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
+#include "exporter/history/batch_writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
 #define BATCH_EVENTS 512
@@ -26,6 +28,54 @@
 
 /* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
 #define SIZE_COMMITS 16
+
+/* A deadline that never comes, as writer_clock() counts: some thirty years after the boot. */
+#define LATEST 1e9
+
+/* Guarded by the historian's lock. */
+struct call {
+	struct call *next;
+	int (*function)(struct history *history, void *context, struct err *e);
+	void *context;
+	struct err e;
+	int code;
+	bool begun, done;
+	bool left; /* nobody waits for it any more: freed when it is done */
+};
+
+struct historian {
+	struct historian_config config;
+	char *path; /* config.path */
+	pthread_t thread;
+
+	pthread_mutex_t lock; /* guards what follows, up to the empty line */
+	pthread_cond_t wake, progress;
+	struct ring ring;
+	struct call *calls;
+	uint64_t handed;        /* events */
+	uint64_t settled;       /* of them: committed, refused or dropped */
+	size_t samples_at_hand; /* taken from the ring, and being written */
+	bool stop, hurry, gave_up, suspect, ended;
+	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
+	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
+	double pause;                   /* after the last failure, in seconds */
+	struct historian_health health;
+
+	struct writer writer;             /* of the thread alone */
+	unsigned commits;                 /* likewise */
+	uint64_t said_dropped, said_lost; /* likewise: as of the last look */
+	struct complaint joining, losing; /* likewise */
+};
+
+/* Until cond is signalled, or that time by writer_clock(). */
+static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
+{
+	deadline = fmin(deadline, LATEST);
+	struct timespec t = {.tv_sec = (time_t)deadline};
+
+	t.tv_nsec = (long)((deadline - (double)t.tv_sec) * 1e9);
+	pthread_cond_timedwait(cond, lock, &t);
+}
 
 /* ---- the thread ---- */
 
@@ -94,7 +144,7 @@ static void wait_for_work(struct historian *h)
 			deadline = h->paused_until;
 		if (h->stop)
 			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
-		historian_wait(&h->wake, &h->lock, deadline);
+		wait_until(&h->wake, &h->lock, deadline);
 	}
 }
 
@@ -171,6 +221,24 @@ static void say_dropped(struct historian *h, const struct work *work)
 			"too many runs wait for the history: what some of them used is lost", NULL);
 }
 
+/* With the lock, which is let go meanwhile. */
+static void run_calls(struct historian *h)
+{
+	while (h->calls) {
+		struct call *c = h->calls;
+
+		h->calls = c->next;
+		c->begun = true;
+		pthread_mutex_unlock(&h->lock);
+		c->code = writer_do(&h->writer, c->function, c->context, &c->e);
+		pthread_mutex_lock(&h->lock);
+		c->done = true;
+		if (c->left)
+			free(c);
+		pthread_cond_broadcast(&h->progress);
+	}
+}
+
 static void *historian_loop(void *context)
 {
 	struct historian *h = context;
@@ -183,7 +251,7 @@ static void *historian_loop(void *context)
 
 		wait_for_work(h);
 		if (h->calls) {
-			historian_run_calls(h);
+			run_calls(h);
 			continue;
 		}
 		if (may_end(h, writer_clock()))
@@ -307,7 +375,7 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	h->hurry = true;
 	pthread_cond_signal(&h->wake);
 	while (h->settled < target && writer_clock() < deadline && !(hurry && thread_hurry(hurry)))
-		historian_wait(&h->progress, &h->lock,
+		wait_until(&h->progress, &h->lock,
 			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
 	bool done = h->settled >= target;
 
@@ -325,6 +393,62 @@ bool historian_flush_unless(struct historian *h, double timeout_seconds, const s
 	while (thread_hurry(hurry))
 		;
 	return flush(h, timeout_seconds, hurry);
+}
+
+/* Locked. */
+static struct call **place_of(struct historian *h, const struct call *c)
+{
+	struct call **at = &h->calls;
+
+	while (*at != c)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Locked. Frees it, or leaves it to the thread. */
+static int outcome_of_call(struct historian *h, struct call *c, struct err *e)
+{
+	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;
+
+	if (!c->done)
+		err_set(e, code, "the disk of the history does not answer");
+	else if (code && e)
+		*e = c->e;
+	if (code == -EINPROGRESS && !c->done) {
+		c->left = true;
+		return code;
+	}
+	if (!c->done)
+		*place_of(h, c) = c->next;
+	free(c);
+	return code;
+}
+
+int historian_do_within(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	double seconds, struct err *e)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+	double deadline = writer_clock() + seconds;
+
+	c->function = function;
+	c->context = context;
+	pthread_mutex_lock(&h->lock);
+	*place_of(h, NULL) = c;
+	pthread_cond_signal(&h->wake);
+	while (!c->done && writer_clock() < deadline)
+		wait_until(&h->progress, &h->lock, deadline);
+	int code = outcome_of_call(h, c, e);
+
+	pthread_mutex_unlock(&h->lock);
+	return code;
+}
+
+int historian_do(struct historian *h,
+	int (*function)(struct history *history, void *context, struct err *e), void *context,
+	struct err *e)
+{
+	return historian_do_within(h, function, context, INFINITY, e);
 }
 
 void historian_give_up(struct historian *h)
@@ -399,7 +523,7 @@ int historian_stop(struct historian *h)
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
 	while (!h->ended && writer_clock() < leave_at)
-		historian_wait(&h->progress, &h->lock, leave_at);
+		wait_until(&h->progress, &h->lock, leave_at);
 	bool ended = h->ended;
 
 	pthread_mutex_unlock(&h->lock);

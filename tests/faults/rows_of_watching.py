@@ -242,9 +242,9 @@ ROWS = {
         "exporter/main.c", "	if (l->app->self)\n", "	if (!l->app)\n",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "what the historian was not to do is done later": (
-        "exporter/history/historian_calls.c", "		*place_of(h, c) = c->next;\n", "		return h ? code : 0;\n", "unit:historian_do"),
+        "exporter/history/historian.c", "		*place_of(h, c) = c->next;\n", "		return h ? code : 0;\n", "unit:historian_do"),
     "what the historian does is freed under it": (
-        "exporter/history/historian_calls.c", "	if (code == -EINPROGRESS && !c->done) {", "	if (code == -EINPROGRESS && c->done) {",
+        "exporter/history/historian.c", "	if (code == -EINPROGRESS && !c->done) {", "	if (code == -EINPROGRESS && c->done) {",
         "unit:historian_do"),
     "what is to be handed on has all the time": (
         "exporter/main.c", "#define LAST_SECONDS 2.0", "#define LAST_SECONDS 3600.0",
