@@ -26,10 +26,12 @@
 #include "exporter/options/options.h"
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/paths.h"
+#include "exporter/core/signals.h"
 #include "exporter/lifecycle/privileges.h"
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/rules_command.h"
+#include "exporter/sampling/health.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/history/server_lock.h"
 #include "exporter/lifecycle/systemd.h"
@@ -124,7 +126,7 @@ static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 
 	if (!f)
 		return 0;
-	leave_hurry(&hurry);
+	end_signals(&hurry);
 	if (!historian_flush_unless(app->historian, HISTORIAN_STOP_SECONDS, &hurry))
 		historian_give_up(app->historian);
 	return forwarder_stop(f, seconds, &hurry);
@@ -185,6 +187,19 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
+/* When a server began, for the time before its first sample. */
+struct begun {
+	struct app *app;
+	struct mono at;
+};
+
+static bool is_healthy(void *context)
+{
+	const struct begun *b = context;
+
+	return health_of(b->app, b->at).ok;
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -193,6 +208,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct costs *costs = NULL;
 	struct http *http = NULL;
 	struct service *service = NULL;
+	struct begun begun = {app, now_read().mono};
 	AUTO(closep) int lock = -1;
 
 	allowance_begin(app->options);
@@ -217,7 +233,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = costs_start(&costs, app, &e);
 	if (code == 0)
-		code = service_start(&service, app, &e);
+		code = service_start(&service, is_healthy, &begun, &e);
 	if (code == 0) {
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
 		service_notify("STOPPING=1");

@@ -108,15 +108,6 @@ void leave_works(struct leave *l, pthread_t thread)
 		atomic_store(&l->works, clock);
 }
 
-void leave_hurry(sigset_t *ret)
-{
-	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
-
-	sigemptyset(ret);
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		sigaddset(ret, ends[i]);
-}
-
 void leave_reached(struct leave *l)
 {
 	if (!l)

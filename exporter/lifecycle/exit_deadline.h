@@ -6,7 +6,6 @@
 #define EXPORTER_LEAVE_H
 
 #include <pthread.h>
-#include <signal.h>
 
 #include "exporter/core/app.h"
 
@@ -39,8 +38,5 @@ void leave_works(struct leave *l, pthread_t thread); /* NULL does nothing */
  * what comes last is done, if the disk takes the one within HISTORIAN_STOP_SECONDS. One thread only.
  */
 _Noreturn void leave_now(const struct leaving *l);
-
-/* The signals by which whoever waits for our end says, once more, that it is to come now. */
-void leave_hurry(sigset_t *ret);
 
 #endif

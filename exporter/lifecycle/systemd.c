@@ -13,15 +13,14 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
-#include "exporter/sampling/health.h"
 #include "exporter/core/worker.h"
 
 #define STACK_SIZE  (64 * 1024)
 #define SOCKETS_MAX 1024
 
 struct service {
-	struct app *app;
-	struct mono started;
+	bool (*healthy)(void *context);
+	void *context;
 	double period; /* between words to the watchdog, in seconds */
 	bool watched;
 	struct pause pause;
@@ -92,19 +91,20 @@ static void *watch(void *context)
 	struct service *s = context;
 
 	do
-		if (health_of(s->app, s->started).ok)
+		if (s->healthy(s->context))
 			service_notify("WATCHDOG=1");
 	while (pause_wait(&s->pause, s->period));
 	return NULL;
 }
 
-int service_start(struct service **ret, struct app *app, struct err *e)
+int service_start(struct service **ret, bool (*healthy)(void *context), void *context,
+	struct err *e)
 {
 	struct service *s = xcalloc(1, sizeof *s);
 	int code = 0;
 
-	s->app = app;
-	s->started = now_read().mono;
+	s->healthy = healthy;
+	s->context = context;
 	s->period = watchdog_period();
 	pause_init(&s->pause);
 	service_notify("READY=1");

@@ -6,8 +6,9 @@
 #define EXPORTER_SERVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "exporter/core/app.h"
+#include "collectors/base/err.h"
 
 /* Sends "READY=1" or the like to $NOTIFY_SOCKET; false when nobody wants to know, or it could not be told. */
 bool service_notify(const char *state);
@@ -21,8 +22,12 @@ size_t service_sockets(void);
 
 struct service;
 
-/* Says that we are ready; then, while we are healthy, says so as often as the watchdog wants. */
-int service_start(struct service **ret, struct app *app, struct err *e);
+/*
+ * Says that we are ready; then, while healthy(context) is true, says so as often as the watchdog wants. It is called on a
+ * thread of its own.
+ */
+int service_start(struct service **ret, bool (*healthy)(void *context), void *context,
+	struct err *e);
 void service_stop(struct service *s); /* NULL does nothing */
 
 #endif

@@ -9,8 +9,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/discovery/finder.h"
 #include "exporter/discovery/rules.h"
-#include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
+#include "exporter/core/signals.h"
 #include "exporter/sampling/sampler.h"
 
 static void take(struct finder *f, const char *file, struct job_rules *rules)
@@ -84,7 +84,7 @@ void rules_reload(struct app *app)
 	sigset_t hurry;
 	struct err e = {0};
 
-	leave_hurry(&hurry);
+	end_signals(&hurry);
 	if (use(app, &hurry, &e))
 		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
 }

@@ -19,6 +19,7 @@
 #include "exporter/wrapper/inherited.h"
 #include "exporter/wrapper/signal_route.h"
 #include "exporter/wrapper/signals.h"
+#include "exporter/core/signals.h"
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
@@ -438,7 +439,7 @@ static void conclude(struct app *app, struct job *job)
 	if (sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish,
 		    SAMPLER_PATIENCE_SECONDS, &e))
 		finish_unseen(app, job, &finish, &e);
-	leave_hurry(&hurry);
+	end_signals(&hurry);
 	if (!historian_flush_unless(app->historian, FLUSH_SECONDS, &hurry)) {
 		historian_give_up(app->historian);
 		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",

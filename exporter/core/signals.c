@@ -1,0 +1,13 @@
+/* The signals that ask this program to end. */
+#include "exporter/core/signals.h"
+
+#include "collectors/base/mem.h"
+
+void end_signals(sigset_t *ret)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		sigaddset(ret, ends[i]);
+}
