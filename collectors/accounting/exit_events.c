@@ -19,8 +19,8 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/thread.h"
 
-#define STACK_SIZE (128 * 1024)
 /*
  * Of kernel memory for each socket, which the kernel doubles, and which is used only while much waits: some 14,000
  * records, of 2.3 KiB there, for a storm of short processes in which our thread is not run for a second or two.
@@ -275,18 +275,6 @@ static void exit_events_free(struct exit_events *x)
 	free(x);
 }
 
-static int start_thread(struct exit_events *x, struct err *e)
-{
-	pthread_attr_t attributes;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	int code = pthread_create(&x->thread, &attributes, exit_events_loop, x);
-
-	pthread_attr_destroy(&attributes);
-	return code ? err_system(e, -code, "start the exit events thread") : 0;
-}
-
 int exit_events_start(struct exit_events **ret, struct err *e)
 {
 	struct exit_events *x = xcalloc(1, sizeof *x);
@@ -303,7 +291,7 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 	if (code == 0)
 		code = listen_to_events(x, e);
 	if (code == 0)
-		code = start_thread(x, e);
+		code = thread_start(&x->thread, "exit events", exit_events_loop, x, e);
 	if (code) {
 		exit_events_free(x);
 		return code;

@@ -1,4 +1,4 @@
-/* Threads. */
+/* Threads and conditions. */
 #include "collectors/base/thread.h"
 
 #include <math.h>
@@ -6,13 +6,16 @@
 
 #include "collectors/base/clock.h"
 
-int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*function)(void *),
-	void *context, struct err *e)
+/* The deepest JSON that jansson parses takes less than half of it. */
+#define STACK_SIZE ((size_t)512 * 1024)
+
+int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), void *context,
+	struct err *e)
 {
 	pthread_attr_t attributes;
 
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, stack);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	int code = pthread_create(ret, &attributes, function, context);
 
 	pthread_attr_destroy(&attributes);
@@ -22,9 +25,19 @@ int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*functio
 	return 0;
 }
 
+void thread_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 bool thread_hurry(const sigset_t *signals)
 {
-	return sigtimedwait(signals, NULL, &(struct timespec){0}) > 0;
+	return signals && sigtimedwait(signals, NULL, &(struct timespec){0}) > 0;
 }
 
 bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
@@ -35,7 +48,7 @@ bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
 	while (thread_hurry(hurry))
 		;
 	do {
-		struct timespec until = monotonic_after(fmin(left, HURRY_SECONDS));
+		struct timespec until = monotonic_after(hurry ? fmin(left, HURRY_SECONDS) : left);
 
 		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
 			return true;

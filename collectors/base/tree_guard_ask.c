@@ -12,7 +12,6 @@
 #include "collectors/base/thread.h"
 #include "collectors/base/tree_guard.h"
 
-#define STACK_SIZE (64 * 1024)
 /* A process may have put a folder without end below its root. */
 #define NAMES_MAX (1u << 20)
 /* Who works so long in TREE_GUARD_SECONDS is slow, and does not hang: the pages of a large process are many. */
@@ -194,12 +193,8 @@ static void leave(struct asks *a)
 struct asks *asks_new(struct tree *t)
 {
 	struct asks *a = xcalloc(1, sizeof *a);
-	pthread_condattr_t attributes;
 
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->told, &attributes);
-	pthread_condattr_destroy(&attributes);
+	thread_cond_init(&a->told);
 	pthread_mutex_init(&a->lock, NULL);
 	a->tree = t;
 	a->users = 1;
@@ -309,7 +304,7 @@ static int begin(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, stru
 
 	if (code)
 		return code;
-	if (thread_start(&q->thread, "asks a process", STACK_SIZE, answer, q, NULL))
+	if (thread_start(&q->thread, "asks a process", answer, q, NULL))
 		return -EAGAIN;
 	pthread_detach(q->thread);
 	*q->waits_for = pid;

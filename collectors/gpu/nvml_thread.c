@@ -8,6 +8,7 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/thread.h"
 
 /* Pause between two tables; longer, up to the most, when making one takes long. */
 #define PAUSE_SECONDS      1.0
@@ -186,7 +187,6 @@ static void *work(void *context)
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 {
 	struct gpu_nvml *w = xcalloc(1, sizeof *w);
-	pthread_condattr_t monotonic;
 	int code = nvml_open(&w->nvml, library);
 
 	if (code < 0) {
@@ -196,10 +196,7 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 	w->latest = LATEST_INIT;
 	w->started = now_read().mono;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	thread_cond_init(&w->changed);
 	code = -pthread_create(&w->thread, NULL, work, w);
 	if (code < 0) {
 		worker_free(w);

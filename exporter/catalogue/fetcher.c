@@ -19,8 +19,8 @@ struct fetcher {
 	struct latest uncached; /* struct catalogue */
 	pthread_mutex_t lock;   /* guards state */
 	struct fetcher_state state;
-	struct pause pause;
-	pthread_t thread;
+	double delay; /* after the next failure */
+	struct worker worker;
 };
 
 struct catalogue *fetcher_catalogue(struct fetcher *f)
@@ -73,7 +73,7 @@ static int update(struct fetcher *f)
 	struct catalogue *c = NULL;
 	struct keeper_report report;
 	struct err e = {0}, notice = {0};
-	int code = catalogue_update(&f->options->source, &f->pause, &c, &report, &notice, &e);
+	int code = catalogue_update(&f->options->source, &f->worker, &c, &report, &notice, &e);
 
 	if (code && notice.code == -EUCLEAN && f->options->say)
 		f->options->say(f->options->say_context, false, notice.text);
@@ -107,38 +107,42 @@ static double left(struct fetcher *f)
 	return state.fetched_at.ns && age >= 0 ? refresh - age : 0;
 }
 
-/* False when it was told to stop. */
-static bool wait_for(struct fetcher *f, double seconds)
+static void note_next(struct fetcher *f, int64_t at_ns)
 {
 	pthread_mutex_lock(&f->lock);
-	f->state.next_at.ns = now_read().wall.ns + (int64_t)(seconds * 1e9);
+	f->state.next_at.ns = at_ns;
 	pthread_mutex_unlock(&f->lock);
-	bool go_on = pause_wait(&f->pause, seconds);
-
-	pthread_mutex_lock(&f->lock);
-	f->state.next_at.ns = 0;
-	pthread_mutex_unlock(&f->lock);
-	return go_on;
 }
 
-static void *run(void *context)
+static double run(void *context)
 {
 	struct fetcher *f = context;
-	double refresh = f->options->refresh_seconds, delay = FIRST_DELAY, wait = left(f);
 
-	while (!(wait > 0) || wait_for(f, wait)) {
-		wait = left(f);
-		if (wait > 0)
-			continue;
+	note_next(f, 0);
+	double wait = left(f);
+
+	if (!(wait > 0)) {
 		int code = update(f);
 
 		if (code == -ECANCELED)
-			break;
+			return WORKER_END;
 		/* A quarter more or less, so that many who began together do not stay together. */
-		wait = (code ? delay : refresh) * (0.75 + 0.5 * catalogue_update_random());
-		delay = code ? fmin(delay * 2, LONGEST_DELAY) : FIRST_DELAY;
+		wait = (code ? f->delay : f->options->refresh_seconds) *
+		       (0.75 + 0.5 * catalogue_update_random());
+		f->delay = code ? fmin(f->delay * 2, LONGEST_DELAY) : FIRST_DELAY;
 	}
-	return NULL;
+	note_next(f, now_read().wall.ns + (int64_t)(wait * 1e9));
+	return wait;
+}
+
+void fetcher_stop(struct fetcher *f)
+{
+	if (!f)
+		return;
+	worker_done(&f->worker);
+	latest_done(&f->uncached);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
 }
 
 int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, struct err *e)
@@ -147,29 +151,14 @@ int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, s
 
 	f->options = options;
 	f->uncached = LATEST_INIT;
+	f->delay = FIRST_DELAY;
 	pthread_mutex_init(&f->lock, NULL);
-	pause_init(&f->pause);
-	int code = pthread_create(&f->thread, NULL, run, f);
+	worker_init(&f->worker);
+	int code = worker_start(&f->worker, "fetcher", run, f, e);
 
-	if (code == 0) {
+	if (code)
+		fetcher_stop(f);
+	else
 		*ret = f;
-		return 0;
-	}
-	latest_done(&f->uncached);
-	pause_done(&f->pause);
-	pthread_mutex_destroy(&f->lock);
-	free(f);
-	return err_system(e, -code, "start the thread that fetches the catalogue");
-}
-
-void fetcher_stop(struct fetcher *f)
-{
-	if (!f)
-		return;
-	pause_stop(&f->pause);
-	pthread_join(f->thread, NULL);
-	latest_done(&f->uncached);
-	pause_done(&f->pause);
-	pthread_mutex_destroy(&f->lock);
-	free(f);
+	return code;
 }

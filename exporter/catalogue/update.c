@@ -16,7 +16,7 @@
 
 struct network {
 	struct download *download;
-	struct pause *pause;
+	struct worker *worker;
 };
 
 static int network_get(void *context, const char *url, const char *etag, struct answer *ret,
@@ -33,7 +33,7 @@ static bool network_wait(void *context, double seconds)
 {
 	struct network *n = context;
 
-	return pause_wait(n->pause, seconds);
+	return worker_wait(n->worker, seconds);
 }
 
 static struct wall network_now(void *context)
@@ -155,17 +155,17 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	return code;
 }
 
-int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
-	struct keeper_report *report, struct err *notice, struct err *e)
+int catalogue_update(const struct catalogue_source *s, struct worker *worker,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e)
 {
 	struct download_options options = {.user_agent = "rightsize-exporter",
 		.ca_file = s->ca_file,
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = TOTAL_SECONDS,
 		.max_bytes = allowance()->page,
-		.stop = &pause->stop};
+		.stop = &worker->stop};
 	AUTO(freep) char *url = xstrdup(s->url);
-	struct network n = {.pause = pause};
+	struct network n = {.worker = worker};
 	int code;
 
 	if (!catalogue_is_url(url))

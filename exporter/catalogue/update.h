@@ -26,8 +26,8 @@ struct catalogue_source {
  * then its age is renewed. A cache that cannot be written is told in *notice, and no error; so is one that was set aside
  * and begun anew, by -EUCLEAN, also beside an error.
  */
-int catalogue_update(const struct catalogue_source *s, struct pause *pause, struct catalogue **ret,
-	struct keeper_report *report, struct err *notice, struct err *e);
+int catalogue_update(const struct catalogue_source *s, struct worker *worker,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
 /* Is that the source of a catalogue that was fetched? */
 bool catalogue_is_url(const char *source);

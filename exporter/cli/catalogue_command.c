@@ -186,7 +186,7 @@ static int update(struct command *c)
 	struct catalogue *fetched = NULL;
 	struct keeper_report report = {0};
 	struct err e = {0}, notice = {0};
-	struct pause pause;
+	struct worker worker;
 	struct machine m;
 	char home[CATALOGUE_HOME_MAX];
 
@@ -202,10 +202,10 @@ static int update(struct command *c)
 		.progress = show_fetching,
 		.progress_context = &progress};
 
-	pause_init(&pause);
-	int code = catalogue_update(&source, &pause, &fetched, &report, &notice, &e);
+	worker_init(&worker);
+	int code = catalogue_update(&source, &worker, &fetched, &report, &notice, &e);
 
-	pause_done(&pause);
+	worker_done(&worker);
 	progress_end(&progress);
 	if (notice.code == -EUCLEAN)
 		warn(&notice);

@@ -1,54 +1,82 @@
-/* Waiting on a condition, by the monotonic clock. */
+/* A thread with a timer. */
 #include "exporter/core/worker.h"
 
 #include <errno.h>
-#include <time.h>
+#include <math.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/thread.h"
 
-#define LONGEST_WAIT 1e6 /* seconds; keeps the arithmetic within bounds */
-
-void pause_init(struct pause *p)
+void worker_init(struct worker *w)
 {
-	pthread_condattr_t attributes;
-
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-	atomic_init(&p->stop, false);
+	*w = (struct worker){0};
+	pthread_mutex_init(&w->lock, NULL);
+	thread_cond_init(&w->changed);
 }
 
-void pause_done(struct pause *p)
+static void *take_turns(void *context)
 {
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->lock);
+	struct worker *w = context;
+	double seconds;
+
+	do
+		seconds = w->turn(w->context);
+	while (seconds >= 0 && worker_wait(w, seconds));
+	return NULL;
 }
 
-bool pause_wait(struct pause *p, double seconds)
+int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
+	struct err *e)
 {
-	struct timespec until;
+	w->turn = turn;
+	w->context = context;
+	int code = thread_start(&w->thread, name, take_turns, w, e);
+
+	w->started = code == 0;
+	return code;
+}
+
+void worker_wake(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->woken = true;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool worker_wait(struct worker *w, double seconds)
+{
+	struct timespec until = monotonic_after(fmax(seconds, 0));
 	int result = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	if (seconds > LONGEST_WAIT)
-		seconds = LONGEST_WAIT;
-	int64_t ns = until.tv_nsec + (seconds > 0 ? (int64_t)(seconds * 1e9) : 0);
-
-	until.tv_sec += ns / NS_PER_S;
-	until.tv_nsec = ns % NS_PER_S;
-	pthread_mutex_lock(&p->lock);
-	while (!atomic_load(&p->stop) && result != ETIMEDOUT)
-		result = pthread_cond_timedwait(&p->changed, &p->lock, &until);
-	pthread_mutex_unlock(&p->lock);
-	return !atomic_load(&p->stop);
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop && !w->woken && result != ETIMEDOUT)
+		result = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+	w->woken = false;
+	pthread_mutex_unlock(&w->lock);
+	return !w->stop;
 }
 
-void pause_stop(struct pause *p)
+void worker_stop(struct worker *w)
 {
-	pthread_mutex_lock(&p->lock);
-	atomic_store(&p->stop, true);
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool worker_join(struct worker *w, double seconds, const sigset_t *hurry)
+{
+	if (w->started && thread_join(w->thread, seconds, hurry))
+		w->started = false;
+	return !w->started;
+}
+
+void worker_done(struct worker *w)
+{
+	worker_stop(w);
+	if (w->started)
+		pthread_join(w->thread, NULL);
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
 }

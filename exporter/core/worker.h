@@ -1,24 +1,50 @@
 /*
- * A wait that can be ended from another thread.
+ * A thread that calls a function again and again: after the seconds that the function returned, or at once after
+ * worker_wake. A worker can be initialised and never started: it then only waits.
  */
-#ifndef EXPORTER_PAUSE_H
-#define EXPORTER_PAUSE_H
+#ifndef EXPORTER_WORKER_H
+#define EXPORTER_WORKER_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct pause {
-	pthread_mutex_t lock; /* guards the change of stop */
+#include "collectors/base/err.h"
+
+/* Returned instead of seconds: the thread ends. */
+#define WORKER_END (-1.0)
+
+struct worker {
+	double (*turn)(void *context);
+	void *context;
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock; /* guards woken, and the change of stop */
 	pthread_cond_t changed;
+	bool woken;
 	atomic_bool stop;
 };
 
-void pause_init(struct pause *p);
-void pause_done(struct pause *p);
+void worker_init(struct worker *w);
 
-/* False when it was stopped, before or meanwhile. */
-bool pause_wait(struct pause *p, double seconds);
-void pause_stop(struct pause *p); /* any thread; for good */
+/* Calls turn(context) on a thread of that name (at most 15 bytes): first at once. INFINITY: next when it is woken. */
+int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
+	struct err *e);
+
+/* Any thread. A worker that is at work takes another turn. */
+void worker_wake(struct worker *w);
+
+/* On the worker's thread. Waits that long, or until it is woken. False: it was stopped, before or meanwhile. */
+bool worker_wait(struct worker *w, double seconds);
+
+/* No turn begins any more. Does not wait. Any thread; for good. */
+void worker_stop(struct worker *w);
+
+/* Waits for the end of the thread as thread_join does. False: it goes on. */
+bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
+
+/* Stops it, and waits for the turn that goes on, however long that takes. */
+void worker_done(struct worker *w);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include <sys/random.h>
 
 #include "collectors/base/clock.h"
-#include "collectors/base/thread.h"
 #include "exporter/client/download.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/json.h"
@@ -21,8 +19,8 @@
 #include "exporter/forward/retry_list.h"
 #include "exporter/client/bearer_token.h"
 #include "exporter/core/version.h"
+#include "exporter/core/worker.h"
 
-#define STACK_SIZE      (256 * 1024)
 #define POLL_SECONDS    1.0 /* between looks whether a run has ended */
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
@@ -49,11 +47,8 @@ struct forwarder {
 	struct complaint complaint;
 	struct setbacks setbacks;
 	double longest_delay; /* of runs that were set aside */
-
-	pthread_t thread;
-	pthread_mutex_t lock; /* guards stop */
-	pthread_cond_t changed;
-	bool stop;
+	struct worker worker;
+	atomic_bool stop;  /* the end begins */
 	atomic_bool abort; /* of a transfer, too */
 };
 
@@ -389,47 +384,28 @@ static double attempt(struct forwarder *f, bool *settled)
 
 /* ---- the thread ---- */
 
-/* Until it is time, or the end begins, or it is over; with the lock. */
-static void wait_for(struct forwarder *f, double seconds, bool stopping)
-{
-	struct timespec until = monotonic_after(fmin(seconds, 86400));
-	int result = 0;
-
-	while (!is_aborted(f) && f->stop == stopping && result != ETIMEDOUT)
-		result = pthread_cond_timedwait(&f->changed, &f->lock, &until);
-}
-
-static void *forwarder_loop(void *context)
+static double forward(void *context)
 {
 	struct forwarder *f = context;
+	bool settled, stopping = f->stop;
 
-	pthread_mutex_lock(&f->lock);
-	for (;;) {
-		bool settled, stopping = f->stop;
+	f->longest_delay = stopping ? LONGEST_DELAY_AT_STOP : LONGEST_DELAY;
+	double wait = attempt(f, &settled);
 
-		pthread_mutex_unlock(&f->lock);
-		f->longest_delay = stopping ? LONGEST_DELAY_AT_STOP : LONGEST_DELAY;
-		double wait = attempt(f, &settled);
-
-		pthread_mutex_lock(&f->lock);
-		if (is_aborted(f) || (stopping && settled))
-			break;
-		wait_for(f, stopping ? fmin(wait, LONGEST_DELAY_AT_STOP) : wait, stopping);
-	}
-	pthread_mutex_unlock(&f->lock);
-	return NULL;
+	if (stopping && settled)
+		return WORKER_END;
+	return stopping ? fmin(wait, LONGEST_DELAY_AT_STOP) : wait;
 }
 
 /* ---- start and stop ---- */
 
 static void forwarder_free(struct forwarder *f)
 {
+	worker_done(&f->worker);
 	history_close(f->history);
 	download_close(f->download);
 	buf_done(&f->answer.body);
 	setbacks_done(&f->setbacks);
-	pthread_cond_destroy(&f->changed);
-	pthread_mutex_destroy(&f->lock);
 	free(f->url);
 	free(f);
 }
@@ -448,8 +424,6 @@ static char *runs_url(const char *url)
 
 static void init(struct forwarder *f, const struct forwarder_options *o)
 {
-	pthread_condattr_t monotonic;
-
 	f->options = *o;
 	f->url = runs_url(o->url);
 	f->version = -1;
@@ -462,11 +436,7 @@ static void init(struct forwarder *f, const struct forwarder_options *o)
 		.max_bytes = ANSWER_MAX,
 		.stop = &f->abort,
 	};
-	pthread_mutex_init(&f->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	worker_init(&f->worker);
 }
 
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)
@@ -474,7 +444,7 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	struct forwarder *f = xcalloc(1, sizeof *f);
 
 	init(f, o);
-	int code = thread_start(&f->thread, "forwarder", STACK_SIZE, forwarder_loop, f, e);
+	int code = worker_start(&f->worker, "forwarder", forward, f, e);
 	if (code) {
 		forwarder_free(f);
 		return code;
@@ -488,18 +458,12 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *
 {
 	if (!f)
 		return 0;
-	pthread_mutex_lock(&f->lock);
 	f->stop = true;
-	pthread_cond_broadcast(&f->changed);
-	pthread_mutex_unlock(&f->lock);
-	if (!thread_join(f->thread, timeout_seconds, hurry)) {
-		pthread_mutex_lock(&f->lock);
-		atomic_store(&f->abort, true);
-		pthread_cond_broadcast(&f->changed);
-		pthread_mutex_unlock(&f->lock);
-		struct timespec until = monotonic_after(ABORT_SECONDS);
-
-		if (pthread_clockjoin_np(f->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	worker_wake(&f->worker);
+	if (!worker_join(&f->worker, timeout_seconds, hurry)) {
+		f->abort = true;
+		worker_stop(&f->worker);
+		if (!worker_join(&f->worker, ABORT_SECONDS, NULL)) {
 			log_line(LOG_LEVEL_ERROR,
 				"runs could not be handed on before the end: the disk of the "
 				"history does not answer",

@@ -281,8 +281,6 @@ static void *historian_loop(void *context)
 
 static void init(struct historian *h, const struct historian_config *c)
 {
-	pthread_condattr_t attributes;
-
 	h->config = *c;
 	h->config.path = h->path = xstrdup(c->path);
 	h->ring.max_samples = HISTORIAN_RING_SAMPLES;
@@ -292,11 +290,8 @@ static void init(struct historian *h, const struct historian_config *c)
 	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
 	writer_init(&h->writer, &h->config);
 	pthread_mutex_init(&h->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&h->wake, &attributes);
-	pthread_cond_init(&h->progress, &attributes);
-	pthread_condattr_destroy(&attributes);
+	thread_cond_init(&h->wake);
+	thread_cond_init(&h->progress);
 }
 
 static void historian_free(struct historian *h)
@@ -320,9 +315,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	if (code == 0) {
 		h->health.bytes_on_disk = history_bytes(h->writer.history);
 		h->health.losses = h->writer.losses;
-		code = -pthread_create(&h->thread, NULL, historian_loop, h);
-		if (code)
-			err_system(e, code, "start the historian's thread");
+		code = thread_start(&h->thread, "historian", historian_loop, h, e);
 	}
 	if (code)
 		historian_free(h);

@@ -12,8 +12,6 @@
 #include "collectors/base/thread.h"
 #include "exporter/http/failure_limit.h"
 
-#define STACK_SIZE ((size_t)256 * 1024)
-
 #define KEY_SIZE 32 /* of SHA-256 */
 
 struct key {
@@ -253,7 +251,7 @@ int web_users_start(struct web_users **ret, struct err *e)
 	u->holders = 2;
 	if (gnutls_rnd(GNUTLS_RND_KEY, u->secret, sizeof u->secret) < 0)
 		abort();
-	int code = thread_start(&thread, "passwords", STACK_SIZE, verify_forever, u, e);
+	int code = thread_start(&thread, "passwords", verify_forever, u, e);
 
 	if (code) {
 		u->holders = 1;

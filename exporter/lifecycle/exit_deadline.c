@@ -14,14 +14,13 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 
-#define STACK_SIZE (64 * 1024)
 /* So often it looks whether who is waited for is at work. */
 #define SLICES 10
 
 struct leave {
 	struct leaving leaving;
 	pthread_t thread;
-	struct pause pause;
+	struct worker worker;
 	_Atomic clockid_t works; /* CPU time of who is waited for; 0: of nobody in particular */
 };
 
@@ -54,7 +53,7 @@ static bool wait_silence(struct leave *l)
 	int64_t used = 0;
 
 	for (int silent = 0; silent < SLICES; silent++) {
-		if (!pause_wait(&l->pause, (double)LEAVE_SECONDS / SLICES))
+		if (!worker_wait(&l->worker, (double)LEAVE_SECONDS / SLICES))
 			return false;
 		clockid_t works = atomic_load(&l->works);
 		int64_t now = used_ns(works);
@@ -82,7 +81,7 @@ static void *watch(void *context)
 
 static void leave_free(struct leave *l)
 {
-	pause_done(&l->pause);
+	worker_done(&l->worker);
 	free(l);
 }
 
@@ -93,8 +92,8 @@ struct leave *leave_begin(const struct leaving *leaving)
 	if (!l)
 		return NULL;
 	l->leaving = *leaving;
-	pause_init(&l->pause);
-	if (thread_start(&l->thread, "leave", STACK_SIZE, watch, l, NULL) == 0)
+	worker_init(&l->worker);
+	if (thread_start(&l->thread, "leave", watch, l, NULL) == 0)
 		return l;
 	leave_free(l);
 	return NULL;
@@ -112,7 +111,7 @@ void leave_reached(struct leave *l)
 {
 	if (!l)
 		return;
-	pause_stop(&l->pause);
+	worker_stop(&l->worker);
 	pthread_join(l->thread, NULL);
 	leave_free(l);
 }

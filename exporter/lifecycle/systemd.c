@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,19 +11,15 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/base/thread.h"
 #include "exporter/core/worker.h"
 
-#define STACK_SIZE  (64 * 1024)
 #define SOCKETS_MAX 1024
 
 struct service {
 	bool (*healthy)(void *context);
 	void *context;
 	double period; /* between words to the watchdog, in seconds */
-	bool watched;
-	struct pause pause;
-	pthread_t thread;
+	struct worker worker;
 };
 
 bool service_notify(const char *state)
@@ -86,15 +81,21 @@ static double watchdog_period(void)
 	return (double)us / 2e6;
 }
 
-static void *watch(void *context)
+static double watch(void *context)
 {
 	struct service *s = context;
 
-	do
-		if (s->healthy(s->context))
-			service_notify("WATCHDOG=1");
-	while (pause_wait(&s->pause, s->period));
-	return NULL;
+	if (s->healthy(s->context))
+		service_notify("WATCHDOG=1");
+	return s->period;
+}
+
+void service_stop(struct service *s)
+{
+	if (!s)
+		return;
+	worker_done(&s->worker);
+	free(s);
 }
 
 int service_start(struct service **ret, bool (*healthy)(void *context), void *context,
@@ -106,26 +107,13 @@ int service_start(struct service **ret, bool (*healthy)(void *context), void *co
 	s->healthy = healthy;
 	s->context = context;
 	s->period = watchdog_period();
-	pause_init(&s->pause);
+	worker_init(&s->worker);
 	service_notify("READY=1");
-	if (s->period > 0) {
-		code = thread_start(&s->thread, "watchdog", STACK_SIZE, watch, s, e);
-		s->watched = code == 0;
-	}
+	if (s->period > 0)
+		code = worker_start(&s->worker, "watchdog", watch, s, e);
 	if (code)
 		service_stop(s);
 	else
 		*ret = s;
 	return code;
-}
-
-void service_stop(struct service *s)
-{
-	if (!s)
-		return;
-	pause_stop(&s->pause);
-	if (s->watched)
-		pthread_join(s->thread, NULL);
-	pause_done(&s->pause);
-	free(s);
 }

@@ -3,20 +3,17 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
-#include "collectors/base/thread.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
-#define STACK_SIZE   (256 * 1024)
 #define POLL_SECONDS 0.5
 
 struct followed {
@@ -32,9 +29,7 @@ struct follower {
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;
-
-	pthread_t thread;
-	struct pause pause;
+	struct worker worker;
 };
 
 static struct followed *find(struct follower *f, const char *run_id)
@@ -187,8 +182,9 @@ static int look(struct follower *f, struct err *e)
 }
 
 /* Opens the history when it was not there before, and looks when it changed. */
-static void poll_history(struct follower *f)
+static double poll_history(void *context)
 {
+	struct follower *f = context;
 	struct err e = {0};
 	int code = 0;
 
@@ -205,29 +201,22 @@ static void poll_history(struct follower *f)
 	}
 	if (code == 0) {
 		complaint_over(&f->complaint);
-		return;
+		return POLL_SECONDS;
 	}
 	app_history_failed(f->app, code);
 	if (code != -ENOENT && complaint_due(&f->complaint))
 		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
 	history_close(f->history);
 	f->history = NULL;
+	return POLL_SECONDS;
 }
 
-static void *follower_loop(void *context)
+void follower_stop(struct follower *f)
 {
-	struct follower *f = context;
-
-	do
-		poll_history(f);
-	while (pause_wait(&f->pause, POLL_SECONDS));
-	return NULL;
-}
-
-static void follower_free(struct follower *f)
-{
+	if (!f)
+		return;
+	worker_done(&f->worker);
 	history_close(f->history);
-	pause_done(&f->pause);
 	free(f->followed);
 	free(f);
 }
@@ -239,21 +228,12 @@ int follower_start(struct follower **ret, struct app *app, const struct identity
 
 	f->app = app;
 	f->self = self;
-	pause_init(&f->pause);
-	int code = thread_start(&f->thread, "follower", STACK_SIZE, follower_loop, f, e);
+	worker_init(&f->worker);
+	int code = worker_start(&f->worker, "follower", poll_history, f, e);
 
 	if (code)
-		follower_free(f);
+		follower_stop(f);
 	else
 		*ret = f;
 	return code;
-}
-
-void follower_stop(struct follower *f)
-{
-	if (!f)
-		return;
-	pause_stop(&f->pause);
-	pthread_join(f->thread, NULL);
-	follower_free(f);
 }

@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/clock.h"
-#include "collectors/base/thread.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/catalogue/in_use.h"
 #include "exporter/sampling/job_costs_table.h"
@@ -21,7 +19,6 @@
 #include "exporter/history/read_failed.h"
 
 #define LOOK_SECONDS 15.0
-#define STACK_SIZE   ((size_t)512 * 1024)
 
 /* A run whose cost is part of its job's total. Run ids are random: half of one is enough to tell it from others. */
 struct counted {
@@ -49,8 +46,7 @@ struct costs {
 	struct machine machine; /* when it was looked at last */
 	double catalogue_at;    /* as in struct cost_table */
 	struct complaint complaint;
-	struct pause pause;
-	pthread_t thread;
+	struct worker worker;
 };
 
 struct costs *costs_new(struct app *app)
@@ -58,7 +54,7 @@ struct costs *costs_new(struct app *app)
 	struct costs *c = xcalloc(1, sizeof *c);
 
 	c->app = app;
-	pause_init(&c->pause);
+	worker_init(&c->worker);
 	return c;
 }
 
@@ -69,14 +65,14 @@ static void job_done(struct job *j)
 	arena_done(&j->memory);
 }
 
-void costs_free(struct costs *c)
+void costs_stop(struct costs *c)
 {
 	if (!c)
 		return;
+	worker_done(&c->worker);
 	for (size_t i = 0; i < c->n; i++)
 		job_done(&c->job[i]);
 	free(c->job);
-	pause_done(&c->pause);
 	cost_table_publish(NULL);
 	free(c);
 }
@@ -287,41 +283,29 @@ int costs_look(struct costs *c, struct err *e)
 	return code ? code : look(c, h, e);
 }
 
-static void *loop(void *context)
+static double look_again(void *context)
 {
 	struct costs *c = context;
+	struct err e = {0};
+	int code = costs_look(c, &e);
 
-	do {
-		struct err e = {0};
-		int code = costs_look(c, &e);
-
-		app_history_failed(c->app, code);
-		if (code == 0 || code == -ENOENT)
-			complaint_over(&c->complaint);
-		else if (complaint_due(&c->complaint))
-			log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
-		app_tidy(c->app);
-	} while (pause_wait(&c->pause, LOOK_SECONDS));
-	return NULL;
+	app_history_failed(c->app, code);
+	if (code == 0 || code == -ENOENT)
+		complaint_over(&c->complaint);
+	else if (complaint_due(&c->complaint))
+		log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
+	app_tidy(c->app);
+	return LOOK_SECONDS;
 }
 
 int costs_start(struct costs **ret, struct app *app, struct err *e)
 {
 	struct costs *c = costs_new(app);
-	int code = thread_start(&c->thread, "costs", STACK_SIZE, loop, c, e);
+	int code = worker_start(&c->worker, "costs", look_again, c, e);
 
 	if (code)
-		costs_free(c);
+		costs_stop(c);
 	else
 		*ret = c;
 	return code;
-}
-
-void costs_stop(struct costs *c)
-{
-	if (!c)
-		return;
-	pause_stop(&c->pause);
-	pthread_join(c->thread, NULL);
-	costs_free(c);
 }

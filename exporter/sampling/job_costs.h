@@ -13,12 +13,11 @@
 struct costs;
 
 int costs_start(struct costs **ret, struct app *app, struct err *e);
-void costs_stop(struct costs *c); /* NULL does nothing */
+void costs_stop(struct costs *c); /* also one that was made by costs_new; NULL does nothing */
 
 /* One look, as the thread makes it. */
 struct costs *costs_new(struct app *app);
 int costs_look(struct costs *c, struct err *e);
-void costs_free(struct costs *c);
 
 /* What was found last, as points. Not in all_collectors: it is always on, and absent without costs. */
 extern const struct collector collector_costs;

@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
-#include "collectors/base/thread.h"
 #include "collectors/collector.h"
 #include "collectors/runs.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/core/log.h"
+#include "exporter/core/worker.h"
 #include "recommender/behaviour/running.h"
 
-#define STACK_SIZE    (512 * 1024)
 #define RUNS_TO_READ  200
 #define MARKS         16
 #define TRIES         5 /* the record of a run may be on its way to the file */
@@ -52,10 +51,8 @@ struct entry {
 struct outlooks {
 	struct app *app;
 	struct complaint complaint;
-	pthread_t thread;
+	struct worker worker;
 	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t wake;
-	bool stop;
 	size_t n, room;
 	struct entry *entry;
 	uint64_t id_hash[OUTLOOKS_MAX]; /* of entry[].run_id */
@@ -129,35 +126,33 @@ static void look_back(struct outlooks *o, struct entry copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static void *outlook_loop(void *context)
+/* One run. The sampler wakes us with every tick that has a run to look up. */
+static double look_up_next(void *context)
 {
 	struct outlooks *o = context;
+	struct mono now = now_read().mono;
+	struct entry copy;
 
 	pthread_mutex_lock(&o->lock);
-	while (!o->stop) {
-		struct mono now = now_read().mono;
-		struct entry *e = next_wanted(o, now);
+	struct entry *e = next_wanted(o, now);
 
-		if (!e) {
-			/* The sampler wakes us with every tick that has a run to look up. */
-			pthread_cond_wait(&o->wake, &o->lock);
-			continue;
-		}
+	if (e) {
 		e->tries++;
 		e->tried_at = now;
-		struct entry copy = *e;
-
-		pthread_mutex_unlock(&o->lock);
-		look_back(o, copy);
-		pthread_mutex_lock(&o->lock);
+		copy = *e;
 	}
 	pthread_mutex_unlock(&o->lock);
-	return NULL;
+	if (!e)
+		return INFINITY;
+	look_back(o, copy);
+	return 0;
 }
 
-static void outlooks_free(struct outlooks *o)
+void outlooks_stop(struct outlooks *o)
 {
-	pthread_cond_destroy(&o->wake);
+	if (!o)
+		return;
+	worker_done(&o->worker);
 	pthread_mutex_destroy(&o->lock);
 	free(o->entry);
 	free(o);
@@ -169,26 +164,14 @@ int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
 
 	o->app = app;
 	pthread_mutex_init(&o->lock, NULL);
-	pthread_cond_init(&o->wake, NULL);
-	int code = thread_start(&o->thread, "outlook", STACK_SIZE, outlook_loop, o, e);
+	worker_init(&o->worker);
+	int code = worker_start(&o->worker, "outlook", look_up_next, o, e);
 
 	if (code)
-		outlooks_free(o);
+		outlooks_stop(o);
 	else
 		*ret = o;
 	return code;
-}
-
-void outlooks_stop(struct outlooks *o)
-{
-	if (!o)
-		return;
-	pthread_mutex_lock(&o->lock);
-	o->stop = true;
-	pthread_cond_signal(&o->wake);
-	pthread_mutex_unlock(&o->lock);
-	pthread_join(o->thread, NULL);
-	outlooks_free(o);
 }
 
 /* ---- the sampler's part ---- */
@@ -338,9 +321,11 @@ void outlooks_add(struct outlooks *o, struct snapshot *s)
 	pthread_mutex_lock(&o->lock);
 	add_jobs(o, s, out);
 	drop_unseen(o);
-	if (next_wanted(o, s->at.mono))
-		pthread_cond_signal(&o->wake);
+	bool wanted = next_wanted(o, s->at.mono) != NULL;
+
 	pthread_mutex_unlock(&o->lock);
+	if (wanted)
+		worker_wake(&o->worker);
 }
 
 static int collect(void *state, const struct host *host, struct block *out, struct err *e)

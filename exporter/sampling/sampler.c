@@ -23,7 +23,6 @@
 #include "exporter/sampling/rules_reload.h"
 #include "exporter/core/memory_trim.h"
 
-#define STACK_SIZE (256 * 1024)
 /* How many rows there are before memory of the start is given back. */
 #define TRIM_ROWS 3
 
@@ -313,16 +312,11 @@ static void sampler_free(struct sampler *s)
 int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 {
 	struct sampler *s = xcalloc(1, sizeof *s);
-	pthread_condattr_t monotonic;
 
 	s->app = app;
 	s->runs_now = s->all_now = LATEST_INIT;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->ticked, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-
+	thread_cond_init(&s->ticked);
 	const struct options *o = app->options;
 	int code = host_open(&s->host, &(struct host_paths){o->procfs, o->sysfs, o->rootfs}, e);
 
@@ -342,7 +336,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		code = rules_begin(app->options, s->finder, e);
 	}
 	if (code == 0)
-		code = thread_start(&s->thread, "sampler", STACK_SIZE, sampler_loop, s, e);
+		code = thread_start(&s->thread, "sampler", sampler_loop, s, e);
 	if (code) {
 		sampler_free(s);
 		return code;

@@ -9,14 +9,12 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/thread.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/log.h"
+#include "exporter/core/worker.h"
 #include "exporter/answers/series_view.h"
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
-
-#define STACK_SIZE ((size_t)512 * 1024)
 
 /* Samples of one event; a stream that begins far behind gets several. */
 #define SAMPLES_AT_ONCE 500
@@ -42,26 +40,29 @@ struct live_stream {
 	size_t taken; /* of text */
 };
 
+/* Of the thread alone. */
+struct look {
+	struct history *history; /* NULL: not open */
+	struct arena arena;
+	bool complained;
+};
+
 struct live {
 	struct app *app;
+	struct worker worker; /* woken when a stream was opened, or wants more */
+	struct look look;
 	pthread_mutex_t lock; /* guards everything below */
-	pthread_cond_t wake;
-	pthread_t thread;
-	bool started, stop, news; /* news: a stream was opened, or wants more */
+	bool stop;
 	struct live_stream stream[LIVE_STREAMS];
 };
 
 struct live *live_new(struct app *app)
 {
 	struct live *l = xcalloc(1, sizeof *l);
-	pthread_condattr_t attributes;
 
 	l->app = app;
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->wake, &attributes);
-	pthread_condattr_destroy(&attributes);
+	worker_init(&l->worker);
 	return l;
 }
 
@@ -88,37 +89,29 @@ void live_stop(struct live *l)
 			l->stream[i].state = STREAM_ENDING;
 		resume(&l->stream[i]);
 	}
-	pthread_cond_signal(&l->wake);
 	pthread_mutex_unlock(&l->lock);
+	worker_stop(&l->worker);
+}
+
+static void look_close(struct look *look)
+{
+	history_close(TAKE(look->history));
 }
 
 void live_free(struct live *l)
 {
 	if (!l)
 		return;
-	if (l->started)
-		pthread_join(l->thread, NULL);
+	worker_done(&l->worker);
+	look_close(&l->look);
+	arena_done(&l->look.arena);
 	for (size_t i = 0; i < LIVE_STREAMS; i++)
 		buf_done(&l->stream[i].text);
-	pthread_cond_destroy(&l->wake);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }
 
 /* ---- the thread ---- */
-
-struct look {
-	struct history *history; /* NULL: not open */
-	struct arena arena;
-	bool complained;
-};
-
-static void look_close(struct look *look)
-{
-	if (look->history)
-		history_close(look->history);
-	look->history = NULL;
-}
 
 static void add_samples(struct buf *out, const struct series *raw, int64_t position,
 	struct arena *arena)
@@ -224,56 +217,29 @@ static bool any_open(const struct live *l)
 	return false;
 }
 
-/* Until it is time to look again, or there is news. */
-static void wait_for_time(struct live *l)
-{
-	double seconds = fmin(fmax(l->app->options->sample_interval / 2, LOOK_LEAST), LOOK_MOST);
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	int64_t ns = until.tv_nsec + (int64_t)(seconds * 1e9);
-
-	until.tv_sec += ns / NS_PER_S;
-	until.tv_nsec = ns % NS_PER_S;
-	while (!l->stop && !l->news &&
-		pthread_cond_timedwait(&l->wake, &l->lock, &until) != ETIMEDOUT)
-		;
-}
-
-static void *work(void *context)
+static double feed_all(void *context)
 {
 	struct live *l = context;
-	struct look look = {0};
 
 	pthread_mutex_lock(&l->lock);
-	while (!l->stop) {
-		l->news = false;
-		for (size_t i = 0; i < LIVE_STREAMS && !l->stop; i++) {
-			struct live_stream *s = &l->stream[i];
+	for (size_t i = 0; i < LIVE_STREAMS && !l->stop; i++) {
+		struct live_stream *s = &l->stream[i];
 
-			if (s->state == STREAM_OPEN && !s->closed && s->taken == s->text.len)
-				feed(l, s, &look);
-		}
-		if (any_open(l)) {
-			wait_for_time(l);
-			continue;
-		}
-		look_close(&look);
-		while (!l->stop && !l->news)
-			pthread_cond_wait(&l->wake, &l->lock);
+		if (s->state == STREAM_OPEN && !s->closed && s->taken == s->text.len)
+			feed(l, s, &l->look);
 	}
+	bool open = any_open(l);
+
 	pthread_mutex_unlock(&l->lock);
-	look_close(&look);
-	arena_done(&look.arena);
-	return NULL;
+	if (open)
+		return fmin(fmax(l->app->options->sample_interval / 2, LOOK_LEAST), LOOK_MOST);
+	look_close(&l->look);
+	return INFINITY;
 }
 
 int live_start(struct live *l, struct err *e)
 {
-	int code = thread_start(&l->thread, "live", STACK_SIZE, work, l, e);
-
-	l->started = code == 0;
-	return code;
+	return worker_start(&l->worker, "live", feed_all, l, e);
 }
 
 /* ---- for readers ---- */
@@ -300,18 +266,19 @@ int live_open(struct live *l, const char *run_id, int64_t after, struct live_str
 	*s = (struct live_stream){
 		.live = l, .state = STREAM_OPEN, .position = after, .told = now_read().mono};
 	snprintf(s->run_id, sizeof s->run_id, "%s", run_id);
-	l->news = true;
-	pthread_cond_signal(&l->wake);
 	*ret = s;
 	pthread_mutex_unlock(&l->lock);
+	worker_wake(&l->worker);
 	return 0;
 }
 
 ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct live_reader *reader)
 {
+	struct live *l = s->live;
+	bool wakes = false;
 	ssize_t n = 0;
 
-	pthread_mutex_lock(&s->live->lock);
+	pthread_mutex_lock(&l->lock);
 	size_t left = s->text.len - s->taken;
 
 	if (left) {
@@ -321,16 +288,15 @@ ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct li
 	} else if (s->state == STREAM_ENDING) {
 		n = -1;
 	} else {
-		if (s->behind) {
-			s->live->news = true;
-			pthread_cond_signal(&s->live->wake);
-		}
+		wakes = s->behind;
 		s->behind = false;
 		s->reader = *reader;
 		s->waiting = true;
 		reader->pause(reader->reader);
 	}
-	pthread_mutex_unlock(&s->live->lock);
+	pthread_mutex_unlock(&l->lock);
+	if (wakes)
+		worker_wake(&l->worker);
 	return n;
 }
 

@@ -19,7 +19,6 @@
 #include "exporter/this_server/metadata.h"
 #include "exporter/core/log.h"
 
-#define STACK_SIZE     (256 * 1024)
 #define ANSWER_SECONDS 1.0
 #define PORT           80
 /*
@@ -226,7 +225,7 @@ static int start_thread(struct machine_watch *w, struct err *e)
 	w->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop < 0)
 		return err_system(e, -errno, "eventfd");
-	int code = thread_start(&w->thread, "machine", STACK_SIZE, ask, w, e);
+	int code = thread_start(&w->thread, "machine", ask, w, e);
 
 	w->started = code == 0;
 	return code;

@@ -112,12 +112,12 @@ ROWS = {
         "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &(struct failure_bucket){0};", "unit:web_users"),
     "a thread for each password": (
         "exporter/http/web_users.c", "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
-        "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", STACK_SIZE, verify_forever, u, NULL))\n		return WEB_BUSY;\n"
+        "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", verify_forever, u, NULL))\n		return WEB_BUSY;\n"
         "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "a thread for each stream": (
         "exporter/site/event_stream.c", "	struct live_stream *s = l->stop ? NULL : free_stream(l);",
-        "	pthread_t more;\n	struct live_stream *s = l->stop || thread_start(&more, \"more\", STACK_SIZE, work, l, NULL) ? NULL : free_stream(l);",
+        "	struct worker more = l->worker;\n	struct live_stream *s = l->stop || worker_start(&more, \"more\", feed_all, l, NULL) ? NULL : free_stream(l);",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "passwords on the serving thread": (
         "exporter/http/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",

@@ -79,7 +79,7 @@ static int fresh(void **state)
 static int done(void **state)
 {
 	(void)state;
-	costs_free(costs);
+	costs_stop(costs);
 	assert_int_equal(fake_history.open, 0);
 	app_done(&app);
 	unlink(path);

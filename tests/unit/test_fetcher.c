@@ -70,14 +70,14 @@ static struct fetcher_state wait_until(struct fetcher *f,
 	bool (*condition)(const struct fetcher_state *s))
 {
 	struct fetcher_state now = {0};
-	struct pause pause;
+	struct worker worker;
 
-	pause_init(&pause);
+	worker_init(&worker);
 	for (int i = 0; i < 1000 && !condition(&now); i++) {
-		pause_wait(&pause, 0.01);
+		worker_wait(&worker, 0.01);
 		fetcher_state(f, &now);
 	}
-	pause_done(&pause);
+	worker_done(&worker);
 	return now;
 }
 
