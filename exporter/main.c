@@ -26,7 +26,6 @@
 #include "exporter/options/options.h"
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/paths.h"
-#include "exporter/core/signals.h"
 #include "exporter/lifecycle/privileges.h"
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
@@ -122,14 +121,10 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 /* What ended at the end is on disk before the forwarder looks for the last time. */
 static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
-	sigset_t hurry;
-
 	if (!f)
 		return 0;
-	end_signals(&hurry);
-	if (!historian_flush_unless(app->historian, HISTORIAN_STOP_SECONDS, &hurry))
-		historian_give_up(app->historian);
-	return forwarder_stop(f, seconds, &hurry);
+	historian_settle(app->historian, HISTORIAN_STOP_SECONDS);
+	return forwarder_stop(f, seconds);
 }
 
 /* Also where what watches did not end, and may go on. */

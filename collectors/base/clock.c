@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-static int64_t read_ns(clockid_t id)
+int64_t clock_read_ns(clockid_t id)
 {
-	struct timespec t;
+	struct timespec t = {0};
 
 	clock_gettime(id, &t);
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
@@ -13,14 +13,14 @@ static int64_t read_ns(clockid_t id)
 
 struct now now_read(void)
 {
-	return (struct now){{read_ns(CLOCK_BOOTTIME)}, {read_ns(CLOCK_REALTIME)}};
+	return (struct now){{clock_read_ns(CLOCK_BOOTTIME)}, {clock_read_ns(CLOCK_REALTIME)}};
 }
 
 #define CENTURY 3155760000.0
 
 struct timespec monotonic_after(double seconds)
 {
-	int64_t ns = read_ns(CLOCK_MONOTONIC) +
+	int64_t ns = clock_read_ns(CLOCK_MONOTONIC) +
 		     (int64_t)((seconds < CENTURY ? seconds : CENTURY) * (double)NS_PER_S);
 
 	return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};

@@ -24,6 +24,9 @@ struct now {
 
 struct now now_read(void);
 
+/* Of any clock, such as the CPU time of a thread; 0 where it cannot be read, as that of a thread that has ended. */
+int64_t clock_read_ns(clockid_t id);
+
 static inline double mono_seconds_between(struct mono earlier, struct mono later)
 {
 	return (double)(later.ns - earlier.ns) / 1e9;

@@ -207,21 +207,13 @@ void asks_done(struct asks *a)
 	leave(a);
 }
 
-static uint64_t cpu_ns(clockid_t clock)
-{
-	struct timespec t = {0};
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static void *answer(void *context)
 {
 	struct question *q = context;
 	struct asks *a = q->asks;
 
 	q->n = wish_do(a->tree, &q->wish);
-	q->worked_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	q->worked_ns = (uint64_t)clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_lock(&a->lock);
 	a->worked_ns += q->worked_ns;
 	*q->waits_for = 0;
@@ -270,7 +262,7 @@ static uint64_t worked_by(const struct question *q)
 {
 	clockid_t clock;
 
-	return pthread_getcpuclockid(q->thread, &clock) == 0 ? cpu_ns(clock) : 0;
+	return pthread_getcpuclockid(q->thread, &clock) == 0 ? (uint64_t)clock_read_ns(clock) : 0;
 }
 
 /* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */

@@ -369,10 +369,7 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 
 uint64_t process_thread_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct children_context {

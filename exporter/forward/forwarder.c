@@ -18,6 +18,7 @@
 #include "exporter/forward/run_message.h"
 #include "exporter/forward/retry_list.h"
 #include "exporter/client/bearer_token.h"
+#include "exporter/core/signals.h"
 #include "exporter/core/version.h"
 #include "exporter/core/worker.h"
 
@@ -454,13 +455,16 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
-int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry)
+int forwarder_stop(struct forwarder *f, double timeout_seconds)
 {
+	sigset_t hurry;
+
 	if (!f)
 		return 0;
+	end_signals(&hurry);
 	f->stop = true;
 	worker_wake(&f->worker);
-	if (!worker_join(&f->worker, timeout_seconds, hurry)) {
+	if (!worker_join(&f->worker, timeout_seconds, &hurry)) {
 		f->abort = true;
 		worker_stop(&f->worker);
 		if (!worker_join(&f->worker, ABORT_SECONDS, NULL)) {

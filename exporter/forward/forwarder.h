@@ -11,7 +11,6 @@
 #ifndef EXPORTER_FORWARDER_H
 #define EXPORTER_FORWARDER_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,13 +33,13 @@ struct forwarder_options {
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /*
- * Tries for timeout_seconds to hand on what is left, and no longer when one of the signals hurry comes, which the caller
- * blocks; then ends within a second. Before the historian stops, and
- * after historian_flush: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
+ * Tries for timeout_seconds to hand on what is left, and no longer when another of the end_signals comes, which all threads
+ * block; then ends within a second. Before the historian stops, and
+ * after historian_settle: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
  * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
  * _exit(2).
  */
-int forwarder_stop(struct forwarder *f, double timeout_seconds, const sigset_t *hurry);
+int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
 /* Of all forwarders of this program: for its own metrics. Any thread. */
 struct forward_counts {

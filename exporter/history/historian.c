@@ -11,6 +11,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
+#include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
 
 /* Of one transaction: short ones let other exporters in between. */
@@ -367,7 +368,7 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 
 	h->hurry = true;
 	pthread_cond_signal(&h->wake);
-	while (h->settled < target && writer_clock() < deadline && !(hurry && thread_hurry(hurry)))
+	while (h->settled < target && writer_clock() < deadline && !thread_hurry(hurry))
 		wait_until(&h->progress, &h->lock,
 			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
 	bool done = h->settled >= target;
@@ -381,11 +382,19 @@ bool historian_flush(struct historian *h, double timeout_seconds)
 	return flush(h, timeout_seconds, NULL);
 }
 
-bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry)
+bool historian_settle(struct historian *h, double timeout_seconds)
 {
-	while (thread_hurry(hurry))
+	sigset_t hurry;
+
+	end_signals(&hurry);
+	while (thread_hurry(&hurry))
 		;
-	return flush(h, timeout_seconds, hurry);
+	bool settled = flush(h, timeout_seconds, &hurry);
+
+	pthread_mutex_lock(&h->lock);
+	h->gave_up = h->gave_up || !settled;
+	pthread_mutex_unlock(&h->lock);
+	return settled;
 }
 
 /* Locked. */
@@ -403,10 +412,12 @@ static int outcome_of_call(struct historian *h, struct call *c, struct err *e)
 {
 	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;
 
-	if (!c->done)
+	if (!c->done) {
+		h->gave_up = true;
 		err_set(e, code, "the disk of the history does not answer");
-	else if (code && e)
+	} else if (code && e) {
 		*e = c->e;
+	}
 	if (code == -EINPROGRESS && !c->done) {
 		c->left = true;
 		return code;
@@ -442,13 +453,6 @@ int historian_do(struct historian *h,
 	struct err *e)
 {
 	return historian_do_within(h, function, context, INFINITY, e);
-}
-
-void historian_give_up(struct historian *h)
-{
-	pthread_mutex_lock(&h->lock);
-	h->gave_up = true;
-	pthread_mutex_unlock(&h->lock);
 }
 
 void historian_upkeep(struct historian *h)

@@ -10,7 +10,6 @@
 #ifndef EXPORTER_HISTORIAN_H
 #define EXPORTER_HISTORIAN_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "exporter/history/history.h"
@@ -61,6 +60,12 @@ void historian_run_finish(struct historian *h, const struct run_finish *f);
 bool historian_flush(struct historian *h, double timeout_seconds);
 
 /*
+ * The same while the program ends: waits no longer when another of the end_signals comes, which all threads block. After a
+ * wait in vain nothing waits again: no flush does, and historian_stop tries once to write what is left.
+ */
+bool historian_settle(struct historian *h, double timeout_seconds);
+
+/*
  * Calls function with the history open for writing, on the historian's thread and in a transaction of its own;
  * waits until that is over. 0: what it did is on disk. One attempt, whose failure (its own or the disk's) is
  * the result. Any thread but the historian's.
@@ -71,20 +76,11 @@ int historian_do(struct historian *h,
 
 /*
  * The same, for so many seconds at most: -ETIMEDOUT, function was not called, and will not be; -EINPROGRESS, it goes on,
- * and context has to stay.
+ * and context has to stay. Either is a wait in vain, as of historian_settle.
  */
 int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);
-
-/* As historian_flush, but waits no longer when one of these signals comes, as thread_join does. */
-bool historian_flush_unless(struct historian *h, double timeout_seconds, const sigset_t *hurry);
-
-/*
- * What was waited for in vain is not waited for again: from now on no flush waits, and historian_stop tries once to write
- * what is left.
- */
-void historian_give_up(struct historian *h);
 
 /*
  * The runs that were left open and go on were handed over: those of which that is not true may be closed. Without it a
@@ -106,7 +102,7 @@ struct historian_health historian_health(struct historian *h);
 /*
  * Drains, commits, enforces the limits for half a second at most, closes; logs what was lost. NULL does nothing. After
  * HISTORIAN_STOP_SECONDS it gives up as soon as an attempt fails. -ETIMEDOUT after HISTORIAN_LEAVE_SECONDS, or after
- * historian_give_up HISTORIAN_STOP_SECONDS: the thread is still in the disk, and nothing was freed; leave by _exit(2), or
+ * a wait in vain HISTORIAN_STOP_SECONDS: the thread is still in the disk, and nothing was freed; leave by _exit(2), or
  * call it again.
  */
 int historian_stop(struct historian *h);

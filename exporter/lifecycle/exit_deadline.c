@@ -9,7 +9,6 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/thread.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
@@ -19,8 +18,10 @@
 
 struct leave {
 	struct leaving leaving;
-	pthread_t thread;
 	struct worker worker;
+	int silent; /* slices in which nothing was done */
+	clockid_t last_works;
+	int64_t last_used;
 	_Atomic clockid_t works; /* CPU time of who is waited for; 0: of nobody in particular */
 };
 
@@ -28,50 +29,33 @@ _Noreturn void leave_now(const struct leaving *l)
 {
 	struct historian *h = l->app->historian;
 
-	if (historian_flush(h, HISTORIAN_STOP_SECONDS) && l->last) {
+	if (historian_settle(h, HISTORIAN_STOP_SECONDS) && l->last) {
 		l->last(l);
-		historian_flush(h, HISTORIAN_STOP_SECONDS);
+		historian_settle(h, HISTORIAN_STOP_SECONDS);
 	}
 	fflush(stdout);
 	_exit(l->exit_code);
 }
 
-/* Of a thread that has ended, or of none: 0. */
-static int64_t used_ns(clockid_t clock)
+static bool is_at_work(struct leave *l)
 {
-	struct timespec t = {0};
+	clockid_t works = l->works;
+	int64_t used = works ? clock_read_ns(works) : 0;
+	bool ret = works == l->last_works && used > l->last_used;
 
-	if (clock)
-		clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	l->last_works = works;
+	l->last_used = used;
+	return ret;
 }
 
-/* For LEAVE_SECONDS in which nothing is done; false: it was reached. */
-static bool wait_silence(struct leave *l)
-{
-	clockid_t last = 0;
-	int64_t used = 0;
-
-	for (int silent = 0; silent < SLICES; silent++) {
-		if (!worker_wait(&l->worker, (double)LEAVE_SECONDS / SLICES))
-			return false;
-		clockid_t works = atomic_load(&l->works);
-		int64_t now = used_ns(works);
-
-		if (works == last && now > used)
-			silent = -1;
-		last = works;
-		used = now;
-	}
-	return true;
-}
-
-static void *watch(void *context)
+/* Counts slices, not time: a program that was stopped meanwhile has as much time as any other. */
+static double watch(void *context)
 {
 	struct leave *l = context;
 
-	if (!wait_silence(l))
-		return NULL;
+	l->silent = is_at_work(l) ? 0 : l->silent + 1;
+	if (l->silent < SLICES)
+		return (double)LEAVE_SECONDS / SLICES;
 	log_line(LOG_LEVEL_ERROR,
 		"what watches, or reads the history, did not end in time: perhaps the kernel or "
 		"the disk does not answer",
@@ -79,8 +63,10 @@ static void *watch(void *context)
 	leave_now(&l->leaving);
 }
 
-static void leave_free(struct leave *l)
+void leave_reached(struct leave *l)
 {
+	if (!l)
+		return;
 	worker_done(&l->worker);
 	free(l);
 }
@@ -92,10 +78,11 @@ struct leave *leave_begin(const struct leaving *leaving)
 	if (!l)
 		return NULL;
 	l->leaving = *leaving;
+	l->silent = -1; /* the first turn comes before any slice */
 	worker_init(&l->worker);
-	if (thread_start(&l->thread, "leave", watch, l, NULL) == 0)
+	if (worker_start(&l->worker, "leave", watch, l, NULL) == 0)
 		return l;
-	leave_free(l);
+	leave_reached(l);
 	return NULL;
 }
 
@@ -105,13 +92,4 @@ void leave_works(struct leave *l, pthread_t thread)
 
 	if (l && pthread_getcpuclockid(thread, &clock) == 0)
 		atomic_store(&l->works, clock);
-}
-
-void leave_reached(struct leave *l)
-{
-	if (!l)
-		return;
-	worker_stop(&l->worker);
-	pthread_join(l->thread, NULL);
-	leave_free(l);
 }

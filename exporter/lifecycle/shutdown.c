@@ -201,15 +201,13 @@ void ending_close_runs(struct app *app, const struct identity *self)
 	int code;
 
 	if (!ends_with_pod(app) || !app->historian ||
-		!historian_flush(app->historian, HISTORIAN_STOP_SECONDS))
+		!historian_settle(app->historian, HISTORIAN_STOP_SECONDS))
 		return;
 	c.self = self;
 	do
 		code = historian_do_within(app->historian, close_runs, &c, HISTORIAN_STOP_SECONDS,
 			&e);
 	while (code == 0 && c.more);
-	if (code == -ETIMEDOUT || code == -EINPROGRESS)
-		historian_give_up(app->historian);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
 }

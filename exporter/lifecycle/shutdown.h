@@ -27,8 +27,7 @@ void ending_linger(struct app *app, const sigset_t *signals);
 
 /*
  * In a pod (--jobs.pod, --exit-with-job) nobody comes after us who could go on with the runs that are still open: they
- * end as interrupted. After the sampler stopped, or will not, before the historian does. Once; a disk that does not answer
- * is given up on, as by historian_give_up.
+ * end as interrupted. After the sampler stopped, or will not, before the historian does. Once.
  */
 void ending_close_runs(struct app *app, const struct identity *self);
 

@@ -106,11 +106,8 @@ static void withdraw(struct sampler *s, const struct request *r)
 static int64_t used_ns(const struct sampler *s)
 {
 	clockid_t clock;
-	struct timespec t = {0};
 
-	if (pthread_getcpuclockid(s->thread, &clock) == 0)
-		clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	return pthread_getcpuclockid(s->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
 /* How long somebody waits. */

@@ -19,7 +19,6 @@
 #include "exporter/wrapper/inherited.h"
 #include "exporter/wrapper/signal_route.h"
 #include "exporter/wrapper/signals.h"
-#include "exporter/core/signals.h"
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
@@ -418,7 +417,6 @@ static void conclude(struct app *app, struct job *job)
 	double final[RUN_N_METRICS];
 	struct err e = {0};
 	struct now ended = now_read();
-	sigset_t hurry;
 	bool exited = WIFEXITED(job->status);
 	struct run_finish finish = {
 		.run_id = job->run_id,
@@ -439,9 +437,7 @@ static void conclude(struct app *app, struct job *job)
 	if (sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish,
 		    SAMPLER_PATIENCE_SECONDS, &e))
 		finish_unseen(app, job, &finish, &e);
-	end_signals(&hurry);
-	if (!historian_flush_unless(app->historian, FLUSH_SECONDS, &hurry)) {
-		historian_give_up(app->historian);
+	if (!historian_settle(app->historian, FLUSH_SECONDS)) {
 		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
 			job->run_id, NULL);
 		return;

@@ -136,7 +136,7 @@ ROWS = {
     "a schema below zero is one of ours": (
         "exporter/history/schema.c", "	if (version < 0)", "	if (version < INT64_MIN / 2)", "unit:history_damage"),
     "no end without a thread to watch it": (
-        "exporter/lifecycle/exit_deadline.c", "	leave_free(l);\n	return NULL;", "	leave_free(l);\n	_exit(1);",
+        "exporter/lifecycle/exit_deadline.c", "	leave_reached(l);\n	return NULL;", "	leave_reached(l);\n	_exit(1);",
         "test_faults_limits.py:Limits.test_in_a_full_group_of_root"),
     "a device is opened in a control group": (
         "collectors/base/tree.c", "where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC",
@@ -265,7 +265,7 @@ ROWS = {
     "who does not answer is forgotten": (
         "collectors/process/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),
     "a sleeping machine's clock": (
-        "collectors/base/clock.c", "read_ns(CLOCK_BOOTTIME)", "read_ns(CLOCK_MONOTONIC)",
+        "collectors/base/clock.c", "clock_read_ns(CLOCK_BOOTTIME)", "clock_read_ns(CLOCK_MONOTONIC)",
         "test_faults_time.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
     "what several map is mapped several times": (
         "collectors/process/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",

@@ -9,7 +9,6 @@
 
 #include <sqlite3.h>
 
-#include "collectors/base/thread.h"
 #include "exporter/history/batch_writer.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/historian_world.h"
@@ -97,8 +96,8 @@ static void what_was_waited_for_in_vain_is_not_waited_for_again(void **state)
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
 	begin(f, "r1");
-	assert_false(historian_flush(f->h, 0.02));
-	historian_give_up(f->h);
+	assert_false(historian_settle(f->h, 0.02));
+	assert_false(historian_settle(f->h, 1000 * LONG));
 	assert_false(historian_flush(f->h, 1000 * LONG));
 	assert_int_equal(historian_stop(f->h), 0);
 	f->h = NULL;
@@ -115,7 +114,7 @@ static void after_giving_up_what_can_be_written_is(void **state)
 	begin(f, "r1");
 	while (historian_health(f->h).errors < 3)
 		assert_false(historian_flush(f->h, 0.02));
-	historian_give_up(f->h);
+	assert_false(historian_settle(f->h, 0));
 	failing_vfs_heal();
 	finish(f, "r1");
 	assert_int_equal(historian_stop(f->h), 0);
@@ -130,29 +129,30 @@ static void a_signal_ends_the_waiting(void **state)
 	sigset_t hurry;
 
 	sigemptyset(&hurry);
-	sigaddset(&hurry, SIGUSR1);
+	sigaddset(&hurry, SIGTERM);
 	assert_int_equal(pthread_sigmask(SIG_BLOCK, &hurry, NULL), 0);
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	failing_vfs_hang(VFS_WRITE);
 	begin(f, "r1");
 	failing_vfs_wait_hanging();
-	/* One from before does not count. */
-	assert_int_equal(raise(SIGUSR1), 0);
-	assert_false(historian_flush_unless(f->h, 0.02, &hurry));
-	assert_false(thread_hurry(&hurry));
 
 	timer_t timer;
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	const struct itimerspec soon = {.it_value = {.tv_nsec = 20000000}};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+	const struct timespec pause = {.tv_nsec = 20000000};
+	const struct itimerspec again = {pause, pause};
+	double begun = writer_clock();
 
+	/* One from before does not count. */
+	assert_int_equal(raise(SIGTERM), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-	assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
-	assert_false(historian_flush_unless(f->h, 1000 * LONG, &hurry));
+	assert_int_equal(timer_settime(timer, 0, &again, NULL), 0);
+	assert_false(historian_settle(f->h, 1000 * LONG));
+	assert_true(writer_clock() - begun >= 0.02);
 	assert_int_equal(timer_delete(timer), 0);
 	failing_vfs_heal();
-	assert_true(historian_flush_unless(f->h, LONG, &hurry));
-	historian_stop(f->h);
+	assert_int_equal(historian_stop(f->h), 0);
 	f->h = NULL;
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_RUNNING);
 }
 
 int main(void)
