@@ -1,7 +1,6 @@
 /* Threads and conditions. */
 #include "collectors/base/thread.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "collectors/base/clock.h"
@@ -38,21 +37,4 @@ void thread_cond_init(pthread_cond_t *cond)
 bool thread_hurry(const sigset_t *signals)
 {
 	return signals && sigtimedwait(signals, NULL, &(struct timespec){0}) > 0;
-}
-
-bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry)
-{
-	struct mono begin = now_read().mono;
-	double left = seconds;
-
-	while (thread_hurry(hurry))
-		;
-	do {
-		struct timespec until = monotonic_after(hurry ? fmin(left, HURRY_SECONDS) : left);
-
-		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
-			return true;
-		left = seconds - mono_seconds_between(begin, now_read().mono);
-	} while (left > 0 && !thread_hurry(hurry));
-	return false;
 }

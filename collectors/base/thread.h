@@ -1,5 +1,5 @@
 /*
- * Starting a thread, and waiting for it or for a condition.
+ * Starting a thread, and what it waits for.
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
@@ -20,14 +20,9 @@ int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), vo
 /* A condition variable whose deadlines are those of monotonic_after. */
 void thread_cond_init(pthread_cond_t *cond);
 
-/*
- * Waits for its end so long, and no longer when one of the signals hurry comes, which all threads block; signals from
- * before do not count. NULL: only the time ends it. False: it goes on.
- */
-bool thread_join(pthread_t thread, double seconds, const sigset_t *hurry);
-
-/* Takes one of these signals, which all threads block; false: none waits, or NULL. Who waits for more than that looks so often. */
+/* Takes one of these signals, which all threads block; false: none waits, or signals is NULL. */
 bool thread_hurry(const sigset_t *signals);
+/* A wait that such a signal ends is divided into waits of this length. */
 #define HURRY_SECONDS 0.1
 
 #endif

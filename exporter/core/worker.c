@@ -22,6 +22,10 @@ static void *take_turns(void *context)
 	do
 		seconds = w->turn(w->context);
 	while (seconds >= 0 && worker_wait(w, seconds));
+	pthread_mutex_lock(&w->lock);
+	w->ended = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
@@ -40,7 +44,7 @@ void worker_wake(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->woken = true;
-	pthread_cond_signal(&w->changed);
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -61,15 +65,35 @@ void worker_stop(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
-	pthread_cond_signal(&w->changed);
+	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }
 
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry)
 {
-	if (w->started && thread_join(w->thread, seconds, hurry))
-		w->started = false;
-	return !w->started;
+	struct mono begin = now_read().mono;
+	double left = seconds;
+
+	if (!w->started)
+		return true;
+	while (thread_hurry(hurry))
+		;
+	pthread_mutex_lock(&w->lock);
+	do {
+		struct timespec until = monotonic_after(hurry ? fmin(left, HURRY_SECONDS) : left);
+		int result = 0;
+
+		while (!w->ended && result != ETIMEDOUT)
+			result = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+		left = seconds - mono_seconds_between(begin, now_read().mono);
+	} while (!w->ended && left > 0 && !thread_hurry(hurry));
+	bool ended = w->ended;
+
+	pthread_mutex_unlock(&w->lock);
+	if (ended)
+		pthread_join(w->thread, NULL);
+	w->started = !ended;
+	return ended;
 }
 
 void worker_done(struct worker *w)

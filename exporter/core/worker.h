@@ -20,9 +20,9 @@ struct worker {
 	void *context;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* guards woken, and the change of stop */
+	pthread_mutex_t lock; /* guards what follows, but for reading stop */
 	pthread_cond_t changed;
-	bool woken;
+	bool woken, ended;
 	atomic_bool stop;
 };
 
@@ -41,7 +41,10 @@ bool worker_wait(struct worker *w, double seconds);
 /* No turn begins any more. Does not wait. Any thread; for good. */
 void worker_stop(struct worker *w);
 
-/* Waits for the end of the thread as thread_join does. False: it goes on. */
+/*
+ * Waits for the end of the thread that long, and no longer when one of the signals hurry comes, which all threads block;
+ * signals from before do not count. NULL: only the time ends it. False: the thread goes on.
+ */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
 /* Stops it, and waits for the turn that goes on, however long that takes. */

@@ -184,7 +184,7 @@ ROWS = {
         "exporter/forward/retry_list.c", "#define FAILURES_TO_GIVE_WAY 3", "#define FAILURES_TO_GIVE_WAY 3000000",
         "test_forward.py:Forward.test_a_run_that_always_fails_holds_up_no_other"),
     "a second signal waits, too": (
-        "collectors/base/thread.c", "	} while (left > 0 && !thread_hurry(hurry));", "	} while (left > 0);",
+        "exporter/core/worker.c", "	} while (!w->ended && left > 0 && !thread_hurry(hurry));", "	} while (!w->ended && left > 0);",
         "test_forward.py:Forward.test_a_second_signal_ends_the_waiting"),
     "a second server records, too": (
         "exporter/history/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
