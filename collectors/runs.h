@@ -141,8 +141,18 @@ enum run_metric { RUN_METRICS(RUN_METRIC_ID) RUN_N_METRICS };
 
 enum run_combine { COMBINE_SUM, COMBINE_MAX, COMBINE_MIN };
 
-/* Declared in collectors/followed/jobs.c: rows in the order of enum run_metric, and how to combine them. */
-extern const struct metric run_metrics[];
+/* Families of a job beside those. */
+enum {
+	JOB_ACTIVE_RUNS = RUN_N_METRICS,
+	JOB_RUNS,
+	JOB_LAST_END,
+	JOB_READ_AT,
+	JOB_INCOMPLETE,
+	JOB_N_METRICS
+};
+
+/* Rows in the order of enum run_metric and of these, and how the former are combined. */
+extern const struct metric run_metrics[JOB_N_METRICS];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 
 #define RUN_ID_MAX   40  /* bytes with the NUL */

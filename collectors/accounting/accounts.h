@@ -34,8 +34,6 @@ void accounts_free(struct accounts *a); /* after every account was closed */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Processes and threads that the machine had ever had at the last tick; 0 = unknown. */
 uint64_t accounts_births(const struct accounts *a);
-/* Why exit accounting is not used, for people; "" while it is, or was not needed yet. */
-const char *accounts_refusal(const struct accounts *a);
 
 struct account;
 

@@ -1,10 +1,56 @@
 /* The book of followed processes. */
-#include "collectors/accounting/lineage_private.h"
+#include "collectors/accounting/lineage.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
+
+#define LINEAGE_NONE SIZE_MAX
+/* A run whose control group is nobody's business. */
+#define LINEAGE_NO_OTHERS UINT32_MAX
+/* Around a run that is in none. */
+#define LINEAGE_NO_RUN UINT32_MAX
+
+struct entry {
+	pid_t pid;
+	unsigned run;
+	uint64_t clock_ns; /* last reading */
+	struct task_record record;
+	uint64_t born_ns, ended_ns; /* when; 0 = not told */
+	uint64_t end_ns,
+		took_ns; /* of its end, when priced: CPU time, and from the record to the event */
+	bool recorded, priced;
+	bool final;   /* its clock was read when it had ended: that is all of it */
+	bool seen;    /* born before our eyes, or its clock was read: so a record must come */
+	bool gone;    /* its clock could not be read */
+	bool outside; /* the group that it is taken for in was listed without it */
+};
+
+struct run_book {
+	bool taken;
+	pid_t root;      /* 0 = none; or once the pid belongs to somebody else */
+	unsigned others; /* in its control group, as a run: its own number if that is what it is */
+	uint64_t base_ns;
+	unsigned outer; /* the run around it, whose processes its own are, too; or LINEAGE_NO_RUN */
+	struct lineage_tally before; /* part of past that is not for outer */
+	uint64_t breaks; /* of others: times that what is told of their group was told no more */
+	/* Of the processes that left the book, and what is of the run itself; with those in the book, when last settled. */
+	struct lineage_tally past, all;
+};
+
+struct lineage {
+	size_t n, room;
+	struct entry *entry;
+	size_t n_slots;
+	uint32_t *slot; /* hash of pid -> index + 1 */
+	size_t n_recorded;
+	size_t n_runs, runs_room;
+	struct run_book *run;
+	bool any_inner; /* some run ever was inside another */
+	double usual; /* what half of the ends took of late at most, of what END_NS and END_PAGE_NS say */
+};
 
 struct lineage *lineage_new(void)
 {
@@ -31,7 +77,7 @@ static size_t slot_of(const struct lineage *l, pid_t pid)
 	return ((uint32_t)pid * 2654435761U) & (l->n_slots - 1);
 }
 
-size_t lineage_find(const struct lineage *l, pid_t pid)
+static size_t find_entry(const struct lineage *l, pid_t pid)
 {
 	if (l->n_slots == 0)
 		return LINEAGE_NONE;
@@ -64,7 +110,7 @@ static void index_rebuild(struct lineage *l)
 		index_add(l, i);
 }
 
-void lineage_break(struct lineage *l, unsigned run)
+static void break_group(struct lineage *l, unsigned run)
 {
 	unsigned others = l->run[run].others;
 
@@ -76,7 +122,7 @@ void lineage_break(struct lineage *l, unsigned run)
 static void lack(struct lineage *l, unsigned run)
 {
 	l->run[run].past.whole = false;
-	lineage_break(l, run);
+	break_group(l, run);
 }
 
 static void add(struct lineage *l, const struct entry *e)
@@ -95,7 +141,7 @@ static void add(struct lineage *l, const struct entry *e)
 
 /* ---- runs ---- */
 
-unsigned lineage_number(struct lineage *l)
+static unsigned take_number(struct lineage *l)
 {
 	size_t i = 0;
 
@@ -117,19 +163,89 @@ static bool are_others(const struct lineage *l, unsigned run)
 	return l->run[run].others == run;
 }
 
+/* ---- runs inside others: a workflow in a batch job, a step in a pipeline ---- */
+
+static const size_t sums[] = {
+	offsetof(struct lineage_tally, cpu_ns),
+	offsetof(struct lineage_tally, ends_ns),
+	offsetof(struct lineage_tally, cpu_wait_ns),
+	offsetof(struct lineage_tally, io_wait_ns),
+	offsetof(struct lineage_tally, memory_wait_ns),
+	offsetof(struct lineage_tally, unseen_ns),
+	offsetof(struct lineage_tally, born),
+	offsetof(struct lineage_tally, ended),
+	offsetof(struct lineage_tally, ends_weight_ns),
+	offsetof(struct lineage_tally, ends_most_ns),
+};
+
+/* What an inner run had more than before, to the one around it. How its root ended is its own. */
+static void add_growth(struct lineage_tally *to, const struct lineage_tally *now,
+	const struct lineage_tally *before)
+{
+	for (size_t i = 0; i < ARRAY_LEN(sums); i++)
+		*(uint64_t *)(void *)((char *)to + sums[i]) +=
+			*(const uint64_t *)(const void *)((const char *)now + sums[i]) -
+			*(const uint64_t *)(const void *)((const char *)before + sums[i]);
+	if (now->peak_process_bytes > to->peak_process_bytes)
+		to->peak_process_bytes = now->peak_process_bytes;
+	to->whole = to->whole && now->whole;
+}
+
+static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
+{
+	while (run != outer && run != LINEAGE_NO_RUN)
+		run = l->run[run].outer;
+	return run == outer;
+}
+
+/* What the dead of an inner run used until now stays with whom it was in, and is told twice of a group of both. */
+static void put_into(struct lineage *l, unsigned run, unsigned outer)
+{
+	struct run_book *r = &l->run[run];
+
+	l->any_inner = true;
+	break_group(l, run);
+	if (r->outer != LINEAGE_NO_RUN) {
+		break_group(l, r->outer);
+		add_growth(&l->run[r->outer].past, &r->past, &r->before);
+		add_growth(&l->run[r->outer].all, &r->past, &r->before);
+	}
+	r->outer = outer;
+	r->before = r->past;
+}
+
+static void leave(struct lineage *l, unsigned run)
+{
+	struct run_book *r = &l->run[run];
+
+	for (unsigned i = 0; i < l->n_runs; i++)
+		if (l->run[i].taken && l->run[i].outer == run)
+			put_into(l, i, r->outer);
+	if (r->outer == LINEAGE_NO_RUN)
+		return;
+	break_group(l, r->outer);
+	add_growth(&l->run[r->outer].past, &r->past, &r->before);
+	add_growth(&l->run[r->outer].all, &r->all, &r->before);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].run == run)
+			l->entry[i].run = r->outer;
+}
+
+/* ---- who is of which run ---- */
+
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 {
-	unsigned run = lineage_number(l);
+	unsigned run = take_number(l);
 	struct run_book *book = &l->run[run];
 
 	book->root = root;
 	book->base_ns = book->past.cpu_ns = base_ns;
 	book->all = book->past;
 
-	size_t i = lineage_find(l, root);
+	size_t i = find_entry(l, root);
 
 	if (i != LINEAGE_NONE && !are_others(l, l->entry[i].run))
-		lineage_put_into(l, run, l->entry[i].run);
+		put_into(l, run, l->entry[i].run);
 	lineage_add(l, run, root);
 	return run;
 }
@@ -139,14 +255,14 @@ static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pi
 {
 	unsigned outer = l->run[inner].outer;
 
-	if (l->run[inner].root == pid && !are_others(l, run) && !lineage_is_within(l, run, inner) &&
-		(outer == LINEAGE_NO_RUN || (outer != run && lineage_is_within(l, run, outer))))
-		lineage_put_into(l, inner, run);
+	if (l->run[inner].root == pid && !are_others(l, run) && !is_within(l, run, inner) &&
+		(outer == LINEAGE_NO_RUN || (outer != run && is_within(l, run, outer))))
+		put_into(l, inner, run);
 }
 
 void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 {
-	size_t i = lineage_find(l, pid);
+	size_t i = find_entry(l, pid);
 
 	if (i == LINEAGE_NONE) {
 		add(l, &(struct entry){.pid = pid, .run = run});
@@ -156,16 +272,16 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 
 	find_outer(l, run, *owner, pid);
 	/* Others yield, and who is around it: in the same group that makes no difference to what is told of that. */
-	if (*owner == run || (!are_others(l, *owner) && !lineage_is_within(l, run, *owner)))
+	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
-		lineage_break(l, *owner);
-		lineage_break(l, run);
+		break_group(l, *owner);
+		break_group(l, run);
 	}
 	*owner = run;
 }
 
-void lineage_remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
+static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
 	unsigned run)
 {
 	size_t n = 0;
@@ -189,9 +305,9 @@ static bool is_of_run(const struct entry *e, unsigned run)
 
 void lineage_forget(struct lineage *l, unsigned run)
 {
-	lineage_break(l, run);
-	lineage_leave(l, run);
-	lineage_remove_where(l, is_of_run, run);
+	break_group(l, run);
+	leave(l, run);
+	remove_where(l, is_of_run, run);
 	l->run[run].taken = false;
 }
 
@@ -200,7 +316,7 @@ void lineage_lost(struct lineage *l)
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		lack(l, i);
 		/* The end of the last thread may be among what was lost. */
-		if (lineage_find(l, l->run[i].root) != LINEAGE_NONE)
+		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
 	}
 }
@@ -295,7 +411,7 @@ static void bury(struct lineage *l, struct entry *e)
 static void forked(struct lineage *l, const struct process_event *event)
 {
 	pid_t pid = event->pid;
-	size_t old = lineage_find(l, pid);
+	size_t old = find_entry(l, pid);
 
 	/* Found in /proc just before its birth was told. */
 	if (old != LINEAGE_NONE && !l->entry[old].seen) {
@@ -314,7 +430,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 		if (l->run[i].root == pid)
 			l->run[i].root = 0;
 
-	size_t of = lineage_find(l, event->parent);
+	size_t of = find_entry(l, event->parent);
 
 	if (of == LINEAGE_NONE)
 		return;
@@ -325,7 +441,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 
 static void ended(struct lineage *l, const struct process_event *event)
 {
-	size_t i = lineage_find(l, event->pid);
+	size_t i = find_entry(l, event->pid);
 
 	/* That of the last thread counts. */
 	if (i != LINEAGE_NONE)
@@ -351,7 +467,7 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 
 void lineage_record(struct lineage *l, const struct task_record *record)
 {
-	size_t i = lineage_find(l, record->id);
+	size_t i = find_entry(l, record->id);
 	struct entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
 	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
@@ -372,7 +488,7 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 
 bool lineage_awaits(const struct lineage *l, pid_t pid)
 {
-	size_t i = lineage_find(l, pid);
+	size_t i = find_entry(l, pid);
 
 	return i != LINEAGE_NONE && !l->entry[i].recorded;
 }
@@ -411,7 +527,7 @@ void lineage_settle(struct lineage *l)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->entry[i].gone)
 			bury(l, &l->entry[i]);
-	lineage_remove_where(l, is_gone, 0);
+	remove_where(l, is_gone, 0);
 	for (size_t i = 0; i < l->n_runs; i++)
 		l->run[i].all = l->run[i].past;
 	for (size_t i = 0; i < l->n; i++) {
@@ -424,6 +540,149 @@ void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *co
 	void *context)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (!l->entry[i].gone && lineage_is_within(l, l->entry[i].run, run))
+		if (!l->entry[i].gone && is_within(l, l->entry[i].run, run))
 			each(context, l->entry[i].pid);
+}
+
+void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret)
+{
+	*ret = l->run[run].all;
+	for (unsigned i = 0; i < l->n_runs && l->any_inner; i++) {
+		const struct run_book *r = &l->run[i];
+
+		if (i != run && r->taken && r->outer != LINEAGE_NO_RUN && is_within(l, i, run))
+			add_growth(ret, &r->all, &r->before);
+	}
+}
+
+/* ---- a control group that runs share ---- */
+
+unsigned lineage_begin_others(struct lineage *l)
+{
+	unsigned others = take_number(l);
+
+	l->run[others].others = others;
+	return others;
+}
+
+void lineage_share(struct lineage *l, unsigned run, unsigned others)
+{
+	l->run[run].others = others;
+	break_group(l, run);
+}
+
+static bool is_of_group(const struct lineage *l, const struct entry *e, unsigned others)
+{
+	return l->run[e->run].others == others;
+}
+
+/* ---- who is in it ---- */
+
+static int compare_pids(const void *a, const void *b)
+{
+	const pid_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static bool is_listed(const struct lineage_listing *listing, pid_t pid)
+{
+	return listing->n && bsearch(&pid, listing->pid, listing->n, sizeof pid, compare_pids);
+}
+
+/*
+ * A birth is told before the newborn is in its group (kernel/fork.c, copy_process), and what is between may be a while on
+ * a busy machine. A record is made before the group is left.
+ */
+#define NEWBORN_NS 1000000000
+
+static bool is_outside(const struct entry *e, const struct lineage_listing *listing)
+{
+	return !e->gone && !e->recorded && e->born_ns + NEWBORN_NS < listing->at_ns &&
+	       !is_listed(listing, e->pid);
+}
+
+static bool has_left(const struct entry *e, unsigned others)
+{
+	return e->run == others && e->outside;
+}
+
+/* Those who came in, and live. */
+static bool take_in(struct lineage *l, unsigned others, const struct lineage_listing *listing,
+	lineage_clock *clock, void *context)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < listing->n; i++) {
+		pid_t pid = listing->pid[i];
+		size_t at = find_entry(l, pid);
+		uint64_t ns;
+
+		if (at != LINEAGE_NONE && is_of_group(l, &l->entry[at], others))
+			continue;
+		if (!clock(context, pid, &ns))
+			continue;
+		lineage_add(l, others, pid);
+		any = true;
+	}
+	return any;
+}
+
+enum lineage_change lineage_compare(struct lineage *l, unsigned others,
+	const struct lineage_listing *listing, lineage_clock *clock, void *context)
+{
+	enum lineage_change ret = LINEAGE_SAME;
+	bool any_left = false;
+
+	if (listing->n)
+		qsort(listing->pid, listing->n, sizeof *listing->pid, compare_pids);
+	if (take_in(l, others, listing, clock, context))
+		ret = LINEAGE_OTHERS_CHANGED;
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->entry[i];
+
+		e->outside = is_of_group(l, e, others) && is_outside(e, listing);
+		if (e->outside && e->run != others)
+			ret = LINEAGE_RUN_ELSEWHERE;
+		any_left = any_left || has_left(e, others);
+	}
+	if (reaches_out(l, others))
+		ret = LINEAGE_RUN_ELSEWHERE;
+	if (any_left) {
+		remove_where(l, has_left, others);
+		if (ret == LINEAGE_SAME)
+			ret = LINEAGE_OTHERS_CHANGED;
+	}
+	if (ret != LINEAGE_SAME)
+		l->run[others].breaks++;
+	return ret;
+}
+
+static bool reaches_out(const struct lineage *l, unsigned others)
+{
+	for (unsigned i = 0; i < l->n_runs; i++) {
+		const struct run_book *r = &l->run[i];
+
+		if (r->taken && r->outer != LINEAGE_NO_RUN && r->others != others &&
+			l->run[r->outer].others == others)
+			return true;
+	}
+	return false;
+}
+
+/* ---- what it did ---- */
+
+static void add_run(struct lineage_group *g, const struct run_book *r)
+{
+	g->cpu_ns += r->all.cpu_ns - r->base_ns;
+	g->ends_weight_ns += r->all.ends_weight_ns;
+	g->ends_most_ns += r->all.ends_most_ns;
+}
+
+void lineage_group(const struct lineage *l, unsigned others, struct lineage_group *ret)
+{
+	*ret = (struct lineage_group){.breaks = l->run[others].breaks};
+	for (size_t i = 0; i < l->n_runs; i++)
+		if (l->run[i].taken && l->run[i].others == others)
+			add_run(ret, &l->run[i]);
 }

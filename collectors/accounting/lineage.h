@@ -93,7 +93,7 @@ void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *
 size_t lineage_ended(const struct lineage *l);
 
 /*
- * ---- a control group that runs share (lineage_group.c) ----
+ * ---- a control group that runs share ----
  *
  * The others in it are a run of their own, without a root, which yields its processes to whatever run claims them. What
  * all of the group used is the sum of both; so what the kernel counted for the group beyond that is what the ends cost.

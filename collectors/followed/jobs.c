@@ -1,34 +1,500 @@
-/* What the jobs add up to, as points. */
-#include "collectors/followed/jobs_private.h"
+/* Runs being followed, and what their jobs add up to. */
+#include "collectors/followed/jobs.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* clang-format off */
-#define JOB_ROW(id, combine, name_, unit_, type_, fold_, column_, help_) \
-	[id] = {.name = name_, .unit = unit_, .help = help_, .labels = {"job_name"}, \
-		.type = METRIC_##type_, .fold = FOLD_##fold_, .column = column_},
-#define JOB_COMBINE(id, combine, ...) [id] = COMBINE_##combine,
+#include "collectors/base/mem.h"
+#include "collectors/process/delays.h"
+#include "collectors/process/exit_watch.h"
+#include "collectors/gpu/gpu.h"
+#include "collectors/process/tree.h"
+#include "collectors/followed/place.h"
 
-enum { JOB_ACTIVE_RUNS = RUN_N_METRICS, JOB_RUNS, JOB_LAST_END, JOB_READ_AT, JOB_INCOMPLETE, JOB_N_METRICS };
+/* How long the status of a root is waited for that nobody waits for. */
+#define STATUS_SECONDS 2
+#define OUTCOMES_MAX 8
 
-const struct metric run_metrics[] = {
-	RUN_METRICS(JOB_ROW)
-	[JOB_ACTIVE_RUNS] = {.name = "rightsize_job_active_runs", .labels = {"job_name"},
-		.help = "Runs of the job that are running now"},
-	[JOB_RUNS] = {.name = "rightsize_job_runs", .labels = {"job_name", "outcome"}, .type = METRIC_COUNTER,
-		.help = "Runs of the job that ended, by outcome, as counted by the history"},
-	[JOB_LAST_END] = {.name = "rightsize_job_last_end_timestamp_seconds", .unit = "seconds",
-		.labels = {"job_name"}, .help = "End of the job's latest run since the Unix epoch"},
-	[JOB_READ_AT] = {.name = "rightsize_jobs_timestamp_seconds", .unit = "seconds",
-		.help = "When the runs of all jobs were looked at, since the Unix epoch: at most a second before the answer, "
-			"or ten times as long as a look takes"},
-	[JOB_INCOMPLETE] = {.name = "rightsize_jobs_incomplete_runs",
-		.help = "Runs that lack processes, as these are in too many runs already, or all runs together have too many"},
+struct job {
+	char name[JOB_NAME_MAX];
+	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
+	double told[RUN_N_METRICS];     /* counters: the last value that was given out */
+	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
+	size_t n_outcomes;
+	struct {
+		char name[16];
+		uint64_t runs;
+	} outcome[OUTCOMES_MAX];
+	double last_end;
+	uint64_t last_use, active_at; /* by jobs.uses */
+	struct tracked *runs;         /* as the points were last made */
 };
-/* clang-format on */
 
-const enum run_combine run_combines[RUN_N_METRICS] = {RUN_METRICS(JOB_COMBINE)};
+struct tracked {
+	char run_id[RUN_ID_MAX];
+	struct job *job;
+	struct tracked *next_of_job;
+	struct wall started_at;
+	struct mono started_mono;
+	struct process_tree tree;
+	struct account *account;
+	struct run_place place;
+	struct ending ending;
+	struct tree_now now; /* of this look, like alive: how many of its processes there are */
+	size_t alive;
+	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
+	bool awaits_conclusion, concluded, ended;
+	uint64_t ended_generation; /* of the snapshot that has its last reading */
+	struct mono ended_at;
+	double grace_seconds;
+	enum final_kind final_kind;
+	double final[RUN_N_METRICS];
+	double value[RUN_N_METRICS]; /* the last reading */
+};
+
+struct jobs {
+	size_t n_runs, runs_room;
+	struct tracked **run;
+	size_t n_jobs, jobs_room;
+	struct job **job;
+	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
+	uint64_t uses;
+	struct wall read_at; /* 0 = not yet */
+	struct gpus *gpus;   /* borrowed; NULL = nothing is known of GPUs */
+	struct accounts *accounts;
+	struct endings endings;
+};
+
+struct jobs *jobs_new(void)
+{
+	struct jobs *j = xcalloc(1, sizeof *j);
+
+	j->accounts = accounts_new();
+	endings_init(&j->endings);
+	return j;
+}
+
+static void tracked_free(struct tracked *t)
+{
+	account_close(t->account);
+	ending_done(&t->ending);
+	run_place_done(&t->place);
+	process_tree_done(&t->tree);
+	free(t);
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->n_runs; i++)
+		tracked_free(j->run[i]);
+	for (size_t i = 0; i < j->n_jobs; i++)
+		free(j->job[i]);
+	accounts_free(j->accounts);
+	endings_done(&j->endings);
+	free(j->run);
+	free(j->job);
+	free(j);
+}
+
+static struct tracked *find_run(const struct jobs *j, const char *run_id)
+{
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (strcmp(j->run[i]->run_id, run_id) == 0)
+			return j->run[i];
+	return NULL;
+}
+
+void jobs_watch_gpus(struct jobs *j, struct gpus *gpus)
+{
+	j->gpus = gpus;
+}
+
+bool jobs_follows(const struct jobs *j, const char *run_id)
+{
+	return find_run(j, run_id) != NULL;
+}
+
+/* The place of a job for one more: a new one, or that of the job not used for longest; n_jobs = there is none. */
+static size_t place_for_job(struct jobs *j)
+{
+	size_t oldest = j->n_jobs;
+
+	if (j->n_jobs < JOBS_MAX) {
+		GROW(j->job, j->n_jobs, j->jobs_room);
+		j->job[j->n_jobs] = xcalloc(1, sizeof **j->job);
+		return j->n_jobs++;
+	}
+	j->uses++;
+	for (size_t i = 0; i < j->n_runs; i++)
+		j->run[i]->job->active_at = j->uses;
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (j->job[i]->active_at != j->uses &&
+			(oldest == j->n_jobs || j->job[i]->last_use < j->job[oldest]->last_use))
+			oldest = i;
+	return oldest;
+}
+
+static struct job *find_job(const struct jobs *j, const char *name, uint64_t hash)
+{
+	for (size_t i = 0; i < j->n_jobs; i++)
+		if (j->name_hash[i] == hash && strcmp(j->job[i]->name, name) == 0)
+			return j->job[i];
+	return NULL;
+}
+
+static struct job *add_job(struct jobs *j, const char *name, uint64_t hash)
+{
+	size_t at = place_for_job(j);
+
+	if (at == j->n_jobs)
+		return NULL;
+	struct job *job = j->job[at];
+
+	*job = (struct job){.last_end = NAN};
+	text_copy(name, job->name, sizeof job->name);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		job->peak[i] = NAN;
+	j->name_hash[at] = hash;
+	return job;
+}
+
+/* NULL when every job there may be has active runs. */
+static struct job *find_or_add_job(struct jobs *j, const char *name)
+{
+	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
+	struct job *job = find_job(j, name, hash);
+
+	if (!job)
+		job = add_job(j, name, hash);
+	if (job)
+		job->last_use = ++j->uses;
+	return job;
+}
+
+void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs)
+{
+	struct job *job = find_or_add_job(j, job_name);
+	size_t i = 0;
+
+	if (!job)
+		return;
+	while (i < job->n_outcomes && strcmp(job->outcome[i].name, outcome) != 0)
+		i++;
+	if (i == OUTCOMES_MAX)
+		return;
+	if (i == job->n_outcomes) {
+		text_copy(outcome, job->outcome[i].name, sizeof job->outcome[i].name);
+		job->n_outcomes++;
+	}
+	if (runs > job->outcome[i].runs)
+		job->outcome[i].runs = runs;
+}
+
+void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
+{
+	struct job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
+
+	if (job)
+		job->last_end = fmax(job->last_end, at);
+}
+
+static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
+	struct tracked *t)
+{
+	struct account_spec account = {
+		.root = spec->pid,
+		.clock = spec->clock,
+		.forked_seconds = spec->forked_seconds,
+		.quota = spec->quota,
+		.rest = spec->rest,
+		.ours = spec->awaits_conclusion,
+		.from_now = spec->from_now,
+	};
+
+	t->account = account_open(j->accounts, host, &account, &t->tree);
+	t->ending = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	if (!spec->awaits_conclusion)
+		ending_begin(&t->ending, &j->endings, host, spec->pid, t->tree.start_ticks);
+}
+
+/* Who is there has started: a time that is still to come, as by another clock than ours, is taken for now. */
+static struct mono start_of(const struct host *h, struct mono told, uint64_t ticks)
+{
+	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
+	uint64_t now = (uint64_t)h->now.mono.ns;
+	uint64_t ns = told.ns                   ? (uint64_t)told.ns :
+		      ticks > now / ns_per_tick ? now :
+						  ticks * ns_per_tick;
+
+	return (struct mono){(int64_t)(ns < now ? ns : now)};
+}
+
+static int no_room(const struct run_members *m, pid_t pid, struct err *e)
+{
+	if (m->n >= m->most)
+		return err_set(e, -EDQUOT,
+			"all runs together have %zu processes, the most there may be", m->n);
+	return err_set(e, -EDQUOT, "process %d is in %d other runs, the most there may be",
+		(int)pid, RUN_MEMBERS_NESTED_MAX);
+}
+
+int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
+{
+	if (find_run(j, spec->run_id))
+		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
+	if (j->n_runs >= JOBS_RUNS_MAX)
+		jobs_drop_ended(j, host, UINT64_MAX, 0);
+	struct job *job = j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
+
+	if (!job)
+		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
+			JOBS_RUNS_MAX);
+	struct tracked *t = xcalloc(1, sizeof *t);
+	int code =
+		process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
+
+	if (code < 0) {
+		free(t);
+		if (code == -EDQUOT)
+			return no_room(host->members, spec->pid, e);
+		return err_system(e, code, "follow process %d", (int)spec->pid);
+	}
+	text_copy(spec->run_id, t->run_id, sizeof t->run_id);
+	t->job = job;
+	t->started_at = spec->started_at;
+	t->awaits_conclusion = spec->awaits_conclusion;
+	t->grace_seconds = spec->grace_seconds;
+	t->started_mono = spec->from_now ? host->now.mono :
+					   start_of(host, spec->started_mono, t->tree.start_ticks);
+	if (spec->from_now)
+		process_tree_from_now(&t->tree);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		t->final[i] = t->value[i] = job->peak[i] = NAN;
+	begin_account(j, host, spec, t);
+	GROW(j->run, j->n_runs, j->runs_room);
+	j->run[j->n_runs++] = t;
+	return 0;
+}
+
+void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid)
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (t && !t->ended)
+		process_tree_adopt(&t->tree, host, pid);
+}
+
+void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
+	enum final_kind kind)
+{
+	struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return;
+	t->concluded = true;
+	t->final_kind = kind;
+	memcpy(t->final, final, sizeof t->final);
+}
+
+static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h)
+{
+	struct gpu_use use = gpus_of_run(gpus, h, &t->tree);
+	double *peak = &t->value[RUN_VRAM_PEAK_BYTES];
+
+	t->value[RUN_GPUS_USED] = use.gpus;
+	t->value[RUN_GPU_USAGE] = use.usage;
+	t->value[RUN_VRAM_BYTES] = use.vram_bytes;
+	if (isnan(*peak) || use.vram_bytes > *peak)
+		*peak = use.vram_bytes;
+}
+
+/* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
+static bool is_over(const struct tracked *t, const struct host *h)
+{
+	double empty = mono_seconds_between(t->empty_since, h->now.mono);
+
+	if (t->empty_since.ns == 0 || empty < t->grace_seconds)
+		return false;
+	return t->ending.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
+}
+
+/* As long as it had processes. */
+static double duration_of(struct tracked *t, const struct host *h)
+{
+	if (t->alive > 0)
+		t->empty_since.ns = 0;
+	else if (t->empty_since.ns == 0)
+		t->empty_since = h->now.mono;
+	return mono_seconds_between(t->started_mono,
+		t->empty_since.ns ? t->empty_since : h->now.mono);
+}
+
+/* False: it was seen to be empty just now. */
+static bool walk(struct tracked *t, const struct host *h, uint64_t births)
+{
+	if (t->ended)
+		return true;
+	account_find_members(t->account, h, &t->tree);
+	t->alive = process_tree_look(&t->tree, h, births, &t->now);
+	return t->alive > 0 || t->empty_since.ns != 0;
+}
+
+/*
+ * What all runs share is read before the walk, which may find them gone much later when the machine is busy. What
+ * the last processes did until then, and whom they left behind, is told only by reading it again.
+ */
+static void walk_all(struct jobs *j, const struct host *h)
+{
+	bool any_empty = false;
+
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		any_empty = !walk(j->run[i], h, accounts_births(j->accounts)) || any_empty;
+	if (!any_empty)
+		return;
+	accounts_tick(j->accounts, h);
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (j->run[i]->alive == 0)
+			walk(j->run[i], h, accounts_births(j->accounts));
+}
+
+/* Nothing of it is read any more. A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
+static void let_go(struct tracked *t)
+{
+	ending_done(&t->ending);
+	account_let_go(t->account);
+	process_tree_let_go(&t->tree);
+}
+
+static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
+{
+	if (t->ended)
+		return;
+	ending_look(&t->ending, &j->endings);
+	run_values_read(t->value, &t->tree, &t->now, h->delays);
+	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
+	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
+	take_gpus(t, t->alive ? j->gpus : NULL, h);
+	account_look(t->account, h, &t->tree, t->value);
+	run_values_tmpfs(t->value, &t->now);
+	run_place_look(&t->place, h, &t->tree, t->value);
+	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
+	if (t->concluded) {
+		run_values_final(t->value, t->final, t->final_kind);
+		if (t->final_kind == FINAL_AT_LEAST)
+			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
+	}
+	if (t->ended) {
+		/* What somebody else found out about its peak is exact, and theirs to say. */
+		if (!t->concluded || t->final_kind != FINAL_EXACT)
+			account_end(t->account, h, &t->tree, t->value);
+		let_go(t);
+		t->job->last_end = wall_seconds(h->now.wall);
+		for (size_t i = 0; i < RUN_N_METRICS; i++)
+			if (run_metrics[i].fold == FOLD_PEAK)
+				t->job->peak[i] = t->value[i];
+	}
+}
+
+void jobs_tell(const struct jobs *j, struct snapshot *s)
+{
+	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
+
+	for (size_t i = 0; i < j->n_runs; i++) {
+		const struct tracked *t = j->run[i];
+
+		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
+		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
+		r[i].started_at = t->started_at;
+		r[i].ended = t->ended;
+		memcpy(r[i].value, t->value, sizeof r[i].value);
+	}
+	s->runs = r;
+	s->n_runs = j->n_runs;
+}
+
+void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
+{
+	gpus_begin(j->gpus, host);
+	if (j->n_runs)
+		walk_all(j, host);
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+		bool had_ended = t->ended;
+
+		look_at_run(j, t, host);
+		if (t->ended && !had_ended) {
+			t->ended_generation = s->generation;
+			t->ended_at = host->now.mono;
+		}
+	}
+	j->read_at = host->now.wall;
+	jobs_tell(j, s);
+}
+
+static const char *memory_source_of(const struct tracked *t, const struct account_note *note)
+{
+	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
+
+	if (isnan(peak))
+		return NULL;
+	if (peak <= (double)t->tree.peak_bytes)
+		return t->tree.peak_is_seen ? "samples" : "vmhwm";
+	return peak <= note->peak_told_at_ends  ? "taskstats" :
+	       peak <= note->peak_told_by_limit ? "limit" :
+						  "rusage";
+}
+
+bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
+	struct account_note *ret)
+{
+	const struct tracked *t = find_run(j, run_id);
+
+	if (!t)
+		return false;
+	account_note(t->account, host, ret);
+	ret->memory_source = memory_source_of(t, ret);
+	ret->network_source = t->place.network.source;
+	ret->architecture = t->place.binary.architecture;
+	ret->cpu_level = t->place.binary.cpu_level;
+	if (t->ending.known == EXIT_STATUS_KNOWN) {
+		ret->status_known = true;
+		ret->status = t->ending.status;
+	}
+	return true;
+}
+
+int jobs_ending_fd(const struct jobs *j)
+{
+	return j->endings.epoll;
+}
+
+void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_runs; i++) {
+		struct tracked *t = j->run[i];
+
+		if (!t->ended ||
+			(t->ended_generation > seen &&
+				mono_seconds_between(t->ended_at, host->now.mono) <= seconds)) {
+			j->run[n++] = t;
+			continue;
+		}
+		for (size_t k = 0; k < RUN_N_METRICS; k++)
+			if (run_metrics[k].type == METRIC_COUNTER && !isnan(t->value[k]))
+				t->job->finished[k] += t->value[k];
+		tracked_free(t);
+	}
+	j->n_runs = n;
+}
+
+/* ---- points ---- */
 
 static double combine(enum run_combine how, double a, double b)
 {
@@ -56,7 +522,7 @@ static double not_fallen(double *told, double value)
 	return *told;
 }
 
-static void add_job(struct job *job, struct block *out)
+static void add_points(struct job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
 	size_t active = 0;
@@ -112,7 +578,7 @@ static int jobs_collect(void *state, const struct host *host, struct block *out,
 		return -ENOENT;
 	sort_by_job(host->jobs);
 	for (size_t i = 0; i < host->jobs->n_jobs; i++)
-		add_job(host->jobs->job[i], out);
+		add_points(host->jobs->job[i], out);
 	if (host->jobs->read_at.ns) {
 		POINT(out, JOB_READ_AT, wall_seconds(host->jobs->read_at), NULL);
 		POINT(out, JOB_INCOMPLETE, (double)incomplete_runs(host->jobs), NULL);

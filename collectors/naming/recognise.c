@@ -8,7 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "collectors/naming/recognise_private.h"
+#include "collectors/naming/process_words.h"
 #include "collectors/naming/stable_name.h"
 
 #define MEBIBYTE 1048576.0

@@ -3,7 +3,9 @@
  * that was read. Those that say most about a step come first; what only says on which machine or build it runs (CI,
  * batch queues) comes last, because steps of others run there.
  */
-#include "collectors/naming/recognise_private.h"
+#include "collectors/naming/systems.h"
+
+#include <stddef.h>
 
 #define VARIABLE_NAME(name) #name,
 const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};

@@ -1,15 +1,34 @@
 /*
- * The ends of processes that others wait for: one descriptor that wakes the sampler when any of them ends, so that
+ * The ends of processes, which need not be our children: a descriptor that becomes readable when one ends, and how it
+ * ended where the kernel tells (PIDFD_GET_INFO, Linux 6.15 and later, once somebody has waited for it). And one descriptor that wakes the sampler when any of many ends, so that
  * last counters are read while there is something to read, and how each ended as far as the kernel tells.
  */
-#ifndef COLLECTORS_ENDINGS_H
-#define COLLECTORS_ENDINGS_H
+#ifndef COLLECTORS_EXIT_WATCH_H
+#define COLLECTORS_EXIT_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "collectors/process/exit_status.h"
 #include "collectors/host.h"
+
+/*
+ * A pidfd of a process in our own PID namespace, close-on-exec; negative errno. Whoever wants a certain process
+ * compares its start time after this, because the number may just have been used again.
+ */
+int exit_status_open(pid_t pid);
+
+/* Has it ended (it may still be a zombie)? */
+bool exit_status_ended(int pidfd);
+
+enum exit_status {
+	EXIT_STATUS_KNOWN,
+	EXIT_STATUS_LATER,  /* it lives, or nobody has waited for it yet */
+	EXIT_STATUS_UNKNOWN /* this kernel does not tell */
+};
+
+/* *ret as wait(2) gives it, when known. */
+enum exit_status exit_status_read(int pidfd, int *ret);
 
 struct endings {
 	int epoll; /* readable when endings_look has something to see; -1: nothing can be watched */

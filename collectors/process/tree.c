@@ -6,79 +6,8 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-
-/* ---- finding a member by pid ---- */
-
-static size_t slot_of(const struct process_tree *t, pid_t pid)
-{
-	return ((uint32_t)pid * 2654435761U) & (t->n_slots - 1);
-}
-
-size_t process_tree_find(const struct process_tree *t, pid_t pid)
-{
-	if (t->n_slots == 0)
-		return PROCESS_TREE_NONE;
-	for (size_t s = slot_of(t, pid); t->slot[s]; s = (s + 1) & (t->n_slots - 1))
-		if (t->member[t->slot[s] - 1].pid == pid)
-			return t->slot[s] - 1;
-	return PROCESS_TREE_NONE;
-}
-
-static void index_add(struct process_tree *t, size_t i)
-{
-	size_t s = slot_of(t, t->member[i].pid);
-
-	while (t->slot[s])
-		s = (s + 1) & (t->n_slots - 1);
-	t->slot[s] = (uint32_t)(i + 1);
-}
-
-void process_tree_reindex(struct process_tree *t)
-{
-	size_t n = t->n_slots ? t->n_slots : 64;
-
-	while (n < t->n * 2 + 2)
-		n *= 2;
-	if (n != t->n_slots)
-		t->slot = xreallocarray(t->slot, n, sizeof *t->slot);
-	t->n_slots = n;
-	memset(t->slot, 0, n * sizeof *t->slot);
-	for (size_t i = 0; i < t->n; i++)
-		index_add(t, i);
-}
-
-/* Counted with the members of all runs; the reaper is not. */
-static bool enter(struct process_tree *t, pid_t pid)
-{
-	return !t->all || run_members_enter(t->all, pid);
-}
-
-static void leave(struct process_tree *t, pid_t pid)
-{
-	if (t->all)
-		run_members_leave(t->all, pid);
-}
-
-void process_tree_drop(struct process_tree *t, size_t i)
-{
-	struct member *m = &t->member[i];
-
-	if (!m->reaper)
-		leave(t, m->pid);
-	member_done(m);
-}
-
-static size_t add(struct process_tree *t, const struct member *m)
-{
-	GROW(t->member, t->n, t->room);
-	t->member[t->n++] = *m;
-	t->generation++;
-	if (t->n_slots < t->n * 2)
-		process_tree_reindex(t);
-	else
-		index_add(t, t->n - 1);
-	return t->n - 1;
-}
+#include "collectors/process/tree_dead.h"
+#include "collectors/process/tree_index.h"
 
 /* ---- new members ---- */
 
@@ -123,7 +52,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 		m.inherited_bytes = t->member[parent].rss_bytes;
 	if (!member_begin(&m, h))
 		return -ESRCH;
-	add(t, &m);
+	process_tree_add(t, &m);
 	return 0;
 }
 
@@ -137,12 +66,12 @@ static bool adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 
 	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)
 		return true;
-	if (!enter(t, pid))
+	if (!process_tree_enter(t, pid))
 		t->left_out = true;
 	else
 		code = take_in(t, h, pid, ppid);
 	if (code)
-		leave(t, pid);
+		process_tree_leave(t, pid);
 	return !is_passing(code);
 }
 
@@ -237,19 +166,6 @@ static void find_new(struct process_tree *t, const struct host *h)
 
 /* ---- looking ---- */
 
-void process_tree_expect_orphans(struct process_tree *t, size_t of)
-{
-	size_t i = of;
-
-	for (size_t steps = 0; steps < t->n; steps++) {
-		i = process_tree_find(t, t->member[i].ppid);
-		/* One that vanished goes on from there itself: a deep chain that ends at once is climbed once. */
-		if (i == PROCESS_TREE_NONE || t->member[i].vanished)
-			return;
-		t->member[i].children_due = true;
-	}
-}
-
 static void look_at_known(struct process_tree *t, const struct host *h)
 {
 	bool waited = false;
@@ -307,10 +223,10 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
 	struct member reaper = {.pid = reaper_pid, .reaper = true};
 
-	if (!enter(t, pid))
+	if (!process_tree_enter(t, pid))
 		return -EDQUOT;
 	if (!member_begin(&root, h)) {
-		leave(t, pid);
+		process_tree_leave(t, pid);
 		return -ESRCH;
 	}
 	t->start_ticks = root.start_ticks;
@@ -320,13 +236,13 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		reaper.start_ticks = s.start_ticks;
 		if (member_begin(&reaper, h)) {
 			member_credit(&reaper);
-			add(t, &reaper);
+			process_tree_add(t, &reaper);
 		}
 		/* What it waited for before this run began is not the run's. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
 	}
-	add(t, &root);
+	process_tree_add(t, &root);
 	find_new(t, h);
 	/* Marks from before we came, each by itself. */
 	for (size_t i = 0; i < t->n; i++) {
@@ -370,6 +286,205 @@ bool process_tree_has(const struct process_tree *t, pid_t pid)
 	return i != PROCESS_TREE_NONE && !t->member[i].reaper;
 }
 
+/* ---- what the members make together: counters that never fall, memory, and its peak ---- */
+
+static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTERS])
+{
+	memcpy(sum, t->retained, sizeof t->retained);
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t c = 0; c < TREE_COUNTERS; c++)
+			sum[c] += t->member[i].counter[c];
+	/* A child from before the run, whom its parent got in ticks, may be less than what was taken off for it. */
+	for (size_t c = 0; c < TREE_COUNTERS; c++)
+		if (sum[c] > UINT64_MAX / 2)
+			sum[c] = 0;
+}
+
+uint64_t process_tree_cpu_ns(const struct process_tree *t)
+{
+	uint64_t sum[TREE_COUNTERS];
+
+	sum_counters(t, sum);
+	return sum[TREE_CPU_NS];
+}
+
+static void add_up(struct process_tree *t)
+{
+	uint64_t sum[TREE_COUNTERS];
+
+	sum_counters(t, sum);
+
+	uint64_t cpu = sum[TREE_CPU_NS], system = sum[TREE_SYSTEM_NS];
+	uint64_t grown = cpu > t->total[TREE_CPU_NS] ? cpu - t->total[TREE_CPU_NS] : 0;
+	uint64_t grown_system =
+		system > t->total[TREE_SYSTEM_NS] ? system - t->total[TREE_SYSTEM_NS] : 0;
+
+	/* So that user time, the difference, never falls either. */
+	sum[TREE_SYSTEM_NS] =
+		t->total[TREE_SYSTEM_NS] + (grown_system < grown ? grown_system : grown);
+	for (size_t c = 0; c < TREE_COUNTERS; c++)
+		raise_to(&t->total[c], sum[c]);
+}
+
+static bool is_live(const struct member *m)
+{
+	return !m->reaper && !m->zombie;
+}
+
+/* Memory that counts for the run: of one that is alone all of it, since libraries shared with strangers are its too. */
+static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
+	uint64_t rss)
+{
+	return t->alone ? rss : member_memory(m, h, rss);
+}
+
+/*
+ * The peak of the tree since the last look: the sum right now; or, for each process whose own mark rose, that
+ * mark and what all others held at both looks. Marks of different processes are never added: they may have
+ * happened at different times.
+ */
+static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
+{
+	uint64_t held = 0;
+
+	if (memory_now > t->peak_bytes) {
+		t->peak_bytes = memory_now;
+		t->peak_is_seen = !t->alone || t->from_now;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+
+		if (is_live(m))
+			held += counted(t, m, h,
+				m->rss_bytes < m->last_rss_bytes ? m->rss_bytes :
+								   m->last_rss_bytes);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+		uint64_t least =
+			m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
+
+		if (!m->peak_rose)
+			continue;
+		raise_to(&t->peak_process_bytes, m->peak_bytes);
+		uint64_t peak = counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least);
+
+		if (peak > t->peak_bytes) {
+			t->peak_bytes = peak;
+			t->peak_is_seen = m->peak_bytes <= m->old_mark_bytes;
+		}
+	}
+}
+
+static uint64_t pss_cost(const struct member *m)
+{
+	uint64_t guess = m->rss_bytes / 1048576 * PSS_NS_PER_MIB + 10000;
+
+	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
+}
+
+/*
+ * Missing, or stale since RSS moved by 10 % or processes came or went. Moved since: the stat file's RSS is that of
+ * smaps_rollup but for what the CPUs have not added up yet, and of a small process that is more than a tenth.
+ */
+static bool pss_is_due(const struct process_tree *t, const struct member *m)
+{
+	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
+							    m->pss_stat_bytes - m->rss_bytes;
+
+	return is_live(m) && !m->pss_refused &&
+	       (!m->pss_bytes || m->pss_generation != t->generation ||
+		       moved > m->pss_stat_bytes / 10);
+}
+
+/*
+ * Reads PSS that is due, within the budget, and says whether any was. What costs more than a look's budget is saved
+ * up for, so a big process is read rarely; deferred: how many are.
+ */
+static bool read_pss(struct process_tree *t, const struct host *h, size_t *deferred)
+{
+	uint64_t most = PSS_FIRST_BUDGET_NS;
+	bool any = false;
+
+	*deferred = 0;
+	t->pss_budget_ns += PSS_BUDGET_NS;
+	for (size_t k = 0; k < t->n; k++) {
+		struct member *m = &t->member[(k + t->looks) % t->n];
+		uint64_t cost = pss_cost(m);
+
+		if (!pss_is_due(t, m))
+			continue;
+		if (cost > t->pss_budget_ns) {
+			raise_to(&most, cost);
+			++*deferred;
+			continue;
+		}
+		any = true;
+		/* Where it could not be read it stays due. */
+		if (member_read_pss(m, h, &cost))
+			m->pss_generation = t->generation;
+		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
+	}
+	/* However long nothing was due: what was saved up is spent at once. */
+	if (t->pss_budget_ns > most)
+		t->pss_budget_ns = most;
+	return any;
+}
+
+static void add_memory(struct tree_now *now, const struct member *m, const struct host *h)
+{
+	double age = mono_seconds_between(m->pss_at, h->now.mono);
+
+	now->rss_bytes += m->rss_bytes;
+	now->swap_bytes += m->swap_bytes;
+	now->pss_bytes += member_memory(m, h, m->rss_bytes);
+	now->huge_bytes += m->huge_bytes;
+	for (size_t i = 0; i < MEMORY_KINDS; i++)
+		now->kind_bytes[i] += m->kind_bytes[i];
+	now->kinds_known = now->kinds_known && m->kinds_known;
+	now->pss_known = now->pss_known && (m->pss_bytes || m->rss_bytes == 0);
+	if (m->pss_bytes && age > now->pss_age_seconds)
+		now->pss_age_seconds = age;
+}
+
+static void sum_now(struct process_tree *t, const struct host *h, struct tree_now *now)
+{
+	*now = (struct tree_now){.pss_known = true, .kinds_known = true};
+	for (size_t i = 0; i < t->n; i++)
+		now->processes += is_live(&t->member[i]);
+	t->alone = now->processes < 2;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+
+		if (!is_live(m))
+			continue;
+		now->threads += m->threads;
+		add_memory(now, m, h);
+		now->memory_bytes += counted(t, m, h, m->rss_bytes);
+		now->shmem_counted += t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h);
+		t->io_known = t->io_known || m->io_known;
+		now->unreadable += m->io_refused || m->fds_refused;
+		if (m->fds_known) {
+			now->open_fds += m->open_fds;
+			now->open_fds_known = true;
+		}
+	}
+}
+
+static void sum(struct process_tree *t, const struct host *h, struct tree_now *now)
+{
+	size_t deferred;
+
+	sum_now(t, h, now);
+	if (read_pss(t, h, &deferred))
+		sum_now(t, h, now);
+	now->pss_deferred = deferred;
+	add_up(t);
+	raise_peak(t, h, now->memory_bytes);
+}
+
+/* ---- one look ---- */
+
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now)
 {
@@ -380,7 +495,7 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
 	t->looks++;
 	if (t->n && (!none_born || t->looks % SEARCH_LOOKS == 0))
 		look_for_new(t, h);
-	process_tree_sum(t, h, now);
+	sum(t, h, now);
 	return now->processes;
 }
 

@@ -105,30 +105,6 @@ uint64_t process_tree_cpu_ns(const struct process_tree *t);
 void process_tree_let_go(struct process_tree *t);
 void process_tree_done(struct process_tree *t);
 
-/* ---- shared by the files of the tree ---- */
-
-#define PROCESS_TREE_NONE SIZE_MAX
-/* Index of a member, PROCESS_TREE_NONE = none; and what keeps it so after members were removed. */
-size_t process_tree_find(const struct process_tree *t, pid_t pid);
-void process_tree_reindex(struct process_tree *t);
-/* It goes out: what it holds is given back. The caller takes it from the list. */
-void process_tree_drop(struct process_tree *t, size_t i);
-/*
- * Children of one that ended went to an ancestor, perhaps one that does not run for it: whichever adopts orphans
- * (prctl(2), PR_SET_CHILD_SUBREAPER). They are asked.
- */
-void process_tree_expect_orphans(struct process_tree *t, size_t of);
-
-/*
- * collectors/process/tree_dead.c: after members were read. Finds who vanished meanwhile too, settles what became of
- * their time, and removes them. Afterwards every member was there later than any that may wait for it was read, so
- * that none is counted in two places.
- */
-void process_tree_settle(struct process_tree *t, const struct host *h);
-
-/* ---- collectors/process/process_tree_sums.c: what the members make together; called by process_tree_look ---- */
-void process_tree_sum(struct process_tree *t, const struct host *h, struct tree_now *now);
-
 /*
  * CPU time that may be spent on PSS per look, in nanoseconds: smaps_rollup stalls big processes. What is not spent is
  * saved up for what costs more.

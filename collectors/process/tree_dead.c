@@ -1,8 +1,10 @@
 /* Conservation of what the dead used. */
+#include "collectors/process/tree_dead.h"
+
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process/tree.h"
+#include "collectors/process/tree_index.h"
 
 /* A counter of user time and one of system time lack a tick each at most. */
 #define TICKS_UNKNOWN 2

@@ -94,7 +94,7 @@ ROWS = {
     "who could not be read once is not searched for": (
         "collectors/process/tree.c", "		t->births = 0;", "		t->births += 0;", "unit:jobs_faults"),
     "what could not be read once is not due": (
-        "collectors/process/process_tree_sums.c", "		if (member_read_pss(m, h, &cost))", "		if (member_read_pss(m, h, &cost) || any)",
+        "collectors/process/tree.c", "		if (member_read_pss(m, h, &cost))", "		if (member_read_pss(m, h, &cost) || any)",
         "unit:jobs_faults"),
     "a journal that dies with who writes": (
         "exporter/history/open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
@@ -148,7 +148,7 @@ ROWS = {
         "collectors/process/tree.c", "	if (process_tree_find(t, pid) != PROCESS_TREE_NONE)",
         "	if (t->n >= 100)", "unit:jobs_odd"),
     "durations by the wall clock": (
-        "collectors/followed/follow.c", "	return mono_seconds_between(t->started_mono,",
+        "collectors/followed/jobs.c", "	return mono_seconds_between(t->started_mono,",
         "	if (h->now.wall.ns)\n		return (double)(h->now.wall.ns - h->now.mono.ns) / 1e9;\n	return mono_seconds_between(t->started_mono,",
         "test_faults_time.py:Time.test_clock_that_steps_changes_no_duration_and_loses_no_sample"),
     "a decimal comma": (
@@ -268,7 +268,7 @@ ROWS = {
         "collectors/base/clock.c", "clock_read_ns(CLOCK_BOOTTIME)", "clock_read_ns(CLOCK_MONOTONIC)",
         "test_faults_time.py:Time.test_suspended_machine_is_one_long_tick_and_no_burst"),
     "what several map is mapped several times": (
-        "collectors/process/process_tree_sums.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
+        "collectors/process/tree.c", "t->alone ? m->kind_bytes[MEMORY_SHMEM] : member_shmem(m, h)", "m->kind_bytes[MEMORY_SHMEM]",
         "unit:jobs_memory"),
     "a limit is what is asked for": ("recommender/sizing/memory.c", "#define LIMIT_SHARE 1.05", "#define LIMIT_SHARE 0.05", "unit:strategies"),
     "links of a process are followed": (

@@ -9,7 +9,7 @@ PARSERS = {
     "arguments": ("exporter/api/arguments.c", "exporter/api/request_target.c"),
     "cache": ("exporter/catalogue/cache.c: cache_version read_origin catalogue_cache_origin catalogue_cache_load unpack "
               "catalogue_cache_page",),
-    "captured": ("exporter/cli/process_dump.c", "collectors/naming/recognise_part.c"),
+    "captured": ("exporter/cli/process_dump.c", "collectors/naming/process_words.c: add_json add_line add_parts recognise_file_part recognise_value_part"),
     "catalogue_csv": ("recommender/catalogue/csv.c", "recommender/catalogue/fields.c: check_text number_from_text set_enum "
                       "name_find field_find"),
     "catalogue_file": ("exporter/catalogue/file.c", "exporter/catalogue/sql_dump.c", "exporter/catalogue/scdata.c",

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collectors/process/exit_status.h"
+#include "collectors/process/exit_watch.h"
 
 static void end_of_a_child_is_seen_before_and_after_it_is_waited_for(void **state)
 {

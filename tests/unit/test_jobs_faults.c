@@ -18,7 +18,7 @@
 /* Longer than what a life reads. */
 #define CALLS_MAX 5000
 
-/* Looks of a life: in the first five a call may fail. Limits are read at so many looks (collectors/accounting/accounts_private.h). */
+/* Looks of a life: in the first five a call may fail. Limits are read at so many looks (collectors/accounting/accounts.c). */
 #define LOOKS       12
 #define LAST_FAULT  4
 #define LIMIT_LOOKS 10

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collectors/naming/recognise_private.h"
+#include "collectors/naming/process_words.h"
 #include "tests/support/process_texts.h"
 
 static const struct {

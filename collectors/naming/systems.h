@@ -1,8 +1,8 @@
-/* The table of systems, as collectors/naming/recognise.c reads it. Nobody else includes this. */
-#ifndef COLLECTORS_RECOGNISE_PRIVATE_H
-#define COLLECTORS_RECOGNISE_PRIVATE_H
+/* The table of systems: which variables, arguments, files and labels each leaves behind, and which word each is. */
+#ifndef COLLECTORS_SYSTEMS_H
+#define COLLECTORS_SYSTEMS_H
 
-#include "collectors/naming/recognise.h"
+#include <stdbool.h>
 
 /* Every variable that is looked at, sorted. */
 /* clang-format off */
@@ -169,27 +169,5 @@ struct job_system {
 };
 
 extern const struct job_system job_systems[]; /* name NULL ends; the first that has all it needs */
-
-/* Arguments further back say nothing about which job it is. */
-#define ARGUMENTS_MAX 256
-
-/* What one process says, taken apart once. */
-struct words {
-	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
-	size_t n_arguments;
-	struct slice argument[ARGUMENTS_MAX];
-	struct slice command_line, file, pod;
-};
-
-/* ---- collectors/naming/process_words.c ---- */
-void words_take_apart(const struct process_text *text, struct words *ret);
-/* The first source that has something; NULL when none has. */
-const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret);
-
-struct slice words_source(const struct words *w, const struct from *from); /* data NULL: nothing */
-
-bool next_string(struct scan *s, struct slice *ret); /* up to a NUL or the end; false at the end */
-struct slice last_part(struct slice s, char separator); /* all of it without one */
-bool ends_in(struct slice s, const char *ending);       /* and is longer */
 
 #endif

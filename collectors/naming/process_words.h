@@ -1,0 +1,27 @@
+/* One process against the table of systems: its variables, arguments and files, word by word. Pure. */
+#ifndef COLLECTORS_PROCESS_WORDS_H
+#define COLLECTORS_PROCESS_WORDS_H
+
+#include "collectors/naming/recognise.h"
+#include "collectors/naming/systems.h"
+
+/* Arguments further back say nothing about which job it is. */
+#define ARGUMENTS_MAX 256
+
+/* What one process says, taken apart once. */
+struct words {
+	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
+	size_t n_arguments;
+	struct slice argument[ARGUMENTS_MAX];
+	struct slice command_line, file, pod;
+};
+
+void words_take_apart(const struct process_text *text, struct words *ret);
+/* The first source that has something; NULL when none has. */
+const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret);
+
+bool next_string(struct scan *s, struct slice *ret); /* up to a NUL or the end; false at the end */
+struct slice last_part(struct slice s, char separator); /* all of it without one */
+bool ends_in(struct slice s, const char *ending);       /* and is longer */
+
+#endif
