@@ -25,9 +25,10 @@ struct collector {
 
 	/*
 	 * All three run on the sampler thread. start may be NULL, and makes state; -ENOENT says that
-	 * this machine has no such thing: the collector is then left out quietly.
+	 * this machine has no such thing: the collector is then left out quietly. It may hang what others
+	 * use of it into host until it is stopped.
 	 */
-	int (*start)(void **ret, const struct host *host, struct err *e);
+	int (*start)(void **ret, struct host *host, struct err *e);
 
 	/*
 	 * Reads and adds points. Negative errno: all its points of this tick are dropped, its

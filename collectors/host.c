@@ -11,9 +11,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/tree_guard.h"
-#include "collectors/process/delays.h"
 #include "collectors/mounts.h"
-#include "collectors/process/member_limit.h"
 #include "collectors/kernel_file.h"
 
 /*
@@ -26,9 +24,6 @@
 #define SHARES_OF_ROOT_ENDS  2
 #define PROCESSES_KEPT_MAX   64
 #define GROUP_FILES_KEPT_MAX 512
-
-/* Most processes of all runs together: in a nest of runs all are in each, and a look at all takes long. */
-#define MEMBERS_MAX 100000
 
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
 bool status_is_of(struct scan status, pid_t pid)
@@ -106,14 +101,11 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.scratch = xmalloc(h.scratch_size);
 	h.text = xcalloc(1, sizeof *h.text);
 	share_descriptors(&h);
-	h.members = xmalloc(sizeof *h.members);
-	*h.members = (struct run_members){.most = MEMBERS_MAX};
 	h.mounts = mount_watch_new(h.proc);
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
 	host_look(&h);
 	h.own_pid_namespace = shows_own_namespace(&h);
-	h.delays = delay_reader_new(&h);
 	h.clock = now_read;
 	h.now = h.clock();
 	*ret = h;
@@ -122,7 +114,6 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 
 void host_close(struct host *h)
 {
-	delay_reader_free(h->delays);
 	mount_watch_free(h->mounts);
 	tree_free(h->proc);
 	tree_free(h->sys);
@@ -131,9 +122,6 @@ void host_close(struct host *h)
 	free(h->scratch);
 	host_text_free(h->text);
 	free(h->processes_kept);
-	if (h->members)
-		run_members_done(h->members);
-	free(h->members);
 	free(h->group_files);
 	free(h->root_ends);
 	*h = (struct host){0};

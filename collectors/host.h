@@ -15,6 +15,7 @@
 #include "collectors/base/tree.h"
 
 struct delay_reader; /* collectors/process/delays.h */
+struct gpus;         /* collectors/gpu/gpu.h */
 struct host_text;    /* collectors/kernel_file.h */
 struct jobs;         /* collectors/followed/jobs.h */
 struct mount_watch;  /* collectors/mounts.h */
@@ -62,6 +63,7 @@ struct host {
 	bool own_pid_namespace;
 	struct jobs *jobs;           /* what the jobs collector reports on; NULL = nothing */
 	struct delay_reader *delays; /* how waiting times of runs are read; NULL = they are not */
+	struct gpus *gpus;           /* who uses which GPU; NULL = nothing is known of GPUs */
 	struct host_cloud cloud;     /* filled by whoever found out, between ticks */
 	/*
 	 * Processes whose files are kept open, of all runs together, and the most that may be: each costs three
@@ -85,9 +87,9 @@ struct host_paths {
 	const char *proc, *sys, *root;
 };
 
-/* This machine, as these directories show it; jobs is left NULL. The error names what cannot be opened. */
+/* This machine, as these directories show it; jobs, delays, members and gpus are left NULL. The error names what cannot be opened. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
-void host_close(struct host *h); /* not the jobs; zeroed memory: nothing */
+void host_close(struct host *h); /* nothing that others hung in; zeroed memory: nothing */
 
 /* Between ticks: what changes without a file that says so, by taskset(1), cpusets and CPUs that come and go. */
 void host_look(struct host *h);

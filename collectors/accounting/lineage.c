@@ -628,6 +628,19 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
+/* Is a run inside one that shares the group of these others in another group? */
+static bool reaches_out(const struct lineage *l, unsigned others)
+{
+	for (unsigned i = 0; i < l->n_runs; i++) {
+		const struct run_book *r = &l->run[i];
+
+		if (r->taken && r->outer != LINEAGE_NO_RUN && r->others != others &&
+			l->run[r->outer].others == others)
+			return true;
+	}
+	return false;
+}
+
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	const struct lineage_listing *listing, lineage_clock *clock, void *context)
 {
@@ -656,18 +669,6 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	if (ret != LINEAGE_SAME)
 		l->run[others].breaks++;
 	return ret;
-}
-
-static bool reaches_out(const struct lineage *l, unsigned others)
-{
-	for (unsigned i = 0; i < l->n_runs; i++) {
-		const struct run_book *r = &l->run[i];
-
-		if (r->taken && r->outer != LINEAGE_NO_RUN && r->others != others &&
-			l->run[r->outer].others == others)
-			return true;
-	}
-	return false;
 }
 
 /* ---- what it did ---- */

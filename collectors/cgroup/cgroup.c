@@ -291,7 +291,7 @@ static int cgroup_collect(void *state, const struct host *host, struct block *ou
 	return 0;
 }
 
-static int cgroup_start(void **ret, const struct host *host, struct err *e)
+static int cgroup_start(void **ret, struct host *host, struct err *e)
 {
 	(void)host;
 	(void)e;

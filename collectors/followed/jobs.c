@@ -15,6 +15,8 @@
 
 /* How long the status of a root is waited for that nobody waits for. */
 #define STATUS_SECONDS 2
+/* Most processes of all runs together: in a nest of runs all are in each, and a look at all takes long. */
+#define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
 struct job {
@@ -62,17 +64,24 @@ struct jobs {
 	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
 	uint64_t uses;
 	struct wall read_at; /* 0 = not yet */
-	struct gpus *gpus;   /* borrowed; NULL = nothing is known of GPUs */
 	struct accounts *accounts;
 	struct endings endings;
+	struct host *host; /* that has these while the jobs are there; or NULL */
+	struct run_members members;
 };
 
-struct jobs *jobs_new(void)
+struct jobs *jobs_new(struct host *host)
 {
 	struct jobs *j = xcalloc(1, sizeof *j);
 
 	j->accounts = accounts_new();
 	endings_init(&j->endings);
+	j->host = host;
+	j->members.most = MEMBERS_MAX;
+	if (host) {
+		host->delays = delay_reader_new(host);
+		host->members = &j->members;
+	}
 	return j;
 }
 
@@ -95,6 +104,12 @@ void jobs_free(struct jobs *j)
 		free(j->job[i]);
 	accounts_free(j->accounts);
 	endings_done(&j->endings);
+	run_members_done(&j->members);
+	if (j->host) {
+		delay_reader_free(j->host->delays);
+		j->host->delays = NULL;
+		j->host->members = NULL;
+	}
 	free(j->run);
 	free(j->job);
 	free(j);
@@ -106,11 +121,6 @@ static struct tracked *find_run(const struct jobs *j, const char *run_id)
 		if (strcmp(j->run[i]->run_id, run_id) == 0)
 			return j->run[i];
 	return NULL;
-}
-
-void jobs_watch_gpus(struct jobs *j, struct gpus *gpus)
-{
-	j->gpus = gpus;
 }
 
 bool jobs_follows(const struct jobs *j, const char *run_id)
@@ -378,7 +388,7 @@ static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
 	run_values_read(t->value, &t->tree, &t->now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
 	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
-	take_gpus(t, t->alive ? j->gpus : NULL, h);
+	take_gpus(t, t->alive ? h->gpus : NULL, h);
 	account_look(t->account, h, &t->tree, t->value);
 	run_values_tmpfs(t->value, &t->now);
 	run_place_look(&t->place, h, &t->tree, t->value);
@@ -419,7 +429,7 @@ void jobs_tell(const struct jobs *j, struct snapshot *s)
 
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 {
-	gpus_begin(j->gpus, host);
+	gpus_begin(host->gpus, host);
 	if (j->n_runs)
 		walk_all(j, host);
 	for (size_t i = 0; i < j->n_runs; i++) {

@@ -17,7 +17,6 @@
 #include "collectors/runs.h"
 
 struct jobs;
-struct gpus; /* collectors/gpu/gpu.h */
 
 /* Most runs followed at the same time. The most processes of all of them together: host->members. */
 #define JOBS_RUNS_MAX 1000
@@ -46,7 +45,11 @@ struct run_spec {
 	struct cgroup_rest **rest; /* as in struct account_spec */
 };
 
-struct jobs *jobs_new(void);
+/*
+ * host, unless it is NULL, gets what runs need of a machine until jobs_free: how waits are read (delays), and the count of
+ * all members. The caller puts the jobs into it.
+ */
+struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
 /*
@@ -71,9 +74,6 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 int jobs_ending_fd(const struct jobs *j);
 
 bool jobs_follows(const struct jobs *j, const char *run_id);
-
-/* Where to ask who uses which GPU; borrowed until it is NULL again. */
-void jobs_watch_gpus(struct jobs *j, struct gpus *gpus);
 
 /* How many runs of a job have ever ended with this outcome, as the history counts them. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);

@@ -13,7 +13,6 @@
 #include "collectors/gpu/nvml_thread.h"
 #include "collectors/gpu/nvml_pid.h"
 #include "collectors/gpu/users.h"
-#include "collectors/followed/jobs.h"
 #include "collectors/process/tree.h"
 
 /* clang-format off */
@@ -78,7 +77,7 @@ struct attributed {
 };
 
 struct gpus {
-	struct jobs *lent_to;
+	struct host *host; /* that it is hung into */
 	bool has_library;
 	struct gpu_nvml *nvml; /* NULL = no library, or its driver was not loaded so far */
 	struct gpu_drm *drm;   /* NULL = no such GPU */
@@ -351,8 +350,8 @@ static void gpu_stop(void *state)
 
 	if (!g)
 		return;
-	if (g->lent_to)
-		jobs_watch_gpus(g->lent_to, NULL);
+	if (g->host)
+		g->host->gpus = NULL;
 	nvml_table_drop(g->table);
 	gpu_nvml_stop(g->nvml);
 	gpu_drm_close(g->drm);
@@ -374,7 +373,7 @@ static bool has_library(void)
 	return code == 0;
 }
 
-static int gpu_start(void **ret, const struct host *host, struct err *e)
+static int gpu_start(void **ret, struct host *host, struct err *e)
 {
 	struct gpus *g = xcalloc(1, sizeof *g);
 	int drm = gpu_drm_open(&g->drm, host);
@@ -393,9 +392,8 @@ static int gpu_start(void **ret, const struct host *host, struct err *e)
 	}
 	g->nvml_code = g->nvml ? -EINPROGRESS : -ENOENT;
 	g->users = gpu_users_new();
-	g->lent_to = host->jobs;
-	if (host->jobs)
-		jobs_watch_gpus(host->jobs, g);
+	g->host = host;
+	host->gpus = g;
 	*ret = g;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * GPUs: what each of them does, and which run uses how much of which.
  *
- * The gpu collector owns the state and lends it to the jobs (jobs_watch_gpus), which ask what the
- * processes of a run use. One thread (the sampler); NVML is asked by a thread of its own
+ * The gpu collector owns the state and hangs it into host, where the jobs ask what the processes of a
+ * run use. One thread (the sampler); NVML is asked by a thread of its own
  * (collectors/gpu/nvml_thread.h).
  */
 #ifndef COLLECTORS_GPU_H

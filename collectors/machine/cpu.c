@@ -161,7 +161,7 @@ static int cpu_collect(void *state, const struct host *host, struct block *out, 
 	return 0;
 }
 
-static int cpu_start(void **ret, const struct host *host, struct err *e)
+static int cpu_start(void **ret, struct host *host, struct err *e)
 {
 	struct cpu *c = xcalloc(1, sizeof *c);
 

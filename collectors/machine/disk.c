@@ -191,7 +191,7 @@ static int disk_collect(void *state, const struct host *host, struct block *out,
 	return 0;
 }
 
-static int disk_start(void **ret, const struct host *host, struct err *e)
+static int disk_start(void **ret, struct host *host, struct err *e)
 {
 	struct disk *d = xcalloc(1, sizeof *d);
 

@@ -102,7 +102,7 @@ static int by_folder(const void *a, const void *b)
 	return strcmp(((const struct zone *)a)->folder, ((const struct zone *)b)->folder);
 }
 
-static int energy_start(void **ret, const struct host *host, struct err *e)
+static int energy_start(void **ret, struct host *host, struct err *e)
 {
 	struct energy *energy = xcalloc(1, sizeof *energy);
 	struct finding f = {energy, host, false};

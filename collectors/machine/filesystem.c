@@ -355,7 +355,7 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 	return 0;
 }
 
-static int filesystem_start(void **ret, const struct host *host, struct err *e)
+static int filesystem_start(void **ret, struct host *host, struct err *e)
 {
 	struct state *s = xcalloc(1, sizeof *s);
 

@@ -109,7 +109,7 @@ static int load_collect(void *state, const struct host *host, struct block *out,
 	return 0;
 }
 
-static int load_start(void **ret, const struct host *host, struct err *e)
+static int load_start(void **ret, struct host *host, struct err *e)
 {
 	struct load *l = xcalloc(1, sizeof *l);
 

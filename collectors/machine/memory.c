@@ -107,7 +107,7 @@ static int memory_collect(void *state, const struct host *host, struct block *ou
 	return 0;
 }
 
-static int memory_start(void **ret, const struct host *host, struct err *e)
+static int memory_start(void **ret, struct host *host, struct err *e)
 {
 	struct source *meminfo = xcalloc(1, sizeof *meminfo);
 

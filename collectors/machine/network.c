@@ -238,7 +238,7 @@ static int network_collect(void *state, const struct host *host, struct block *o
 	return 0;
 }
 
-static int network_start(void **ret, const struct host *host, struct err *e)
+static int network_start(void **ret, struct host *host, struct err *e)
 {
 	struct network *n = xcalloc(1, sizeof *n);
 

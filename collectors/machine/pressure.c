@@ -98,7 +98,7 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 	return readable ? 0 : -ENOENT;
 }
 
-static int pressure_start(void **ret, const struct host *host, struct err *e)
+static int pressure_start(void **ret, struct host *host, struct err *e)
 {
 	struct pressure *p = xcalloc(1, sizeof *p);
 

@@ -176,7 +176,7 @@ static int server_collect(void *state, const struct host *host, struct block *ou
 	return 0;
 }
 
-static int server_start(void **ret, const struct host *host, struct err *e)
+static int server_start(void **ret, struct host *host, struct err *e)
 {
 	struct server *s = xcalloc(1, sizeof *s);
 

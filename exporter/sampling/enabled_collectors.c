@@ -35,7 +35,7 @@ static bool is_kept(const struct collector *c)
 	return false;
 }
 
-static void start_one(struct active *a, const struct collector *c, const struct host *host)
+static void start_one(struct active *a, const struct collector *c, struct host *host)
 {
 	struct err e = {0};
 	int code = c->start ? c->start(&a->state, host, &e) : 0;
@@ -53,7 +53,7 @@ const struct collector *const own_collectors[] = {
 
 #define OWN_COLLECTORS (ARRAY_LEN(own_collectors) - 1)
 
-struct active_set *active_start(const struct options *o, const struct host *host)
+struct active_set *active_start(const struct options *o, struct host *host)
 {
 	struct active_set *a = xcalloc(1, sizeof *a);
 	size_t n = 0;

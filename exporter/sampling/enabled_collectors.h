@@ -15,7 +15,7 @@ struct active_set;
 extern const struct collector *const own_collectors[];
 
 /* What cannot start is left out; the log says why, unless the machine just has no such thing. */
-struct active_set *active_start(const struct options *o, const struct host *host);
+struct active_set *active_start(const struct options *o, struct host *host);
 
 /* What collector_self reports on beside the process. */
 void active_watch(struct active_set *a, const struct self_sources *sources);

@@ -324,7 +324,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 	if (code == 0 && s->wake < 0)
 		code = err_system(e, -errno, "eventfd");
 	if (code == 0) {
-		s->host.jobs = jobs_new();
+		s->host.jobs = jobs_new(&s->host);
 		s->active = active_start(app->options, &s->host);
 		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
 		s->pool = snapshot_pool_new(active_list(s->active));

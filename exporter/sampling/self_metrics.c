@@ -125,7 +125,7 @@ static double boot_time(const char *stat, size_t len)
 }
 
 /* "stat" names the boot time, "self/stat" our start in ticks after it: both are fixed. */
-static int self_start(void **ret, const struct host *host, struct err *e)
+static int self_start(void **ret, struct host *host, struct err *e)
 {
 	struct self *self = xcalloc(1, sizeof *self);
 

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	h.jobs = jobs_new();
+	h.jobs = jobs_new(&h);
 	int code = follow(&h, (pid_t)pid, interval);
 
 	jobs_free(h.jobs);

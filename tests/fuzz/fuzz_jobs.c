@@ -211,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	test_host_init(&m.m.t);
 	facts_reader_wants(m.reader, wants, NULL);
-	m.m.t.host.jobs = jobs_new();
+	m.m.t.host.jobs = jobs_new(NULL);
 	fuzz_play(&m.m, data, size);
 	if (m.gpu)
 		collector_gpu.stop(m.gpu);

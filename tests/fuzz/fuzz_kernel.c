@@ -103,7 +103,7 @@ static void look_at_numbers(const struct machine *m)
 static void tick(struct fuzz_machine *machine)
 {
 	struct machine *m = (struct machine *)machine;
-	const struct host *h = &m->m.t.host;
+	struct host *h = &m->m.t.host;
 	struct err e = {0};
 
 	if (!m->started) {

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 		.own_pid_namespace = true,
 		.scratch = malloc(HOST_SCRATCH_SIZE),
 		.scratch_size = HOST_SCRATCH_SIZE,
-		.jobs = jobs_new(),
+		.jobs = jobs_new(NULL),
 		.now = now_read(),
 	};
 	struct snapshot_pool *pool = snapshot_pool_new(list);

@@ -26,7 +26,7 @@ struct gpu_world *gpu_world_new(void)
 		.page_size = 4096,
 		.scratch = xmalloc(HOST_SCRATCH_SIZE),
 		.scratch_size = HOST_SCRATCH_SIZE,
-		.jobs = jobs_new(),
+		.jobs = jobs_new(NULL),
 	};
 	return w;
 }

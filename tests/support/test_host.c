@@ -106,7 +106,7 @@ void test_host_remove(struct test_host *t, const char *path)
 	memory_tree_remove(tree, path);
 }
 
-int test_run_start(struct test_run *r, const struct collector *c, const struct host *host)
+int test_run_start(struct test_run *r, const struct collector *c, struct host *host)
 {
 	*r = (struct test_run){.list = {c, NULL}};
 	r->pool = snapshot_pool_new(r->list);

@@ -45,7 +45,7 @@ struct test_run {
 };
 
 /* Starts it; the code of start. test_run_done is needed whatever it was. */
-int test_run_start(struct test_run *r, const struct collector *c, const struct host *host);
+int test_run_start(struct test_run *r, const struct collector *c, struct host *host);
 int test_run_collect(struct test_run *r, const struct host *host);
 void test_run_done(struct test_run *r);
 
