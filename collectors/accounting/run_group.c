@@ -61,7 +61,7 @@ void run_group_count_from(struct run_group *g, const struct host *h, double cpu_
 {
 	double v[CGROUP_VALUES];
 
-	cgroup_files_read(&g->files, h, v);
+	cgroup_files_read(&g->files, h, v, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++) {
 		const struct metric *to = &run_metrics[group_rows[i].to];
 
@@ -78,7 +78,7 @@ void run_group_count_from(struct run_group *g, const struct host *h, double cpu_
 void run_group_read(struct run_group *g, const struct host *h, double value[RUN_N_METRICS],
 	double v[CGROUP_VALUES])
 {
-	cgroup_files_read(&g->files, h, v);
+	cgroup_files_read(&g->files, h, v, NULL);
 	/* Less than before: a group that was made anew at the same place tells nothing. */
 	for (size_t i = 0; i < CGROUP_VALUES; i++)
 		v[i] = v[i] < g->before[i] ? (double)NAN : v[i] - g->before[i];

@@ -71,65 +71,38 @@ X(VERSION, .name = "rightsize_cgroup", .labels = {"version"}, \
 enum { CGROUP_METRICS(METRIC_ID) CGROUP_N_METRICS };
 static const struct metric cgroup_metrics[] = {CGROUP_METRICS(METRIC_ROW)};
 
-/* Where each number is. Rows of the same file follow one another; it is then read once. */
-struct row {
-	unsigned id;
-	enum cgroup_controller controller;
-	int version;
-	const char *file, *key; /* key NULL: the file is the number */
-	double unit;
-};
-
-static const struct row rows[] = {
-	{CPU_SECONDS, CGROUP_CPU, 2, "cpu.stat", "usage_usec", 1e-6},
-	{CPU_PERIODS, CGROUP_CPU, 2, "cpu.stat", "nr_periods", 1},
-	{CPU_THROTTLED_PERIODS, CGROUP_CPU, 2, "cpu.stat", "nr_throttled", 1},
-	{CPU_THROTTLED_SECONDS, CGROUP_CPU, 2, "cpu.stat", "throttled_usec", 1e-6},
-	{CPU_SECONDS, CGROUP_CPUACCT, 1, "cpuacct.usage", NULL, 1e-9},
-	{CPU_PERIODS, CGROUP_CPU, 1, "cpu.stat", "nr_periods", 1},
-	{CPU_THROTTLED_PERIODS, CGROUP_CPU, 1, "cpu.stat", "nr_throttled", 1},
-	{CPU_THROTTLED_SECONDS, CGROUP_CPU, 1, "cpu.stat", "throttled_time", 1e-9},
-	{MEMORY_USAGE, CGROUP_MEMORY, 2, "memory.current", NULL, 1},
-	{MEMORY_PEAK, CGROUP_MEMORY, 2, "memory.peak", NULL, 1},
-	/* In v1 it is in memory.stat: what memory.memsw counts beyond memory is read at another instant than that. */
-	{SWAP_USAGE, CGROUP_MEMORY, 2, "memory.swap.current", NULL, 1},
-	{OOM_KILLS, CGROUP_MEMORY, 2, "memory.events", "oom_kill", 1},
-	{MEMORY_USAGE, CGROUP_MEMORY, 1, "memory.usage_in_bytes", NULL, 1},
-	{MEMORY_PEAK, CGROUP_MEMORY, 1, "memory.max_usage_in_bytes", NULL, 1},
-	{OOM_KILLS, CGROUP_MEMORY, 1, "memory.oom_control", "oom_kill", 1},
-	{TASKS, CGROUP_PIDS, 2, "pids.current", NULL, 1},
-	{TASKS, CGROUP_PIDS, 1, "pids.current", NULL, 1},
-};
-
-/* What collectors/cgroup/files.c reads; unit: of the whole number that is counted. */
-static const struct {
+/* Unit: of the whole number that is counted; 0 = that of CPU time, which the kernel counts in ns (v1) or us (v2). */
+static const struct row {
 	unsigned id;
 	enum cgroup_value value;
 	double unit;
-} more_rows[] = {
+} rows[] = {
+	{CPU_SECONDS, CGROUP_CPU_SECONDS, 0},
+	{CPU_THROTTLED_SECONDS, CGROUP_CPU_THROTTLED_SECONDS, 0},
+	{CPU_PERIODS, CGROUP_CPU_PERIODS, 1},
+	{CPU_THROTTLED_PERIODS, CGROUP_CPU_THROTTLED_PERIODS, 1},
+	{MEMORY_USAGE, CGROUP_MEMORY_BYTES, 1},
+	{MEMORY_PEAK, CGROUP_MEMORY_PEAK_BYTES, 1},
+	{SWAP_USAGE, CGROUP_SWAP_BYTES, 1},
 	{MEMORY_ANON, CGROUP_MEMORY_ANON_BYTES, 1},
 	{MEMORY_CACHE, CGROUP_MEMORY_CACHE_BYTES, 1},
 	{MEMORY_SHMEM, CGROUP_MEMORY_SHMEM_BYTES, 1},
 	{MEMORY_HUGE, CGROUP_MEMORY_HUGE_BYTES, 1},
-	{SWAP_USAGE, CGROUP_SWAP_BYTES, 1},
 	{MEMORY_HIGH_EVENTS, CGROUP_MEMORY_HIGH_EVENTS, 1},
 	{MEMORY_MAX_EVENTS, CGROUP_MEMORY_MAX_EVENTS, 1},
 	{MEMORY_OOM_EVENTS, CGROUP_MEMORY_OOM_EVENTS, 1},
+	{OOM_KILLS, CGROUP_OOM_KILLS, 1},
 	{CPU_PRESSURE, CGROUP_CPU_PRESSURE_SECONDS, 1e-6},
 	{MEMORY_PRESSURE, CGROUP_MEMORY_PRESSURE_SECONDS, 1e-6},
 	{IO_PRESSURE, CGROUP_IO_PRESSURE_SECONDS, 1e-6},
 	{IO_READ, CGROUP_IO_READ_BYTES, 1},
 	{IO_WRITTEN, CGROUP_IO_WRITTEN_BYTES, 1},
+	{TASKS, CGROUP_TASKS, 1},
 };
 
 /* How often limits are read again, and how often the group itself is looked up. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
-
-struct file {
-	char path[CGROUP_FILE_MAX];
-	struct source source;
-};
 
 struct state {
 	struct ration find, read_limits;
@@ -137,44 +110,16 @@ struct state {
 	struct cgroup group;
 	struct cgroup_limits limits;
 	struct cgroup_files files;
-	struct file file[ARRAY_LEN(rows)]; /* of the first row of each file that is in use */
 	struct counter counter[CGROUP_N_METRICS];
 };
-
-static bool in_use(const struct state *s, const struct row *r)
-{
-	return s->group.place[r->controller].version == r->version;
-}
-
-static bool same_file(const struct row *a, const struct row *b)
-{
-	return a->version == b->version && a->controller == b->controller &&
-	       strcmp(a->file, b->file) == 0;
-}
-
-static void close_files(struct state *s)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		source_close(&s->file[i].source);
-	cgroup_files_close(&s->files);
-}
 
 static void open_files(struct state *s)
 {
 	uint32_t wanted = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(more_rows); i++)
-		wanted |= CGROUP_WANT(more_rows[i].value);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		wanted |= CGROUP_WANT(rows[i].value);
 	cgroup_files_open(&s->files, &s->group, wanted);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct cgroup_place *place = &s->group.place[rows[i].controller];
-		struct file *f = &s->file[i];
-
-		if (!in_use(s, &rows[i]) || (i > 0 && same_file(&rows[i - 1], &rows[i])))
-			continue;
-		cgroup_file(place, rows[i].file, f->path);
-		source_open(&f->source, place->tree, f->path);
-	}
 }
 
 static bool same_group(const struct cgroup *a, const struct cgroup *b)
@@ -193,7 +138,7 @@ static int find(struct state *s, const struct host *host, struct err *e)
 	int code = cgroup_find(&found, host, "self", e);
 
 	if (code < 0 || !same_group(&found, &s->group)) {
-		close_files(s);
+		cgroup_files_close(&s->files);
 		s->group = found;
 		s->read_limits = (struct ration){0};
 		if (code == 0)
@@ -204,50 +149,17 @@ static int find(struct state *s, const struct host *host, struct err *e)
 	return code;
 }
 
-/* All that is read every tick, unknown where this group has no such file. */
-static int read_rows(struct state *s, const struct host *host, uint64_t raw[CGROUP_N_METRICS],
-	double unit[CGROUP_N_METRICS], struct err *e)
+static void add_value(struct state *s, const struct row *r, double value, struct block *out)
 {
-	struct scan text = {0};
+	double cpu_unit = cgroup_cpu_place(&s->group)->version == 1 ? 1e-9 : 1e-6;
+	double unit = r->unit > 0 ? r->unit : cpu_unit;
+	double number = round(value / unit);
+	uint64_t raw = number >= 0 && number < 0x1p63 ? (uint64_t)number : NUMBER_UNKNOWN;
+	double v = cgroup_metrics[r->id].type == METRIC_COUNTER ?
+			   counter_follow(&s->counter[r->id], raw) :
+			   number_value(raw);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct row *r = &rows[i];
-		struct err why = {0};
-
-		if (!in_use(s, r))
-			continue;
-		if (i == 0 || !same_file(&rows[i - 1], r)) {
-			int code = source_read(&s->file[i].source, host, &text, &why);
-
-			if (code < 0 && !code_means_absent(code))
-				return err_set(e, code, "%s", why.text);
-			if (code < 0)
-				text = SCAN(host->scratch, 0);
-		}
-		struct scan number = text;
-
-		unit[r->id] = r->unit;
-		if (r->key)
-			raw[r->id] = number_find(text, r->key);
-		else if (!scan_u64(&number, &raw[r->id]))
-			raw[r->id] = NUMBER_UNKNOWN;
-	}
-	return 0;
-}
-
-static void read_more(struct state *s, const struct host *host, uint64_t raw[CGROUP_N_METRICS],
-	double unit[CGROUP_N_METRICS])
-{
-	double v[CGROUP_VALUES];
-
-	cgroup_files_read(&s->files, host, v);
-	for (size_t i = 0; i < ARRAY_LEN(more_rows); i++) {
-		double number = round(v[more_rows[i].value] / more_rows[i].unit);
-
-		unit[more_rows[i].id] = more_rows[i].unit;
-		if (number >= 0 && number < 0x1p63)
-			raw[more_rows[i].id] = (uint64_t)number;
-	}
+	POINT(out, r->id, v * unit, NULL);
 }
 
 static const char *version_name(const struct cgroup *c)
@@ -262,8 +174,7 @@ static const char *version_name(const struct cgroup *c)
 static int cgroup_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct state *s = state;
-	uint64_t raw[CGROUP_N_METRICS];
-	double unit[CGROUP_N_METRICS] = {0};
+	double v[CGROUP_VALUES];
 
 	if (ration_due(&s->find, host->now.mono, FIND_SECONDS))
 		s->found = find(s, host, e);
@@ -271,19 +182,12 @@ static int cgroup_collect(void *state, const struct host *host, struct block *ou
 		return s->found;
 	if (ration_due(&s->read_limits, host->now.mono, LIMITS_SECONDS))
 		s->limits = cgroup_limits_read(&s->group, host);
-	for (size_t i = 0; i < CGROUP_N_METRICS; i++)
-		raw[i] = NUMBER_UNKNOWN;
-	int code = read_rows(s, host, raw, unit, e);
+	int code = cgroup_files_read(&s->files, host, v, e);
+
 	if (code < 0)
 		return code;
-	read_more(s, host, raw, unit);
-	for (unsigned id = 0; id < CGROUP_N_METRICS; id++) {
-		double v = cgroup_metrics[id].type == METRIC_COUNTER ?
-				   counter_follow(&s->counter[id], raw[id]) :
-				   number_value(raw[id]);
-
-		POINT(out, id, v * unit[id], NULL);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		add_value(s, &rows[i], v[rows[i].value], out);
 	POINT(out, CPU_LIMIT, s->limits.cpu_cores, NULL);
 	POINT(out, MEMORY_LIMIT, s->limits.memory_bytes, NULL);
 	POINT(out, TASKS_LIMIT, s->limits.tasks, NULL);
@@ -301,8 +205,10 @@ static int cgroup_start(void **ret, struct host *host, struct err *e)
 
 static void cgroup_stop(void *state)
 {
-	close_files(state);
-	free(state);
+	struct state *s = state;
+
+	cgroup_files_close(&s->files);
+	free(s);
 }
 
 const struct collector collector_cgroup = {

@@ -29,12 +29,20 @@ static const struct row rows[] = {
 	{CGROUP_CPU_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "usage_usec", 1e-6},
 	{CGROUP_CPU_USER_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "user_usec", 1e-6},
 	{CGROUP_CPU_SYSTEM_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "system_usec", 1e-6},
+	{CGROUP_CPU_PERIODS, CGROUP_CPU, 2, KEYED, "cpu.stat", "nr_periods", 1},
+	{CGROUP_CPU_THROTTLED_PERIODS, CGROUP_CPU, 2, KEYED, "cpu.stat", "nr_throttled", 1},
+	{CGROUP_CPU_THROTTLED_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "throttled_usec", 1e-6},
 	{CGROUP_CPU_PRESSURE_SECONDS, CGROUP_CPU, 2, PRESSURE, "cpu.pressure", "some", 1e-6},
 	{CGROUP_CPU_SECONDS, CGROUP_CPUACCT, 1, NUMBER, "cpuacct.usage", NULL, 1e-9},
 	{CGROUP_CPU_USER_SECONDS, CGROUP_CPUACCT, 1, NUMBER, "cpuacct.usage_user", NULL, 1e-9},
 	{CGROUP_CPU_SYSTEM_SECONDS, CGROUP_CPUACCT, 1, NUMBER, "cpuacct.usage_sys", NULL, 1e-9},
+	{CGROUP_CPU_PERIODS, CGROUP_CPU, 1, KEYED, "cpu.stat", "nr_periods", 1},
+	{CGROUP_CPU_THROTTLED_PERIODS, CGROUP_CPU, 1, KEYED, "cpu.stat", "nr_throttled", 1},
+	{CGROUP_CPU_THROTTLED_SECONDS, CGROUP_CPU, 1, KEYED, "cpu.stat", "throttled_time", 1e-9},
 	{CGROUP_MEMORY_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.current", NULL, 1},
 	{CGROUP_MEMORY_PEAK_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.peak", NULL, 1},
+	/* In v1 it is in memory.stat: what memory.memsw counts beyond memory is read at another instant than that. */
+	{CGROUP_SWAP_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.swap.current", NULL, 1},
 	{CGROUP_MEMORY_HIGH_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "high", 1},
 	{CGROUP_MEMORY_MAX_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "max", 1},
 	{CGROUP_MEMORY_OOM_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "oom", 1},
@@ -182,14 +190,21 @@ static double row_value(const struct row *r, struct scan text)
 	return NAN;
 }
 
-void cgroup_files_read(struct cgroup_files *f, const struct host *host, double ret[CGROUP_VALUES])
+int cgroup_files_read(struct cgroup_files *f, const struct host *host, double ret[CGROUP_VALUES],
+	struct err *e)
 {
+	int failed = 0;
+
 	for (size_t i = 0; i < CGROUP_VALUES; i++)
 		ret[i] = NAN;
 	for (size_t i = 0; i < f->n; i++) {
 		struct scan text;
+		struct err why;
+		int code = source_read(&f->file[i].source, host, &text, &why);
 
-		if (source_read(&f->file[i].source, host, &text, NULL) < 0)
+		if (code < 0 && !code_means_absent(code))
+			failed = err_set(e, code, "%s", why.text);
+		if (code < 0)
 			continue;
 		for (size_t k = 0; k < f->file[i].n_rows; k++) {
 			const struct row *r = &rows[f->file[i].row + k];
@@ -197,4 +212,5 @@ void cgroup_files_read(struct cgroup_files *f, const struct host *host, double r
 			ret[r->id] = row_value(r, text);
 		}
 	}
+	return failed;
 }

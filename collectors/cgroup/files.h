@@ -14,6 +14,10 @@ enum cgroup_value {
 	CGROUP_CPU_SECONDS,
 	CGROUP_CPU_USER_SECONDS,
 	CGROUP_CPU_SYSTEM_SECONDS,
+	/* Of its CPU quota: periods in which it had work to do, in which it was held back, and how long. */
+	CGROUP_CPU_PERIODS,
+	CGROUP_CPU_THROTTLED_PERIODS,
+	CGROUP_CPU_THROTTLED_SECONDS,
 	/* Time in which at least one task waited (PSI "some"); v2 only. */
 	CGROUP_CPU_PRESSURE_SECONDS,
 	CGROUP_MEMORY_PRESSURE_SECONDS,
@@ -25,7 +29,7 @@ enum cgroup_value {
 	CGROUP_MEMORY_CACHE_BYTES,
 	CGROUP_MEMORY_SHMEM_BYTES,
 	CGROUP_MEMORY_HUGE_BYTES,
-	CGROUP_SWAP_BYTES, /* v1 only, while swap is accounted: in v2 it has a file of its own */
+	CGROUP_SWAP_BYTES,
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaim because of memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that met the limit */
 	CGROUP_MEMORY_OOM_EVENTS,  /* the limit could not be kept by reclaim; v2 only */
@@ -55,7 +59,11 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uin
 void cgroup_files_by_path(struct cgroup_files *f);
 void cgroup_files_close(struct cgroup_files *f); /* zeroed: nothing */
 
-/* NaN: not known here, because the controller is not enabled, the kernel too old, or the file not readable. */
-void cgroup_files_read(struct cgroup_files *f, const struct host *host, double ret[CGROUP_VALUES]);
+/*
+ * NaN: not known here, because the controller is not enabled, the kernel too old, or the file not readable. The code and the
+ * error are of the last file that is there and cannot be read.
+ */
+int cgroup_files_read(struct cgroup_files *f, const struct host *host, double ret[CGROUP_VALUES],
+	struct err *e);
 
 #endif

@@ -42,6 +42,12 @@ struct cgroup {
 	struct cgroup_place place[CGROUP_CONTROLLERS];
 };
 
+/* Where its CPU time is counted. */
+static inline const struct cgroup_place *cgroup_cpu_place(const struct cgroup *c)
+{
+	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
+}
+
 /*
  * pid: "self" or a number. -ENOENT without a message: no control groups here, or none of that
  * process that can be seen (a sibling container's, from inside a cgroup namespace).

@@ -127,7 +127,7 @@ static void look_alone(struct machine *m, pid_t pid)
 
 	if (cgroup_of_process(&group, h, pid, &e) == 0) {
 		cgroup_files_open(&files, &group, CGROUP_WANT_ALL);
-		cgroup_files_read(&files, h, values);
+		cgroup_files_read(&files, h, values, NULL);
 		for (size_t i = 0; i < CGROUP_VALUES; i++)
 			assert(!(values[i] < 0) && !isinf(values[i]));
 		cgroup_files_close(&files);

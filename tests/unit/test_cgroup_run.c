@@ -108,7 +108,7 @@ static void v2_group_is_read(void **state)
 		"wbytes=5 rios=1 wios=1\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 2.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 2, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
@@ -151,7 +151,7 @@ static void v1_group_is_read(void **state)
 		"oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_USER_SECONDS], 1, 1e-9);
 	assert_double_equal(v[CGROUP_CPU_SYSTEM_SECONDS], 0.5, 1e-9);
@@ -163,7 +163,7 @@ static void v1_group_is_read(void **state)
 	assert_true(isnan(v[CGROUP_TASKS]));
 	/* The group was removed: unknown, not 0. */
 	memory_tree_remove(w.host.sys, "fs/cgroup/memory/box");
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_true(isnan(v[CGROUP_OOM_KILLS]));
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
 	cgroup_files_close(&f);
@@ -185,11 +185,11 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 		"8:0 Read 100\n8:0 Write 7\n8:0 Sync 107\n8:0 Total 107\n8:16 Read 11\n8:16 Total "
 		"11\nTotal 118\n");
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 111, 0);
 	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 7, 0);
 	sys(&w, "blkio/blkio.throttle.io_service_bytes", "Total 0\n");
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 0, 0);
 	cgroup_files_close(&f);
 	world_done(&w);
@@ -213,7 +213,7 @@ static void nonsense_in_the_files_is_unknown(void **state)
 		sys(&w, "g/cpu.stat", texts[i]);
 		sys(&w, "g/cpu.pressure", texts[i]);
 		sys(&w, "g/memory.current", texts[i]);
-		cgroup_files_read(&f, &w.host, v);
+		cgroup_files_read(&f, &w.host, v, NULL);
 		assert_true(isnan(v[CGROUP_CPU_SECONDS]));
 		assert_true(isnan(v[CGROUP_CPU_PRESSURE_SECONDS]));
 		assert_true(isnan(v[CGROUP_MEMORY_BYTES]) || texts[i][0] == '8');
@@ -351,7 +351,7 @@ static void sibling_container_is_read_through_its_root(void **state)
 	assert_double_equal(limits.cpu_cores, 0.5, 1e-9);
 	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
-	cgroup_files_read(&f, &w.host, v);
+	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 3, 1e-9);
 	cgroup_files_close(&f);
 	world_done(&w);
