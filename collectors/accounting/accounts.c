@@ -123,8 +123,10 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	if (!a->events)
 		return;
 	ends_groups_read(&a->ends_groups, h);
+	exit_events_lock(a->events);
 	exit_events_settle(a->events);
 	ends_groups_measure(&a->ends_groups, a->events, h);
+	exit_events_unlock(a->events);
 }
 
 uint64_t accounts_births(const struct accounts *a)
@@ -161,7 +163,7 @@ static bool is_member(const void *context, pid_t pid)
 
 static bool counts_cpu(const struct cgroup *c)
 {
-	return c->place[CGROUP_CPU].version == 2 || c->place[CGROUP_CPUACCT].version;
+	return cgroup_cpu_place(c)->version;
 }
 
 static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
@@ -245,16 +247,14 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 		memory_kills_older(&a->kills, h);
 }
 
-/* Tells exit accounting who is in the tree. */
+/* Tells exit accounting who is in the tree. Its book is ours. */
 static void add_members(struct account *a, const struct process_tree *tree)
 {
-	AUTO(freep) pid_t *pid = xcalloc(tree->n + 1, sizeof *pid);
-	size_t n = 0;
-
+	exit_events_update(a->shared->events);
 	for (size_t i = 0; i < tree->n; i++)
 		if (!tree->member[i].reaper)
-			pid[n++] = tree->member[i].pid;
-	exit_events_add(a->shared->events, a->events_run, pid, n);
+			lineage_add(exit_events_book(a->shared->events), a->events_run,
+				tree->member[i].pid);
 }
 
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -266,23 +266,25 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	/* Listening to the whole machine is for those who need it. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
-	if (!shared->events_tried) {
-		/* What there was no thread for is tried again for the next run. */
+	/* What there was no thread for is tried again for the next run. */
+	if (!shared->events_tried)
 		shared->events_tried = exit_events_start(&shared->events, NULL) != -EAGAIN;
-	}
 	if (!shared->events)
 		return;
 	/* What is known of the dead: all that the tree counts but for the living's own time. */
 	for (size_t i = 0; i < tree->n; i++)
 		living_ns += tree->member[i].clock_ns;
 	clock_ns = process_tree_cpu_ns(tree);
-	a->events_run = exit_events_begin(shared->events, spec->root,
+	exit_events_lock(shared->events);
+	exit_events_update(shared->events);
+	a->events_run = lineage_begin(exit_events_book(shared->events), spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
 	/* At once: of a run that is inside another, those who end until the next look would be the other's. */
 	add_members(a, tree);
 	run_ends_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
+	exit_events_unlock(shared->events);
 }
 
 /*
@@ -330,8 +332,12 @@ void account_close(struct account *a)
 	if (!a)
 		return;
 	if (a->has_events) {
-		exit_events_forget(a->shared->events, a->events_run);
-		run_ends_done(&a->ends, &a->shared->ends_groups, a->shared->events);
+		struct exit_events *events = a->shared->events;
+
+		exit_events_lock(events);
+		lineage_forget(exit_events_book(events), a->events_run);
+		run_ends_done(&a->ends, &a->shared->ends_groups, events);
+		exit_events_unlock(events);
 	}
 	run_group_close(&a->own_group);
 	cgroup_rest_close(a->rest);
@@ -356,8 +362,12 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
 		cgroup_rest_processes(a->rest, h, pids_add, &found);
-	if (a->has_events)
-		exit_events_living(a->shared->events, a->events_run, pids_add, &found);
+	if (a->has_events) {
+		exit_events_lock(a->shared->events);
+		lineage_living(exit_events_book(a->shared->events), a->events_run, pids_add,
+			&found);
+		exit_events_unlock(a->shared->events);
+	}
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] > 0)
 			process_tree_adopt(tree, h, found.pid[i]);
@@ -378,10 +388,12 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 {
 	const struct lineage_tally *t = &a->tally;
 
-	exit_events_tally(a->shared->events, a->events_run, &a->tally);
+	exit_events_lock(a->shared->events);
+	lineage_tally(exit_events_book(a->shared->events), a->events_run, &a->tally);
 	if (!a->ends.group)
 		run_ends_estimate(&a->ends, t);
 	add_members(a, tree);
+	exit_events_unlock(a->shared->events);
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
 	double told = (double)t->cpu_ns / 1e9, with_ends = told + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);

@@ -29,11 +29,6 @@ struct ends_group {
 	unsigned wait_ticks;
 };
 
-static const struct cgroup_place *place_of(const struct cgroup *c)
-{
-	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
-}
-
 static double seconds_between(uint64_t earlier_ns, uint64_t later_ns)
 {
 	return ((double)later_ns - (double)earlier_ns) / 1e9;
@@ -53,7 +48,7 @@ static void estimate_all(struct ends_group *g, struct exit_events *x)
 	for (struct run_ends *r = g->runs; r; r = r->next) {
 		struct lineage_tally now;
 
-		exit_events_tally(x, r->run, &now);
+		lineage_tally(exit_events_book(x), r->run, &now);
 		run_ends_estimate(r, &now);
 	}
 }
@@ -83,12 +78,10 @@ static void take_share(struct run_ends *r, const struct lineage_tally *now,
 
 static void list_group(struct ends_group *g, const struct host *h)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	g->listed_at_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	clock_read(CLOCK_MONOTONIC, &g->listed_at_ns);
 	g->present.n = 0;
-	g->listed = cgroup_place_processes(place_of(&g->group), h, pids_add, &g->present) == 0 &&
+	g->listed = cgroup_place_processes(cgroup_cpu_place(&g->group), h, pids_add, &g->present) ==
+			    0 &&
 		    g->present.n <= ENDS_PROCESSES_MAX;
 	for (size_t i = 0; i < g->present.n; i++)
 		g->listed = g->listed && g->present.pid[i];
@@ -96,7 +89,7 @@ static void list_group(struct ends_group *g, const struct host *h)
 
 static enum lineage_change compare(struct ends_group *g, struct exit_events *x)
 {
-	struct lineage_listing listing = {g->present.pid, g->present.n, g->listed_at_ns};
+	struct lineage_listing listing = {g->present, g->listed_at_ns};
 
 	return exit_events_compare(x, g->others, &listing);
 }
@@ -110,14 +103,14 @@ static void begin(struct ends_group *g, struct exit_events *x, const struct host
 		return;
 	}
 	g->wait_ticks = RETRY_TICKS;
-	if (cgroup_has_groups_below(place_of(&g->group), place_of(&g->group)))
+	if (cgroup_has_groups_below(cgroup_cpu_place(&g->group), cgroup_cpu_place(&g->group)))
 		return;
 	list_group(g, h);
 	if (!g->listed || compare(g, x) == LINEAGE_RUN_ELSEWHERE)
 		return;
 	g->wait_ticks = 0;
 	exit_events_settle(x);
-	exit_events_group(x, g->others, &g->before);
+	lineage_group(exit_events_book(x), g->others, &g->before);
 	estimate_all(g, x);
 	g->usage_before = group_cpu_seconds(&g->group, h);
 	g->measuring = !isnan(g->usage_before);
@@ -149,7 +142,7 @@ static void measure_group(struct ends_group *g, struct exit_events *x, const str
 	struct measured m;
 	bool same = g->measuring && g->listed && compare(g, x) == LINEAGE_SAME;
 
-	exit_events_group(x, g->others, &now);
+	lineage_group(exit_events_book(x), g->others, &now);
 	if (!same || now.breaks != g->before.breaks) {
 		estimate_all(g, x);
 		begin(g, x, h);
@@ -163,7 +156,7 @@ static void measure_group(struct ends_group *g, struct exit_events *x, const str
 	for (struct run_ends *r = g->runs; r; r = r->next) {
 		struct lineage_tally tally;
 
-		exit_events_tally(x, r->run, &tally);
+		lineage_tally(exit_events_book(x), r->run, &tally);
 		take_share(r, &tally, &m);
 	}
 }
@@ -200,10 +193,10 @@ static bool is_counted(const struct cgroup_place *p)
 static struct ends_group *group_of(struct ends_groups *all, struct exit_events *x,
 	const struct cgroup *group)
 {
-	const struct cgroup_place *place = place_of(group);
+	const struct cgroup_place *place = cgroup_cpu_place(group);
 
 	for (size_t i = 0; i < all->n; i++) {
-		const struct cgroup_place *p = place_of(&all->group[i]->group);
+		const struct cgroup_place *p = cgroup_cpu_place(&all->group[i]->group);
 
 		if (p->tree == place->tree && strcmp(p->path, place->path) == 0)
 			return all->group[i];
@@ -212,7 +205,7 @@ static struct ends_group *group_of(struct ends_groups *all, struct exit_events *
 	struct ends_group *g = all->group[all->n++] = xcalloc(1, sizeof *g);
 
 	g->group = *group;
-	g->others = exit_events_begin_others(x);
+	g->others = lineage_begin_others(exit_events_book(x));
 	return g;
 }
 
@@ -220,13 +213,13 @@ void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_eve
 	unsigned run, const struct cgroup *group, const struct host *h)
 {
 	*r = (struct run_ends){.run = run};
-	if (!group || !is_counted(place_of(group)))
+	if (!group || !is_counted(cgroup_cpu_place(group)))
 		return;
 	struct ends_group *g = r->group = group_of(all, x, group);
 
 	r->next = g->runs;
 	g->runs = r;
-	exit_events_share(x, run, g->others);
+	lineage_share(exit_events_book(x), run, g->others);
 	g->wait_ticks = 0;
 	begin(g, x, h);
 }
@@ -243,7 +236,7 @@ static void group_free(struct ends_groups *all, struct ends_group *g, struct exi
 		free(all->group);
 		*all = (struct ends_groups){0};
 	}
-	exit_events_forget(x, g->others);
+	lineage_forget(exit_events_book(x), g->others);
 	pids_done(&g->present);
 	free(g);
 }

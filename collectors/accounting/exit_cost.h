@@ -31,7 +31,7 @@ struct run_ends {
 	struct lineage_tally before, last;
 };
 
-/* A run of exit accounting that was just begun. group: that its root is in; NULL = none. */
+/* Here and below the book of x is the caller's (exit_events_lock). A run of it that was just begun. group: that its root is in; NULL = none. */
 void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_events *x,
 	unsigned run, const struct cgroup *group, const struct host *h);
 /* After the run was forgotten. Zeroed memory: nothing. */

@@ -48,15 +48,8 @@ struct exit_events {
 
 static bool cpu_clock(void *context, pid_t pid, uint64_t *ret)
 {
-	struct timespec t;
-	/* What clock_getcpuclockid(3) computes, without its check that costs a second system call. */
-	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
-
 	(void)context;
-	if (clock_gettime(id, &t) < 0)
-		return false;
-	*ret = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-	return true;
+	return clock_read(clock_of_process(pid), ret);
 }
 
 /* ---- reading; the lock is held ---- */
@@ -127,7 +120,7 @@ static void read_records(struct exit_events *x)
  * A process's birth is queued before its end, but in another queue. So the ends are taken out first: then the
  * births of all of them are there to be entered before.
  */
-static void drain(struct exit_events *x)
+void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;
 
@@ -142,11 +135,11 @@ static void drain(struct exit_events *x)
 }
 
 /* Once for the births, so that their clocks are read too; then for the records of those found gone. */
-static void settle(struct exit_events *x)
+void exit_events_settle(struct exit_events *x)
 {
-	drain(x);
+	exit_events_update(x);
 	lineage_read_clocks(x->lineage, cpu_clock, NULL);
-	drain(x);
+	exit_events_update(x);
 	lineage_settle(x->lineage);
 }
 
@@ -163,9 +156,9 @@ static void *exit_events_loop(void *context)
 		if (poll(fds, ARRAY_LEN(fds), -1) < 0)
 			continue;
 		pthread_mutex_lock(&x->lock);
-		drain(x);
+		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			settle(x); /* or they would pile up until the next tick */
+			exit_events_settle(x); /* or they would pile up until the next tick */
 		pthread_mutex_unlock(&x->lock);
 		/* Not at every single one of many. */
 		poll(fds, 1, PAUSE_MS);
@@ -315,86 +308,26 @@ void exit_events_stop(struct exit_events *x)
 
 /* ---- what other threads ask ---- */
 
-unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns)
+void exit_events_lock(struct exit_events *x)
 {
 	pthread_mutex_lock(&x->lock);
-	drain(x); /* or the birth of the root would be taken for that of another with its number */
-	unsigned run = lineage_begin(x->lineage, root, base_ns);
-
-	pthread_mutex_unlock(&x->lock);
-	return run;
 }
 
-void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n)
+void exit_events_unlock(struct exit_events *x)
 {
-	pthread_mutex_lock(&x->lock);
-	drain(x);
-	for (size_t i = 0; i < n; i++)
-		lineage_add(x->lineage, run, pid[i]);
 	pthread_mutex_unlock(&x->lock);
 }
 
-void exit_events_forget(struct exit_events *x, unsigned run)
+struct lineage *exit_events_book(struct exit_events *x)
 {
-	pthread_mutex_lock(&x->lock);
-	lineage_forget(x->lineage, run);
-	pthread_mutex_unlock(&x->lock);
-}
-
-void exit_events_settle(struct exit_events *x)
-{
-	pthread_mutex_lock(&x->lock);
-	settle(x);
-	pthread_mutex_unlock(&x->lock);
-}
-
-void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally *ret)
-{
-	pthread_mutex_lock(&x->lock);
-	lineage_tally(x->lineage, run, ret);
-	pthread_mutex_unlock(&x->lock);
-}
-
-void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
-	void *context)
-{
-	pthread_mutex_lock(&x->lock);
-	lineage_living(x->lineage, run, each, context);
-	pthread_mutex_unlock(&x->lock);
-}
-
-unsigned exit_events_begin_others(struct exit_events *x)
-{
-	pthread_mutex_lock(&x->lock);
-	unsigned others = lineage_begin_others(x->lineage);
-
-	pthread_mutex_unlock(&x->lock);
-	return others;
-}
-
-void exit_events_share(struct exit_events *x, unsigned run, unsigned others)
-{
-	pthread_mutex_lock(&x->lock);
-	lineage_share(x->lineage, run, others);
-	pthread_mutex_unlock(&x->lock);
+	return x->lineage;
 }
 
 enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
-	const struct lineage_listing *listing)
+	struct lineage_listing *listing)
 {
-	pthread_mutex_lock(&x->lock);
-	drain(x);
-	enum lineage_change change = lineage_compare(x->lineage, others, listing, cpu_clock, NULL);
-
-	pthread_mutex_unlock(&x->lock);
-	return change;
-}
-
-void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret)
-{
-	pthread_mutex_lock(&x->lock);
-	lineage_group(x->lineage, others, ret);
-	pthread_mutex_unlock(&x->lock);
+	exit_events_update(x);
+	return lineage_compare(x->lineage, others, listing, cpu_clock, NULL);
 }
 
 struct exit_events_health exit_events_health(struct exit_events *x)

@@ -21,24 +21,21 @@ struct exit_events;
 int exit_events_start(struct exit_events **ret, struct err *e);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
-/* As the calls of lineage.h; any thread. Pids are those of this process's namespace. */
-unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns);
-void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n);
-void exit_events_forget(struct exit_events *x, unsigned run);
+/*
+ * Any thread: the book is the caller's alone from exit_events_lock to exit_events_unlock. What follows is for whoever has it.
+ * Pids are those of this process's namespace.
+ */
+void exit_events_lock(struct exit_events *x);
+void exit_events_unlock(struct exit_events *x);
 
-/* Brings the accounts of all runs up to date: call once per tick, before exit_events_tally. */
+struct lineage *exit_events_book(struct exit_events *x);
+/* Enters what happened until now: before a run begins or a process is added, whose number may have been another's. */
+void exit_events_update(struct exit_events *x);
+/* Brings the accounts of all runs up to date: once per tick, before lineage_tally. */
 void exit_events_settle(struct exit_events *x);
-void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally *ret);
-
-/* As lineage_living; each is called with a lock held, and must not call back. */
-void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
-	void *context);
-
-unsigned exit_events_begin_others(struct exit_events *x);
-void exit_events_share(struct exit_events *x, unsigned run, unsigned others);
+/* lineage_compare, of now. */
 enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
-	const struct lineage_listing *listing);
-void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret);
+	struct lineage_listing *listing);
 
 struct exit_events_health {
 	uint64_t events, records;

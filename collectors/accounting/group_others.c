@@ -77,28 +77,20 @@ static double waited_of(const struct host *h, const struct process_stat *s)
 
 /* ---- who is there ---- */
 
-static int compare_pids(const void *a, const void *b)
-{
-	const pid_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
-
 static int compare_ages(const void *a, const void *b)
 {
 	const struct other *p = a, *q = b;
 
 	if (p->start_ticks != q->start_ticks)
 		return p->start_ticks < q->start_ticks ? -1 : 1;
-	return compare_pids(&p->pid, &q->pid);
+	return pids_compare(&p->pid, &q->pid);
 }
 
 static bool list_group(const struct others *o, const struct host *h, struct pids *ret)
 {
 	if (cgroup_place_processes(o->place, h, pids_add, ret) < 0)
 		return false;
-	if (ret->n)
-		qsort(ret->pid, ret->n, sizeof *ret->pid, compare_pids);
+	pids_sort(ret);
 	return true;
 }
 
@@ -176,9 +168,7 @@ static void find_newcomers(struct others *o, const struct host *h)
 		o->certain = false;
 	for (size_t i = 0; i < found.n; i++) {
 		pid_t pid = found.pid[i];
-		bool known =
-			o->run.n && bsearch(&pid, o->run.pid, o->run.n, sizeof pid, compare_pids);
-		enum kin kin = known ? KIN_RUN : kin_of(o, h, pid);
+		enum kin kin = pids_has(&o->run, pid) ? KIN_RUN : kin_of(o, h, pid);
 
 		if (kin == KIN_RUN)
 			pids_add(&run, pid);

@@ -34,14 +34,10 @@ struct cgroup_rest {
 
 double group_cpu_seconds(const struct cgroup *c, const struct host *h)
 {
-	if (c->place[CGROUP_CPU].version == 2)
-		return group_number(&c->place[CGROUP_CPU], h, "cpu.stat", "usage_usec") / 1e6;
-	return group_number(&c->place[CGROUP_CPUACCT], h, "cpuacct.usage", NULL) / 1e9;
-}
+	const struct cgroup_place *p = cgroup_cpu_place(c);
 
-static const struct cgroup_place *place_of(const struct cgroup *c)
-{
-	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
+	return p->version == 2 ? group_number(p, h, "cpu.stat", "usage_usec") / 1e6 :
+				 group_number(p, h, "cpuacct.usage", NULL) / 1e9;
 }
 
 struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h)
@@ -64,13 +60,13 @@ static double used_between(const struct cgroup_rest *r, const struct cgroup_rest
 
 struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec)
 {
-	const struct cgroup_place *p = place_of(spec->group);
+	const struct cgroup_place *p = cgroup_cpu_place(spec->group);
 
 	if (!p->version || isnan(spec->start.usage_seconds) || cgroup_has_groups_below(p, p))
 		return NULL;
 	struct cgroup_rest *r = xcalloc(1, sizeof *r);
 	r->group = *spec->group;
-	struct others_spec others = {place_of(&r->group), spec->root, spec->is_member,
+	struct others_spec others = {cgroup_cpu_place(&r->group), spec->root, spec->is_member,
 		spec->context, spec->orphans_ours, spec->start.ours_seconds};
 	r->rest = r->least = spec->known_seconds;
 	r->before = spec->start.usage_seconds - r->rest;
@@ -151,7 +147,7 @@ void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
 
 	/* The tree finds them itself where orphans come to this exporter. */
 	if (r->others.orphans_ours ||
-		cgroup_place_processes(place_of(&r->group), h, pids_add, &found) < 0)
+		cgroup_place_processes(cgroup_cpu_place(&r->group), h, pids_add, &found) < 0)
 		return;
 	for (size_t i = 0; i < found.n; i++)
 		if (found.pid[i] && !others_have(&r->others, h, found.pid[i]))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/pid_map.h"
 
 #define LINEAGE_NONE SIZE_MAX
 /* A run whose control group is nobody's business. */
@@ -43,8 +44,7 @@ struct run_book {
 struct lineage {
 	size_t n, room;
 	struct entry *entry;
-	size_t n_slots;
-	uint32_t *slot; /* hash of pid -> index + 1 */
+	struct pid_map index; /* of each entry, by pid */
 	size_t n_recorded;
 	size_t n_runs, runs_room;
 	struct run_book *run;
@@ -65,49 +65,26 @@ void lineage_free(struct lineage *l)
 	if (!l)
 		return;
 	free(l->entry);
-	free(l->slot);
+	pid_map_done(&l->index);
 	free(l->run);
 	free(l);
 }
 
 /* ---- entries by pid ---- */
 
-static size_t slot_of(const struct lineage *l, pid_t pid)
-{
-	return ((uint32_t)pid * 2654435761U) & (l->n_slots - 1);
-}
-
+/* LINEAGE_NONE = none. */
 static size_t find_entry(const struct lineage *l, pid_t pid)
 {
-	if (l->n_slots == 0)
-		return LINEAGE_NONE;
-	for (size_t s = slot_of(l, pid); l->slot[s]; s = (s + 1) & (l->n_slots - 1))
-		if (l->entry[l->slot[s] - 1].pid == pid)
-			return l->slot[s] - 1;
-	return LINEAGE_NONE;
-}
+	const uint32_t *i = pid_map_find(&l->index, pid);
 
-static void index_add(struct lineage *l, size_t i)
-{
-	size_t s = slot_of(l, l->entry[i].pid);
-
-	while (l->slot[s])
-		s = (s + 1) & (l->n_slots - 1);
-	l->slot[s] = (uint32_t)(i + 1);
+	return i ? *i : LINEAGE_NONE;
 }
 
 static void index_rebuild(struct lineage *l)
 {
-	size_t n = l->n_slots ? l->n_slots : 64;
-
-	while (n < l->n * 2 + 2)
-		n *= 2;
-	if (n != l->n_slots)
-		l->slot = xreallocarray(l->slot, n, sizeof *l->slot);
-	l->n_slots = n;
-	memset(l->slot, 0, n * sizeof *l->slot);
+	pid_map_clear(&l->index);
 	for (size_t i = 0; i < l->n; i++)
-		index_add(l, i);
+		*pid_map_add(&l->index, l->entry[i].pid) = (uint32_t)i;
 }
 
 static void break_group(struct lineage *l, unsigned run)
@@ -132,11 +109,8 @@ static void add(struct lineage *l, const struct entry *e)
 		return;
 	}
 	GROW(l->entry, l->n, l->room);
+	*pid_map_add(&l->index, e->pid) = (uint32_t)l->n;
 	l->entry[l->n++] = *e;
-	if (l->n_slots < l->n * 2)
-		index_rebuild(l);
-	else
-		index_add(l, l->n - 1);
 }
 
 /* ---- runs ---- */
@@ -578,18 +552,6 @@ static bool is_of_group(const struct lineage *l, const struct entry *e, unsigned
 
 /* ---- who is in it ---- */
 
-static int compare_pids(const void *a, const void *b)
-{
-	const pid_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
-
-static bool is_listed(const struct lineage_listing *listing, pid_t pid)
-{
-	return listing->n && bsearch(&pid, listing->pid, listing->n, sizeof pid, compare_pids);
-}
-
 /*
  * A birth is told before the newborn is in its group (kernel/fork.c, copy_process), and what is between may be a while on
  * a busy machine. A record is made before the group is left.
@@ -599,7 +561,7 @@ static bool is_listed(const struct lineage_listing *listing, pid_t pid)
 static bool is_outside(const struct entry *e, const struct lineage_listing *listing)
 {
 	return !e->gone && !e->recorded && e->born_ns + NEWBORN_NS < listing->at_ns &&
-	       !is_listed(listing, e->pid);
+	       !pids_has(&listing->pids, e->pid);
 }
 
 static bool has_left(const struct entry *e, unsigned others)
@@ -613,8 +575,8 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 {
 	bool any = false;
 
-	for (size_t i = 0; i < listing->n; i++) {
-		pid_t pid = listing->pid[i];
+	for (size_t i = 0; i < listing->pids.n; i++) {
+		pid_t pid = listing->pids.pid[i];
 		size_t at = find_entry(l, pid);
 		uint64_t ns;
 
@@ -642,13 +604,12 @@ static bool reaches_out(const struct lineage *l, unsigned others)
 }
 
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
-	const struct lineage_listing *listing, lineage_clock *clock, void *context)
+	struct lineage_listing *listing, lineage_clock *clock, void *context)
 {
 	enum lineage_change ret = LINEAGE_SAME;
 	bool any_left = false;
 
-	if (listing->n)
-		qsort(listing->pid, listing->n, sizeof *listing->pid, compare_pids);
+	pids_sort(&listing->pids);
 	if (take_in(l, others, listing, clock, context))
 		ret = LINEAGE_OTHERS_CHANGED;
 	for (size_t i = 0; i < l->n; i++) {

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "collectors/accounting/proc_connector.h"
+#include "collectors/process/pids.h"
 #include "collectors/process/taskstats.h"
 
 struct lineage;
@@ -104,8 +105,7 @@ void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
 /* The processes of a group as the kernel listed them, and when, by the monotonic clock. */
 struct lineage_listing {
-	pid_t *pid; /* sorted by whoever compares */
-	size_t n;
+	struct pids pids; /* borrowed, sorted by whoever compares */
 	uint64_t at_ns;
 };
 
@@ -117,7 +117,7 @@ enum lineage_change {
 
 /* After a lineage_settle that came after the listing. */
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
-	const struct lineage_listing *listing, lineage_clock *clock, void *context);
+	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
 	uint64_t cpu_ns; /* told of all in it; to be compared with earlier ones: */

@@ -3,12 +3,22 @@
 
 #include <stdio.h>
 
-int64_t clock_read_ns(clockid_t id)
+bool clock_read(clockid_t id, uint64_t *ret_ns)
 {
 	struct timespec t = {0};
 
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	if (clock_gettime(id, &t) < 0)
+		return false;
+	*ret_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return true;
+}
+
+int64_t clock_read_ns(clockid_t id)
+{
+	uint64_t ns = 0;
+
+	clock_read(id, &ns);
+	return (int64_t)ns;
 }
 
 struct now now_read(void)

@@ -7,19 +7,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "collectors/base/pid_map.h"
 
 /* Runs that a process may be in: a pod, a batch job, a workflow, its step, and what that calls by a wrapper are five. */
 #define RUN_MEMBERS_NESTED_MAX 8
 
 struct run_members {
-	size_t n, most; /* who is in several runs counts in each */
-	size_t n_pids, n_slots;
-	struct member_slot {
-		pid_t pid; /* 0 = free */
-		unsigned runs;
-	} * slot;
+	size_t n, most;      /* who is in several runs counts in each */
+	struct pid_map runs; /* in how many each is */
 };
 
 /* Takes a process into one more run; false: it is in as many as it may be, or all are. */

@@ -4,6 +4,7 @@
 #ifndef COLLECTORS_PIDS_H
 #define COLLECTORS_PIDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -22,6 +23,25 @@ static inline void pids_add(void *context, pid_t pid)
 
 	GROW(p->pid, p->n, p->room);
 	p->pid[p->n++] = pid;
+}
+
+static inline int pids_compare(const void *a, const void *b)
+{
+	const pid_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static inline void pids_sort(struct pids *p)
+{
+	if (p->n)
+		qsort(p->pid, p->n, sizeof *p->pid, pids_compare);
+}
+
+/* Of a sorted list. */
+static inline bool pids_has(const struct pids *p, pid_t pid)
+{
+	return p->n && bsearch(&pid, p->pid, p->n, sizeof pid, pids_compare);
 }
 
 static inline void pids_done(struct pids *p)

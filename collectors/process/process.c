@@ -355,16 +355,9 @@ pid_t process_of(const struct host *h, pid_t pid)
 
 uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 {
-	struct timespec t;
+	uint64_t ns;
 
-	if (!h->own_pid_namespace)
-		return 0;
-	/* What clock_getcpuclockid(3) computes, without its check that costs a second system call. */
-	clockid_t id = (clockid_t)((~(unsigned)pid << 3) | 2);
-
-	if (clock_gettime(id, &t) < 0)
-		return 0;
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return h->own_pid_namespace && clock_read(clock_of_process(pid), &ns) ? ns : 0;
 }
 
 uint64_t process_thread_clock(void)

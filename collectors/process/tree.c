@@ -6,23 +6,11 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/process/pids.h"
 #include "collectors/process/tree_dead.h"
 #include "collectors/process/tree_index.h"
 
 /* ---- new members ---- */
-
-struct found {
-	size_t n, room;
-	pid_t *pid;
-};
-
-static void found_add(void *context, pid_t pid)
-{
-	struct found *f = context;
-
-	GROW(f->pid, f->n, f->room);
-	f->pid[f->n++] = pid;
-}
 
 /* What failed may be known at the next look: it says neither that there is nobody nor that we may not know. */
 static bool is_passing(int code)
@@ -76,8 +64,7 @@ static bool adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t
 }
 
 /* Children of one member; the loop of the caller goes on over those that are added. False: there may be more. */
-static bool find_children_of(struct process_tree *t, const struct host *h, size_t i,
-	struct found *f)
+static bool find_children_of(struct process_tree *t, const struct host *h, size_t i, struct pids *f)
 {
 	const struct member *m = &t->member[i];
 	pid_t pid = m->pid;
@@ -86,7 +73,7 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 
 	f->n = 0;
 	int code = process_children(h, pid, threads, m->files ? &m->files->children : NULL,
-		found_add, f);
+		pids_add, f);
 	bool all = !is_passing(code);
 
 	for (size_t k = 0; k < f->n; k++)
@@ -95,7 +82,7 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 }
 
 /* By parent links of all processes: for kernels without children files. False: there may be more. */
-static bool find_by_scan(struct process_tree *t, const struct host *h, struct found *f)
+static bool find_by_scan(struct process_tree *t, const struct host *h, struct pids *f)
 {
 	struct {
 		pid_t pid, ppid;
@@ -104,7 +91,7 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct fo
 	bool again = true;
 
 	f->n = 0;
-	bool all = process_list(h, found_add, f) == 0;
+	bool all = process_list(h, pids_add, f) == 0;
 
 	for (size_t i = 0; i < f->n; i++) {
 		struct process_stat s;
@@ -141,7 +128,7 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct fo
 
 static void find_new(struct process_tree *t, const struct host *h)
 {
-	struct found f = {0};
+	struct pids f = {0};
 	bool all = true;
 
 	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
@@ -161,7 +148,7 @@ static void find_new(struct process_tree *t, const struct host *h)
 	/* Whom a file that could not be read would have told is searched for again, though nobody is born meanwhile. */
 	if (!all)
 		t->births = 0;
-	free(f.pid);
+	pids_done(&f);
 }
 
 /* ---- looking ---- */
@@ -269,14 +256,14 @@ void process_tree_from_now(struct process_tree *t)
 
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 {
-	struct found f = {0};
+	struct pids f = {0};
 	size_t i = t->n;
 
 	adopt(t, h, pid, 0);
 	for (; i < t->n && !t->no_children_file; i++)
 		if (!t->member[i].zombie)
 			find_children_of(t, h, i, &f);
-	free(f.pid);
+	pids_done(&f);
 }
 
 bool process_tree_has(const struct process_tree *t, pid_t pid)
@@ -504,10 +491,9 @@ void process_tree_let_go(struct process_tree *t)
 	for (size_t i = 0; i < t->n; i++)
 		process_tree_drop(t, i);
 	free(t->member);
-	free(t->slot);
+	pid_map_done(&t->index);
 	t->member = NULL;
-	t->slot = NULL;
-	t->n = t->room = t->n_slots = 0;
+	t->n = t->room = 0;
 }
 
 void process_tree_done(struct process_tree *t)

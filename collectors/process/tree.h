@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectors/base/pid_map.h"
 #include "collectors/process/member.h"
 #include "collectors/process/member_limit.h"
 
@@ -21,8 +22,7 @@ struct process_tree {
 	size_t n, room;
 	struct member
 		*member; /* the reaper first; parents before the children they had when found */
-	size_t n_slots;
-	uint32_t *slot; /* hash of pid -> index + 1 */
+	struct pid_map index; /* of each, by pid */
 	/* Of vanished processes that nobody waited for, less what the reaper had before (modulo 2^64). */
 	uint64_t retained[TREE_COUNTERS];
 	uint64_t total[TREE_COUNTERS]; /* the answer; never falls */

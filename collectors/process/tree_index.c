@@ -1,46 +1,20 @@
 /* The list of the members of a tree. */
 #include "collectors/process/tree_index.h"
 
-#include <string.h>
-
 #include "collectors/base/mem.h"
-
-static size_t slot_of(const struct process_tree *t, pid_t pid)
-{
-	return ((uint32_t)pid * 2654435761U) & (t->n_slots - 1);
-}
 
 size_t process_tree_find(const struct process_tree *t, pid_t pid)
 {
-	if (t->n_slots == 0)
-		return PROCESS_TREE_NONE;
-	for (size_t s = slot_of(t, pid); t->slot[s]; s = (s + 1) & (t->n_slots - 1))
-		if (t->member[t->slot[s] - 1].pid == pid)
-			return t->slot[s] - 1;
-	return PROCESS_TREE_NONE;
-}
+	const uint32_t *i = pid_map_find(&t->index, pid);
 
-static void index_add(struct process_tree *t, size_t i)
-{
-	size_t s = slot_of(t, t->member[i].pid);
-
-	while (t->slot[s])
-		s = (s + 1) & (t->n_slots - 1);
-	t->slot[s] = (uint32_t)(i + 1);
+	return i ? *i : PROCESS_TREE_NONE;
 }
 
 void process_tree_reindex(struct process_tree *t)
 {
-	size_t n = t->n_slots ? t->n_slots : 64;
-
-	while (n < t->n * 2 + 2)
-		n *= 2;
-	if (n != t->n_slots)
-		t->slot = xreallocarray(t->slot, n, sizeof *t->slot);
-	t->n_slots = n;
-	memset(t->slot, 0, n * sizeof *t->slot);
+	pid_map_clear(&t->index);
 	for (size_t i = 0; i < t->n; i++)
-		index_add(t, i);
+		*pid_map_add(&t->index, t->member[i].pid) = (uint32_t)i;
 }
 
 bool process_tree_enter(struct process_tree *t, pid_t pid)
@@ -66,13 +40,10 @@ void process_tree_drop(struct process_tree *t, size_t i)
 size_t process_tree_add(struct process_tree *t, const struct member *m)
 {
 	GROW(t->member, t->n, t->room);
-	t->member[t->n++] = *m;
+	t->member[t->n] = *m;
+	*pid_map_add(&t->index, m->pid) = (uint32_t)t->n;
 	t->generation++;
-	if (t->n_slots < t->n * 2)
-		process_tree_reindex(t);
-	else
-		index_add(t, t->n - 1);
-	return t->n - 1;
+	return t->n++;
 }
 
 void process_tree_expect_orphans(struct process_tree *t, size_t of)

@@ -77,20 +77,24 @@ void exit_events_stop(struct exit_events *x)
 	free(x);
 }
 
-unsigned exit_events_begin(struct exit_events *x, pid_t root, uint64_t base_ns)
+void exit_events_lock(struct exit_events *x)
 {
-	return lineage_begin(x->lineage, root, base_ns);
+	(void)x;
 }
 
-void exit_events_add(struct exit_events *x, unsigned run, const pid_t *pid, size_t n)
+void exit_events_unlock(struct exit_events *x)
 {
-	for (size_t i = 0; i < n; i++)
-		lineage_add(x->lineage, run, pid[i]);
+	(void)x;
 }
 
-void exit_events_forget(struct exit_events *x, unsigned run)
+struct lineage *exit_events_book(struct exit_events *x)
 {
-	lineage_forget(x->lineage, run);
+	return x->lineage;
+}
+
+void exit_events_update(struct exit_events *x)
+{
+	(void)x;
 }
 
 void exit_events_settle(struct exit_events *x)
@@ -99,34 +103,8 @@ void exit_events_settle(struct exit_events *x)
 	lineage_settle(x->lineage);
 }
 
-void exit_events_tally(struct exit_events *x, unsigned run, struct lineage_tally *ret)
-{
-	lineage_tally(x->lineage, run, ret);
-}
-
-void exit_events_living(struct exit_events *x, unsigned run, void (*each)(void *context, pid_t pid),
-	void *context)
-{
-	lineage_living(x->lineage, run, each, context);
-}
-
-unsigned exit_events_begin_others(struct exit_events *x)
-{
-	return lineage_begin_others(x->lineage);
-}
-
-void exit_events_share(struct exit_events *x, unsigned run, unsigned others)
-{
-	lineage_share(x->lineage, run, others);
-}
-
 enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
-	const struct lineage_listing *listing)
+	struct lineage_listing *listing)
 {
 	return lineage_compare(x->lineage, others, listing, clock_of, &x->processes);
-}
-
-void exit_events_group(struct exit_events *x, unsigned others, struct lineage_group *ret)
-{
-	lineage_group(x->lineage, others, ret);
 }

@@ -68,6 +68,24 @@ static struct exit_events *start_or_skip(void)
 	return x;
 }
 
+static unsigned begin(struct exit_events *x, pid_t root)
+{
+	exit_events_lock(x);
+	exit_events_update(x);
+	unsigned run = lineage_begin(exit_events_book(x), root, 0);
+
+	exit_events_unlock(x);
+	return run;
+}
+
+static void settle(struct exit_events *x, unsigned run, struct lineage_tally *ret)
+{
+	exit_events_lock(x);
+	exit_events_settle(x);
+	lineage_tally(exit_events_book(x), run, ret);
+	exit_events_unlock(x);
+}
+
 static double waited_seconds(void)
 {
 	struct rusage u;
@@ -92,14 +110,13 @@ static void orphans_and_exit_status_are_known(void **state)
 	assert_true(root >= 0);
 	if (root == 0)
 		fork_orphans(go[0]);
-	unsigned run = exit_events_begin(x, root, 0);
+	unsigned run = begin(x, root);
 
 	assert_int_equal(write(go[1], "g", 1), 1);
 	for (pid_t pid; (pid = wait(&status)) > 0;)
 		if (pid == root)
 			assert_int_equal(WEXITSTATUS(status), CODE);
-	exit_events_settle(x);
-	exit_events_tally(x, run, &t);
+	settle(x, run, &t);
 	double truth = waited_seconds() - before;
 
 	assert_int_equal(t.born, CHILDREN * 2);
@@ -127,18 +144,16 @@ static void signal_that_ended_the_root_is_known(void **state)
 	if (root == 0)
 		for (;;)
 			pause();
-	unsigned run = exit_events_begin(x, root, 0);
+	unsigned run = begin(x, root);
 
 	kill(root, SIGTERM);
 	waitpid(root, NULL, 0);
-	exit_events_settle(x);
-	exit_events_tally(x, run, &t);
+	settle(x, run, &t);
 	assert_true(t.status_heard);
 	assert_true(WIFSIGNALED(t.status));
 	assert_int_equal(WTERMSIG(t.status), SIGTERM);
 	assert_int_equal(exit_events_health(x).lost, 0);
 	assert_int_equal(exit_events_health(x).refused, 0);
-	exit_events_forget(x, run);
 	exit_events_stop(x);
 }
 
@@ -186,12 +201,11 @@ static void each_of_those_with_one_number_is_counted(void **state)
 
 	if (root == 0)
 		use_a_number_again(go[0]);
-	unsigned run = exit_events_begin(x, root, 0);
+	unsigned run = begin(x, root);
 
 	assert_int_equal(write(go[1], "g", 1), 1);
 	assert_int_equal(waitpid(root, &status, 0), root);
-	exit_events_settle(x);
-	exit_events_tally(x, run, &t);
+	settle(x, run, &t);
 	uint64_t children = 1 + (uint64_t)WEXITSTATUS(status);
 
 	close(go[0]);

@@ -250,7 +250,7 @@ static void inner_run_in_another_group_is_elsewhere(void **state)
 	struct world *w = world_new();
 	unsigned others = lineage_begin_others(w->book);
 	pid_t listed[] = {10, 11, 20, 21};
-	struct lineage_listing listing = {listed, 4, 0};
+	struct lineage_listing listing = {{4, 4, listed}, 0};
 
 	(void)state;
 	lineage_share(w->book, w->job, others);

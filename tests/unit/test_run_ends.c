@@ -39,13 +39,13 @@ static void group_file(struct world *w)
 
 static void begin_run(struct world *w, size_t i, pid_t root, uint64_t base_ns)
 {
-	w->number[i] = exit_events_begin(w->x, root, base_ns);
+	w->number[i] = lineage_begin(exit_events_book(w->x), root, base_ns);
 	run_ends_begin(&w->run[i], &w->groups, w->x, w->number[i], &w->group, &w->t.host);
 }
 
 static void end_run(struct world *w, size_t i)
 {
-	exit_events_forget(w->x, w->number[i]);
+	lineage_forget(exit_events_book(w->x), w->number[i]);
 	run_ends_done(&w->run[i], &w->groups, w->x);
 }
 
@@ -218,7 +218,7 @@ static void child_of_the_run_that_was_found_later_makes_no_difference(void **sta
 	live(&w, 12);
 	snprintf(w.present, sizeof w.present, "10\n5\n12\n");
 	tick(&w);
-	exit_events_add(w.x, w.number[0], &(pid_t){12}, 1);
+	lineage_add(exit_events_book(w.x), w.number[0], 12);
 	use(&w, 12, 5 * MS);
 	child_ends(&w, 12, 100, END, 2 * END);
 	tick(&w);
@@ -376,9 +376,9 @@ static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 		if (!w.run[0].group) {
 			struct lineage_tally tally;
 
-			exit_events_tally(w.x, w.number[0], &tally);
+			lineage_tally(exit_events_book(w.x), w.number[0], &tally);
 			run_ends_estimate(&w.run[0], &tally);
-			exit_events_forget(w.x, w.number[0]);
+			lineage_forget(exit_events_book(w.x), w.number[0]);
 		}
 		assert_ends(w.run[0], END);
 		world_done(&w);

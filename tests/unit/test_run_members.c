@@ -47,9 +47,9 @@ static void who_is_in_how_many_runs(void **state)
 		while (runs[i]--)
 			run_members_leave(&m, pid_of(i));
 	assert_int_equal(m.n, 0);
-	assert_int_equal(m.n_pids, 0);
-	for (size_t i = 0; i < m.n_slots; i++)
-		assert_int_equal(m.slot[i].pid, 0);
+	assert_int_equal(m.runs.n, 0);
+	for (size_t i = 0; i < m.runs.n_slots; i++)
+		assert_int_equal(m.runs.slot[i].pid, 0);
 	run_members_done(&m);
 }
 
