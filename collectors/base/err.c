@@ -5,54 +5,59 @@
 #include <stdio.h>
 #include <string.h>
 
+static void set(struct err *e, int code, const char *format, va_list args)
+{
+	e->code = code;
+	vsnprintf(e->text, sizeof e->text, format, args);
+}
+
+/* A second part, after a colon. */
+static void add(struct err *e, const char *text)
+{
+	size_t n = strlen(e->text);
+
+	snprintf(e->text + n, sizeof e->text - n, ": %s", text);
+}
+
 int err_set(struct err *e, int code, const char *format, ...)
 {
 	va_list args;
 
-	if (!e)
-		return code;
-	e->code = code;
 	va_start(args, format);
-	vsnprintf(e->text, sizeof e->text, format, args);
+	if (e)
+		set(e, code, format, args);
 	va_end(args);
 	return code;
 }
 
 int err_system(struct err *e, int code, const char *format, ...)
 {
+	const char *words = strerrordesc_np(code < 0 ? -code : code);
+	char number[32];
 	va_list args;
 
 	if (!e)
 		return code;
-	e->code = code;
 	va_start(args, format);
-	vsnprintf(e->text, sizeof e->text, format, args);
+	set(e, code, format, args);
 	va_end(args);
-
-	size_t n = strlen(e->text);
-	const char *words = strerrordesc_np(code < 0 ? -code : code);
-
-	if (words)
-		snprintf(e->text + n, sizeof e->text - n, ": %s", words);
-	else
-		snprintf(e->text + n, sizeof e->text - n, ": error %d", code);
+	snprintf(number, sizeof number, "error %d", code);
+	add(e, words ? words : number);
 	return code;
 }
 
 int err_wrap(struct err *e, const char *format, ...)
 {
-	char inner[sizeof e->text];
 	va_list args;
 
 	if (!e)
 		return 0;
-	memcpy(inner, e->text, sizeof inner);
+
+	struct err inner = *e;
+
 	va_start(args, format);
-	vsnprintf(e->text, sizeof e->text, format, args);
+	set(e, e->code, format, args);
 	va_end(args);
-
-	size_t n = strlen(e->text);
-
-	snprintf(e->text + n, sizeof e->text - n, ": %s", inner);
+	add(e, inner.text);
 	return e->code;
 }

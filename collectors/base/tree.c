@@ -110,34 +110,17 @@ static ssize_t open_and_read(struct tree *t, const char *path, char *buf, size_t
 	return fd < 0 ? fd : read_all(fd, buf, size, record);
 }
 
-static ssize_t directory_read(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t read_part(struct tree *t, const struct tree_request *r)
 {
-	return open_and_read(t, path, buf, size, 0);
-}
-
-static ssize_t directory_read_records(struct tree *t, const char *path, char *buf, size_t size)
-{
-	return open_and_read(t, path, buf, size, TREE_RECORD_MAX);
-}
-
-static ssize_t directory_part(struct tree *t, const char *path, uint64_t from, char *buf,
-	size_t size)
-{
-	AUTO(closep) int fd = open_file(t, path);
-	ssize_t n = fd < 0 ? fd : pread(fd, buf, size, (off_t)from);
+	AUTO(closep) int fd = open_file(t, r->path);
+	ssize_t n = fd < 0 ? fd : pread(fd, r->out, r->size, (off_t)r->from);
 
 	return fd >= 0 && n < 0 ? -errno : n;
 }
 
-static ssize_t directory_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
+static int list(struct tree *t, const struct tree_request *r)
 {
-	return foreign_head(directory_fd(t), f, buf, size);
-}
-
-static int directory_list(struct tree *t, const char *path,
-	int (*each)(void *context, const char *name), void *context)
-{
-	int fd = open_below(t, path, O_RDONLY | O_DIRECTORY);
+	int fd = open_below(t, r->path, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return fd;
@@ -160,55 +143,61 @@ static int directory_list(struct tree *t, const char *path,
 			break;
 		}
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			code = each(context, entry->d_name);
+			code = r->each(r->context, entry->d_name);
 	}
 	closedir(d);
 	return code;
 }
 
-static ssize_t directory_link(struct tree *t, const char *path, char *buf, size_t size)
+static ssize_t read_link(struct tree *t, const struct tree_request *r)
 {
-	ssize_t n = readlinkat(directory_fd(t), path, buf, size);
+	char *text = r->out;
+	ssize_t n = readlinkat(directory_fd(t), r->path, text, r->size);
 
 	if (n < 0)
 		return -errno;
-	if ((size_t)n >= size)
+	if ((size_t)n >= r->size)
 		return -EFBIG;
-	buf[n] = '\0';
+	text[n] = '\0';
 	return n;
 }
 
-static int directory_stat(struct tree *t, const char *path, struct stat *ret)
-{
-	return fstatat(directory_fd(t), path[0] ? path : ".", ret, 0) < 0 ? -errno : 0;
-}
-
-static int directory_device(struct tree *t, const char *path, uint64_t *ret)
+static int64_t read_stat(struct tree *t, const struct tree_request *r)
 {
 	struct stat st;
-	int code = directory_stat(t, path, &st);
 
-	if (code == 0)
-		*ret = st.st_dev;
-	return code;
+	if (fstatat(directory_fd(t), r->path[0] ? r->path : ".", &st, 0) < 0)
+		return -errno;
+	if (r->call == TREE_SIZE)
+		return st.st_size;
+	*(uint64_t *)r->out = st.st_dev;
+	return 0;
 }
 
-static int64_t directory_size(struct tree *t, const char *path)
+static int64_t directory_get(struct tree *t, const struct tree_request *r)
 {
-	struct stat st;
-	int code = directory_stat(t, path, &st);
-
-	return code < 0 ? code : (int64_t)st.st_size;
-}
-
-static int directory_space(struct tree *t, const char *path, struct tree_space *ret)
-{
-	return space_at(directory_fd(t), path, ret);
-}
-
-static int directory_keep(struct tree *t, const char *path)
-{
-	return open_file(t, path);
+	switch (r->call) {
+	case TREE_READ:
+		return open_and_read(t, r->path, r->out, r->size, 0);
+	case TREE_READ_RECORDS:
+		return open_and_read(t, r->path, r->out, r->size, TREE_RECORD_MAX);
+	case TREE_PART:
+		return read_part(t, r);
+	case TREE_LIST:
+		return list(t, r);
+	case TREE_LINK:
+		return read_link(t, r);
+	case TREE_DEVICE:
+	case TREE_SIZE:
+		return read_stat(t, r);
+	case TREE_SPACE:
+		return space_at(directory_fd(t), r->path, r->out);
+	case TREE_KEEP:
+		return open_file(t, r->path);
+	case TREE_FOREIGN:
+		return foreign_head(directory_fd(t), r->foreign, r->out, r->size);
+	}
+	return -EINVAL;
 }
 
 static void directory_free(struct tree *t)
@@ -217,19 +206,7 @@ static void directory_free(struct tree *t)
 	free(t);
 }
 
-static const struct tree_ops directory_ops = {
-	.read = directory_read,
-	.read_records = directory_read_records,
-	.part = directory_part,
-	.list = directory_list,
-	.link = directory_link,
-	.device = directory_device,
-	.size = directory_size,
-	.space = directory_space,
-	.keep = directory_keep,
-	.foreign = directory_foreign,
-	.free = directory_free,
-};
+static const struct tree_ops directory_ops = {.get = directory_get, .free = directory_free};
 
 int tree_open(struct tree **ret, const char *directory, struct err *e)
 {
@@ -253,54 +230,55 @@ void tree_free(struct tree *t)
 
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size)
 {
-	return t->ops->read(t, path, buf, size);
+	return tree_get(t, &(struct tree_request){TREE_READ, path, buf, size});
 }
 
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size)
 {
-	return t->ops->read_records ? t->ops->read_records(t, path, buf, size) :
-				      t->ops->read(t, path, buf, size);
+	return tree_get(t, &(struct tree_request){TREE_READ_RECORDS, path, buf, size});
 }
 
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size)
 {
-	return t->ops->part(t, path, 0, buf, size);
+	return tree_part(t, path, 0, buf, size);
 }
 
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
 {
-	return t->ops->part(t, path, from, buf, size);
+	return tree_get(t, &(struct tree_request){TREE_PART, path, buf, size, .from = from});
 }
 
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
 {
-	return t->ops->foreign(t, f, buf, size);
+	return tree_get(t,
+		&(struct tree_request){TREE_FOREIGN, f->folder, buf, size, .foreign = f});
 }
 
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),
 	void *context)
 {
-	return t->ops->list(t, path, each, context);
+	return (int)tree_get(t,
+		&(struct tree_request){TREE_LIST, path, .each = each, .context = context});
 }
 
 ssize_t tree_link(struct tree *t, const char *path, char *buf, size_t size)
 {
-	return t->ops->link(t, path, buf, size);
+	return tree_get(t, &(struct tree_request){TREE_LINK, path, buf, size});
 }
 
 int tree_device(struct tree *t, const char *path, uint64_t *ret)
 {
-	return t->ops->device(t, path, ret);
+	return (int)tree_get(t, &(struct tree_request){TREE_DEVICE, path, ret, sizeof *ret});
 }
 
 int64_t tree_size(struct tree *t, const char *path)
 {
-	return t->ops->size(t, path);
+	return tree_get(t, &(struct tree_request){TREE_SIZE, path});
 }
 
 int tree_space(struct tree *t, const char *path, struct tree_space *ret)
 {
-	return t->ops->space(t, path, ret);
+	return (int)tree_get(t, &(struct tree_request){TREE_SPACE, path, ret, sizeof *ret});
 }
 
 bool tree_answers(struct tree *t, const char *path)
@@ -319,7 +297,7 @@ struct tree_waits tree_waits(struct tree *t)
 
 struct kept tree_keep(struct tree *t, const char *path)
 {
-	int fd = t->ops->keep(t, path);
+	int fd = (int)tree_get(t, &(struct tree_request){TREE_KEEP, path});
 
 	return fd < 0 ? KEPT_NONE : (struct kept){fd};
 }

@@ -41,20 +41,31 @@ struct tree_waits {
 	uint64_t worked_ns; /* CPU time of threads that read in the caller's stead, so far */
 };
 
+/* Something that is asked of a tree: the function of that name below, whose contract each has. */
+struct tree_request {
+	enum tree_call {
+		TREE_READ,
+		TREE_READ_RECORDS,
+		TREE_PART,
+		TREE_LIST,
+		TREE_LINK,
+		TREE_DEVICE,
+		TREE_SIZE,
+		TREE_SPACE,
+		TREE_KEEP,
+		TREE_FOREIGN,
+	} call;
+	const char *path;
+	void *out; /* what is told beside the code: a text, a struct tree_space, a device */
+	size_t size;
+	uint64_t from;
+	int (*each)(void *context, const char *name);
+	void *context;
+	const struct foreign *foreign; /* path is its folder */
+};
+
 struct tree_ops {
-	/* Each has the contract of the function of the same name below. */
-	ssize_t (*read)(struct tree *, const char *path, char *buf, size_t size);
-	ssize_t (*read_records)(struct tree *, const char *path, char *buf,
-		size_t size); /* NULL: as read */
-	ssize_t (*part)(struct tree *, const char *path, uint64_t from, char *buf, size_t size);
-	int (*list)(struct tree *, const char *path, int (*each)(void *context, const char *name),
-		void *context);
-	ssize_t (*link)(struct tree *, const char *path, char *buf, size_t size);
-	int (*device)(struct tree *, const char *path, uint64_t *ret);
-	int64_t (*size)(struct tree *, const char *path);
-	int (*space)(struct tree *, const char *path, struct tree_space *ret);
-	int (*keep)(struct tree *, const char *path);
-	ssize_t (*foreign)(struct tree *, const struct foreign *f, char *buf, size_t size);
+	int64_t (*get)(struct tree *, const struct tree_request *r);
 	bool (*answers)(struct tree *, const char *path); /* NULL: yes */
 	void (*waits)(struct tree *,
 		struct tree_waits *ret); /* NULL: there are none; ret is zeroed */
@@ -68,6 +79,12 @@ struct tree {
 /* A directory of this machine. */
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
+
+/* What the following do; for trees that pass on what they are asked. */
+static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
+{
+	return t->ops->get(t, r);
+}
 
 /*
  * The whole file, NUL-terminated in buf; returns its length without the NUL. A file that does not

@@ -69,11 +69,11 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 }
 
 /* As asks_do. What comes at once may come as often as it likes. */
-static int ask(struct guard *g, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
-	int64_t *ret)
+static int ask(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
+	const struct tree_request *r, int64_t *ret)
 {
 	double idle_seconds;
-	int code = asks_do(g->asks, kind, calm, pid, w, ret, &idle_seconds);
+	int code = asks_do(g->asks, kind, calm, pid, r, ret, &idle_seconds);
 
 	if (idle_seconds > QUICK_SECONDS)
 		g->budget[kind].waited_seconds += idle_seconds;
@@ -96,12 +96,12 @@ static bool is_in_exec(const struct guard *g, const char *process)
 static bool gives(struct guard *g, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE], first;
-	const struct wish w = {.what = WISH_PART, .path = path, .out = &first, .size = 1};
+	const struct tree_request r = {.call = TREE_PART, .path = path, .out = &first, .size = 1};
 	double idle_seconds;
 	int64_t n;
 
 	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	return asks_do(g->asks, ASKS_LOCKS, false, pid, &w, &n, &idle_seconds) == 0;
+	return asks_do(g->asks, ASKS_LOCKS, false, pid, &r, &n, &idle_seconds) == 0;
 }
 
 /*
@@ -198,7 +198,7 @@ static const char *of_thread(const char *file)
 }
 
 /* What a link of the process leads to, on whatever file system that is. */
-static bool is_of_its_files(const struct wish *w, const char *file)
+static bool is_of_its_files(const struct tree_request *r, const char *file)
 {
 	static const char *const links[] = {"exe", "root", "cwd"};
 
@@ -206,7 +206,7 @@ static bool is_of_its_files(const struct wish *w, const char *file)
 		size_t len = strlen(links[i]);
 
 		if (strncmp(file, links[i], len) == 0 &&
-			(file[len] == '/' || (file[len] == '\0' && w->what != WISH_LINK)))
+			(file[len] == '/' || (file[len] == '\0' && r->call != TREE_LINK)))
 			return true;
 	}
 	return false;
@@ -241,25 +241,25 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Where others hang, or have taken the time, only who seems not to is asked; and where no thread can be had, read. */
-static int64_t read_held(struct guard *g, pid_t pid, const struct wish *w)
+static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
 	int code =
-		has_waited_enough(g, ASKS_LOCKS) ? -ENOSPC : ask(g, ASKS_LOCKS, false, pid, w, &n);
+		has_waited_enough(g, ASKS_LOCKS) ? -ENOSPC : ask(g, ASKS_LOCKS, false, pid, r, &n);
 
 	if (code == -ENOSPC && is_calm(g, pid))
-		code = ask(g, ASKS_LOCKS, true, pid, w, &n);
+		code = ask(g, ASKS_LOCKS, true, pid, r, &n);
 	if (code == -EAGAIN && is_calm(g, pid))
-		return wish_do(g->inner, w);
+		return tree_get(g->inner, r);
 	return code ? -ETIMEDOUT : n;
 }
 
-static int64_t read_its_files(struct guard *g, pid_t pid, const struct wish *w)
+static int64_t read_its_files(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
 
 	if (asks_waits(g->asks, ASKS_LOCKS, pid) || has_waited_enough(g, ASKS_FILES) ||
-		ask(g, ASKS_FILES, false, pid, w, &n))
+		ask(g, ASKS_FILES, false, pid, r, &n))
 		return -ETIMEDOUT;
 	return n;
 }
@@ -276,95 +276,33 @@ static pid_t process_in(const char *path, const char **file)
 	return (pid_t)pid;
 }
 
-static int64_t get_of(struct guard *g, const struct wish *w)
+static int64_t get_of(struct guard *g, const struct tree_request *r)
 {
 	const char *file;
-	pid_t pid = process_in(w->path, &file);
+	pid_t pid = process_in(r->path, &file);
 
 	if (!pid)
-		return wish_do(g->inner, w);
-	if (is_of_its_files(w, file))
-		return read_its_files(g, pid, w);
+		return tree_get(g->inner, r);
+	if (is_of_its_files(r, file))
+		return read_its_files(g, pid, r);
 	switch (way_to(g, pid, file)) {
 	case DIRECTLY:
-		return wish_do(g->inner, w);
+		return tree_get(g->inner, r);
 	case BY_THREAD:
-		return read_held(g, pid, w);
+		return read_held(g, pid, r);
 	case NOT_NOW:
 		break;
 	}
 	return -ETIMEDOUT;
 }
 
-static int64_t get(struct tree *t, struct wish w)
+static int64_t guard_get(struct tree *t, const struct tree_request *r)
 {
 	struct guard *g = guard_of(t);
-	int64_t n = get_of(g, &w);
+	int64_t n = get_of(g, r);
 
 	g->left_out += n == -ETIMEDOUT;
 	return n;
-}
-
-/* ---- the tree ---- */
-
-static ssize_t guard_read(struct tree *t, const char *path, char *buf, size_t size)
-{
-	return get(t, (struct wish){.what = WISH_READ, .path = path, .out = buf, .size = size});
-}
-
-static ssize_t guard_read_records(struct tree *t, const char *path, char *buf, size_t size)
-{
-	return get(t, (struct wish){.what = WISH_RECORDS, .path = path, .out = buf, .size = size});
-}
-
-static ssize_t guard_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
-{
-	return get(t,
-		(struct wish){
-			.what = WISH_PART, .path = path, .from = from, .out = buf, .size = size});
-}
-
-static int guard_list(struct tree *t, const char *path,
-	int (*each)(void *context, const char *name), void *context)
-{
-	return (int)get(t,
-		(struct wish){.what = WISH_LIST, .path = path, .each = each, .context = context});
-}
-
-static ssize_t guard_link(struct tree *t, const char *path, char *buf, size_t size)
-{
-	return get(t, (struct wish){.what = WISH_LINK, .path = path, .out = buf, .size = size});
-}
-
-static int guard_device(struct tree *t, const char *path, uint64_t *ret)
-{
-	return (int)get(t,
-		(struct wish){.what = WISH_DEVICE, .path = path, .out = ret, .size = sizeof *ret});
-}
-
-static int64_t guard_size(struct tree *t, const char *path)
-{
-	return get(t, (struct wish){.what = WISH_SIZE, .path = path});
-}
-
-static int guard_space(struct tree *t, const char *path, struct tree_space *ret)
-{
-	return (int)get(t,
-		(struct wish){.what = WISH_SPACE, .path = path, .out = ret, .size = sizeof *ret});
-}
-
-static int guard_keep(struct tree *t, const char *path)
-{
-	return (int)get(t, (struct wish){.what = WISH_KEEP, .path = path});
-}
-
-static ssize_t guard_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
-{
-	return get(t, (struct wish){.what = WISH_FOREIGN,
-			      .path = f->folder,
-			      .foreign = f,
-			      .out = buf,
-			      .size = size});
 }
 
 /* Whoever keeps it open reads it without a thread. */
@@ -393,16 +331,7 @@ static void guard_free(struct tree *t)
 }
 
 static const struct tree_ops guard_ops = {
-	.read = guard_read,
-	.read_records = guard_read_records,
-	.part = guard_part,
-	.list = guard_list,
-	.link = guard_link,
-	.device = guard_device,
-	.size = guard_size,
-	.space = guard_space,
-	.keep = guard_keep,
-	.foreign = guard_foreign,
+	.get = guard_get,
 	.answers = guard_answers,
 	.waits = guard_waits,
 	.free = guard_free,

@@ -33,7 +33,7 @@ struct question {
 	struct asks *asks;
 	pid_t *waits_for;
 	pthread_t thread;
-	struct wish wish; /* whatever it points to is of the question */
+	struct tree_request request; /* whatever it points to is of the question */
 	struct foreign foreign;
 	struct buf names;
 	bool answered, left;
@@ -44,51 +44,24 @@ struct question {
 	uint64_t mount;
 };
 
-/* ---- a wish ---- */
+/* ---- what is asked ---- */
 
-int64_t wish_do(struct tree *t, const struct wish *w)
+static size_t bytes_of(const struct tree_request *r, int64_t n)
 {
-	switch (w->what) {
-	case WISH_READ:
-		return tree_read(t, w->path, w->out, w->size);
-	case WISH_RECORDS:
-		return tree_read_records(t, w->path, w->out, w->size);
-	case WISH_PART:
-		return tree_part(t, w->path, w->from, w->out, w->size);
-	case WISH_LIST:
-		return tree_list(t, w->path, w->each, w->context);
-	case WISH_LINK:
-		return tree_link(t, w->path, w->out, w->size);
-	case WISH_DEVICE:
-		return tree_device(t, w->path, w->out);
-	case WISH_SIZE:
-		return tree_size(t, w->path);
-	case WISH_SPACE:
-		return tree_space(t, w->path, w->out);
-	case WISH_KEEP:
-		return t->ops->keep(t, w->path);
-	case WISH_FOREIGN:
-		return tree_foreign(t, w->foreign, w->out, w->size);
-	}
-	return -EINVAL;
-}
-
-static size_t bytes_of(const struct wish *w, int64_t n)
-{
-	switch (w->what) {
-	case WISH_READ:
-	case WISH_RECORDS:
-	case WISH_LINK:
+	switch (r->call) {
+	case TREE_READ:
+	case TREE_READ_RECORDS:
+	case TREE_LINK:
 		return n < 0 ? 0 : (size_t)n + 1;
-	case WISH_PART:
-	case WISH_FOREIGN:
+	case TREE_PART:
+	case TREE_FOREIGN:
 		return n < 0 ? 0 : (size_t)n;
-	case WISH_DEVICE:
-	case WISH_SPACE:
-		return n < 0 ? 0 : w->size;
-	case WISH_LIST:
-	case WISH_SIZE:
-	case WISH_KEEP:
+	case TREE_DEVICE:
+	case TREE_SPACE:
+		return n < 0 ? 0 : r->size;
+	case TREE_LIST:
+	case TREE_SIZE:
+	case TREE_KEEP:
 		break;
 	}
 	return 0;
@@ -102,13 +75,13 @@ static int add_name(void *context, const char *name)
 	return names->full ? -EFBIG : 0;
 }
 
-static int tell_names(const struct question *q, const struct wish *w)
+static int tell_names(const struct question *q, const struct tree_request *r)
 {
 	const char *at = buf_text(&q->names), *end = at + q->names.len;
 	int code = (int)q->n;
 
 	for (; code == 0 && at < end; at += strlen(at) + 1)
-		code = w->each(w->context, at);
+		code = r->each(r->context, at);
 	return code;
 }
 
@@ -132,35 +105,35 @@ static bool ask_back(void *context, uint64_t mount)
 	return ret;
 }
 
-static struct question *question_of(struct asks *a, const struct wish *w)
+static struct question *question_of(struct asks *a, const struct tree_request *r)
 {
 	struct question *q = xcalloc(1, sizeof *q);
 
 	q->asks = a;
-	q->wish = *w;
-	q->wish.path = xstrdup(w->path);
-	q->wish.out = w->size ? xmalloc(w->size) : NULL;
-	if (w->what == WISH_LIST) {
+	q->request = *r;
+	q->request.path = xstrdup(r->path);
+	q->request.out = r->size ? xmalloc(r->size) : NULL;
+	if (r->call == TREE_LIST) {
 		q->names = BUF_MAX(NAMES_MAX);
-		q->wish.each = add_name;
-		q->wish.context = &q->names;
+		q->request.each = add_name;
+		q->request.context = &q->names;
 	}
-	if (w->what == WISH_FOREIGN) {
-		q->foreign = *w->foreign;
-		q->foreign.folder = q->wish.path;
-		q->foreign.path = xstrdup(w->foreign->path);
+	if (r->call == TREE_FOREIGN) {
+		q->foreign = *r->foreign;
+		q->foreign.folder = q->request.path;
+		q->foreign.path = xstrdup(r->foreign->path);
 		q->foreign.allows = ask_back;
 		q->foreign.context = q;
-		q->wish.foreign = &q->foreign;
+		q->request.foreign = &q->foreign;
 	}
 	return q;
 }
 
 static void question_free(struct question *q)
 {
-	free((char *)(uintptr_t)q->wish.path);
+	free((char *)(uintptr_t)q->request.path);
 	free((char *)(uintptr_t)q->foreign.path);
-	free(q->wish.out);
+	free(q->request.out);
 	buf_done(&q->names);
 	free(q);
 }
@@ -168,7 +141,7 @@ static void question_free(struct question *q)
 /* Nobody waits for what was found. */
 static void question_drop(struct question *q)
 {
-	int fd = q->wish.what == WISH_KEEP && q->n >= 0 ? (int)q->n : -1;
+	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;
 
 	closep(&fd);
 	question_free(q);
@@ -212,8 +185,8 @@ static void *answer(void *context)
 	struct question *q = context;
 	struct asks *a = q->asks;
 
-	q->n = wish_do(a->tree, &q->wish);
-	q->worked_ns = (uint64_t)clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	q->n = tree_get(a->tree, &q->request);
+	clock_read(CLOCK_THREAD_CPUTIME_ID, &q->worked_ns);
 	pthread_mutex_lock(&a->lock);
 	a->worked_ns += q->worked_ns;
 	*q->waits_for = 0;
@@ -261,12 +234,13 @@ static void tell_mount(struct asks *a, struct question *q, const struct foreign 
 static uint64_t worked_by(const struct question *q)
 {
 	clockid_t clock;
+	uint64_t ns;
 
-	return pthread_getcpuclockid(q->thread, &clock) == 0 ? (uint64_t)clock_read_ns(clock) : 0;
+	return pthread_getcpuclockid(q->thread, &clock) == 0 && clock_read(clock, &ns) ? ns : 0;
 }
 
 /* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */
-static int await(struct asks *a, struct question *q, const struct wish *w)
+static int await(struct asks *a, struct question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;
 	int code = 0;
@@ -278,7 +252,7 @@ static int await(struct asks *a, struct question *q, const struct wish *w)
 		while (!q->answered && !q->wonders && !code)
 			code = pthread_cond_timedwait(&a->told, &a->lock, &until);
 		if (q->wonders)
-			tell_mount(a, q, w->foreign);
+			tell_mount(a, q, r->foreign);
 		else if (!q->answered) {
 			before = worked;
 			worked = worked_by(q);
@@ -290,7 +264,7 @@ static int await(struct asks *a, struct question *q, const struct wish *w)
 
 /* Locked. As asks_do; after -ETIMEDOUT q is the thread's. */
 static int begin(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, struct question *q,
-	const struct wish *w)
+	const struct tree_request *r)
 {
 	int code = find_place(a, kind, calm, pid, &q->waits_for);
 
@@ -301,17 +275,17 @@ static int begin(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, stru
 	pthread_detach(q->thread);
 	*q->waits_for = pid;
 	a->users++;
-	return await(a, q, w);
+	return await(a, q, r);
 }
 
-int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
+int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds)
 {
-	struct question *q = question_of(a, w);
+	struct question *q = question_of(a, r);
 	struct mono start = now_read().mono;
 
 	pthread_mutex_lock(&a->lock);
-	int code = begin(a, kind, calm, pid, q, w);
+	int code = begin(a, kind, calm, pid, q, r);
 
 	pthread_mutex_unlock(&a->lock);
 	*idle_seconds = mono_seconds_between(start, now_read().mono);
@@ -319,9 +293,9 @@ int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const str
 		return code;
 	if (code == 0) {
 		*idle_seconds -= (double)q->worked_ns / 1e9;
-		if (w->size)
-			memcpy(w->out, q->wish.out, bytes_of(w, q->n));
-		*ret = w->what == WISH_LIST ? tell_names(q, w) : q->n;
+		if (r->size)
+			memcpy(r->out, q->request.out, bytes_of(r, q->n));
+		*ret = r->call == TREE_LIST ? tell_names(q, r) : q->n;
 	}
 	question_free(q);
 	return code;

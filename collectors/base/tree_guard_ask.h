@@ -11,31 +11,6 @@
 
 #include "collectors/base/tree.h"
 
-/* Something to be done with a tree: the function of that name, whose contract each has. */
-struct wish {
-	enum wish_what {
-		WISH_READ,
-		WISH_RECORDS,
-		WISH_PART,
-		WISH_LIST,
-		WISH_LINK,
-		WISH_DEVICE,
-		WISH_SIZE,
-		WISH_SPACE,
-		WISH_KEEP,
-		WISH_FOREIGN,
-	} what;
-	const char *path;
-	uint64_t from;
-	void *out; /* what is told beside the code: a text, a struct tree_space, a device */
-	size_t size;
-	int (*each)(void *context, const char *name);
-	void *context;
-	const struct foreign *foreign;
-};
-
-int64_t wish_do(struct tree *t, const struct wish *w);
-
 /* What may hold an answer back; each has threads of its own, so that it does not take those of the other. */
 enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
 
@@ -46,12 +21,12 @@ struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
 /*
- * 0: it was done, and ret is what wish_do gave; idle_seconds: for so long nobody worked at it. -ETIMEDOUT: not yet, -EBUSY: nor
+ * 0: it was done, and ret is what tree_get gave; idle_seconds: for so long nobody worked at it. -ETIMEDOUT: not yet, -EBUSY: nor
  * what was asked about the process before, -ENOSPC: nor have TREE_GUARD_THREADS others (and calm: TREE_GUARD_CALM of those who
  * were calm), -EAGAIN: no thread can be had. A list's names and the mounts of a foreign file are told to the caller's functions,
  * by the caller's thread.
  */
-int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct wish *w,
+int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 
 /* Has it no answer yet? */

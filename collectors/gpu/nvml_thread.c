@@ -49,6 +49,12 @@ static void worker_free(struct gpu_nvml *w)
 	free(w);
 }
 
+/* Locked. Until something changed; false: the deadline has come. */
+static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
+{
+	return pthread_cond_timedwait(&w->changed, &w->lock, deadline) != ETIMEDOUT;
+}
+
 /* ---- the thread ---- */
 
 struct connection {        /* between init and shutdown of the library */
@@ -131,9 +137,8 @@ static bool next_turn(struct gpu_nvml *w, double pause)
 {
 	struct timespec deadline = monotonic_after(pause);
 
-	while (!w->stop && w->asked == w->served)
-		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
-			break;
+	while (!w->stop && w->asked == w->served && wait_for_change(w, &deadline))
+		;
 	return !w->stop;
 }
 
@@ -246,9 +251,8 @@ bool gpu_nvml_wait(struct gpu_nvml *w, double seconds)
 	uint64_t number = ++w->asked;
 
 	pthread_cond_broadcast(&w->changed);
-	while (w->served < number && !w->ended)
-		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
-			break;
+	while (w->served < number && !w->ended && wait_for_change(w, &deadline))
+		;
 	bool done = w->served >= number || w->ended;
 
 	pthread_mutex_unlock(&w->lock);
@@ -264,9 +268,8 @@ void gpu_nvml_stop(struct gpu_nvml *w)
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
 	pthread_cond_broadcast(&w->changed);
-	while (!w->ended)
-		if (pthread_cond_timedwait(&w->changed, &w->lock, &deadline) == ETIMEDOUT)
-			break;
+	while (!w->ended && wait_for_change(w, &deadline))
+		;
 	bool ended = w->ended;
 	pthread_t thread = w->thread;
 

@@ -110,7 +110,7 @@ ROWS = {
         "collectors/process/tree_dead.c", "	return b->asked[i] ? kept_part(", "	return b->asked[i] ? 1 + 0 * kept_part(",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "who has gone is counted at each look": (
-        "collectors/accounting/lineage.c", "	lineage_remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
+        "collectors/accounting/lineage.c", "	remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "in any number of runs": (
         "collectors/process/member_limit.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
@@ -205,7 +205,7 @@ ROWS = {
         "collectors/base/tree_guard.c", '{"exe", "root", "cwd"}', '{"exe", "cwd"}',
         "test_faults_files.py:Files.test_layers_that_do_not_answer_are_not_waited_for"),
     "files that name jobs are read by the sampler itself": (
-        "collectors/base/tree_guard.c", "	if (is_of_its_files(w, file))", "	if (is_of_its_files(w, file) && !w->foreign)",
+        "collectors/base/tree_guard.c", "	if (is_of_its_files(r, file))", "	if (is_of_its_files(r, file) && !r->foreign)",
         "test_faults_files.py:Files.test_a_job_named_below_layers_is_found_when_they_answer"),
     "who was left out is not looked at again": (
         "exporter/discovery/identify.c", ".left_out != left_out)", ".left_out < left_out)",

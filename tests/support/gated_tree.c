@@ -73,50 +73,9 @@ static struct tree *pass(struct tree *t, const char *path)
 	return ((struct gated *)(void *)t)->inner;
 }
 
-static ssize_t gated_read(struct tree *t, const char *path, char *buf, size_t size)
+static int64_t gated_get(struct tree *t, const struct tree_request *r)
 {
-	return tree_read(pass(t, path), path, buf, size);
-}
-
-static ssize_t gated_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
-{
-	return tree_part(pass(t, path), path, from, buf, size);
-}
-
-static int gated_list(struct tree *t, const char *path,
-	int (*each)(void *context, const char *name), void *context)
-{
-	return tree_list(pass(t, path), path, each, context);
-}
-
-static ssize_t gated_link(struct tree *t, const char *path, char *buf, size_t size)
-{
-	return tree_link(pass(t, path), path, buf, size);
-}
-
-static int gated_device(struct tree *t, const char *path, uint64_t *ret)
-{
-	return tree_device(pass(t, path), path, ret);
-}
-
-static int64_t gated_size(struct tree *t, const char *path)
-{
-	return tree_size(pass(t, path), path);
-}
-
-static int gated_space(struct tree *t, const char *path, struct tree_space *ret)
-{
-	return tree_space(pass(t, path), path, ret);
-}
-
-static int gated_keep(struct tree *t, const char *path)
-{
-	return tree_keep(pass(t, path), path).fd;
-}
-
-static ssize_t gated_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
-{
-	return tree_foreign(pass(t, f->folder), f, buf, size);
+	return tree_get(pass(t, r->path), r);
 }
 
 static void gated_free(struct tree *t)
@@ -129,18 +88,7 @@ static void gated_free(struct tree *t)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-static const struct tree_ops gated_ops = {
-	.read = gated_read,
-	.part = gated_part,
-	.list = gated_list,
-	.link = gated_link,
-	.device = gated_device,
-	.size = gated_size,
-	.space = gated_space,
-	.keep = gated_keep,
-	.foreign = gated_foreign,
-	.free = gated_free,
-};
+static const struct tree_ops gated_ops = {.get = gated_get, .free = gated_free};
 
 void gate_shut(const char *path)
 {

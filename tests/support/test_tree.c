@@ -205,13 +205,6 @@ static int memory_space(struct tree *t, const char *path, struct tree_space *ret
 	return 0;
 }
 
-static int memory_keep(struct tree *t, const char *path)
-{
-	(void)t;
-	(void)path;
-	return -EMFILE;
-}
-
 static ssize_t memory_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
 {
 	char path[8192];
@@ -239,18 +232,33 @@ static void memory_free(struct tree *t)
 	free(m);
 }
 
-static const struct tree_ops memory_ops = {
-	.read = memory_read,
-	.part = memory_part,
-	.list = memory_list,
-	.link = memory_link,
-	.device = memory_device,
-	.size = memory_size,
-	.space = memory_space,
-	.keep = memory_keep,
-	.foreign = memory_foreign,
-	.free = memory_free,
-};
+static int64_t memory_get(struct tree *t, const struct tree_request *r)
+{
+	switch (r->call) {
+	case TREE_READ:
+	case TREE_READ_RECORDS:
+		return memory_read(t, r->path, r->out, r->size);
+	case TREE_PART:
+		return memory_part(t, r->path, r->from, r->out, r->size);
+	case TREE_LIST:
+		return memory_list(t, r->path, r->each, r->context);
+	case TREE_LINK:
+		return memory_link(t, r->path, r->out, r->size);
+	case TREE_DEVICE:
+		return memory_device(t, r->path, r->out);
+	case TREE_SIZE:
+		return memory_size(t, r->path);
+	case TREE_SPACE:
+		return memory_space(t, r->path, r->out);
+	case TREE_KEEP:
+		return -EMFILE;
+	case TREE_FOREIGN:
+		return memory_foreign(t, r->foreign, r->out, r->size);
+	}
+	return -EINVAL;
+}
+
+static const struct tree_ops memory_ops = {.get = memory_get, .free = memory_free};
 
 struct tree *memory_tree(void)
 {
@@ -357,68 +365,11 @@ static int fails_now(struct tree *t)
 	return (*f->countdown)-- == 0 ? f->code : 0;
 }
 
-static ssize_t failing_read(struct tree *t, const char *path, char *buf, size_t size)
+static int64_t failing_get(struct tree *t, const struct tree_request *r)
 {
 	int code = fails_now(t);
 
-	return code ? code : tree_read(failing_of(t)->inner, path, buf, size);
-}
-
-static ssize_t failing_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_part(failing_of(t)->inner, path, from, buf, size);
-}
-
-static int failing_list(struct tree *t, const char *path,
-	int (*each)(void *context, const char *name), void *context)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_list(failing_of(t)->inner, path, each, context);
-}
-
-static ssize_t failing_link(struct tree *t, const char *path, char *buf, size_t size)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_link(failing_of(t)->inner, path, buf, size);
-}
-
-static int failing_device(struct tree *t, const char *path, uint64_t *ret)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_device(failing_of(t)->inner, path, ret);
-}
-
-static int64_t failing_size(struct tree *t, const char *path)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_size(failing_of(t)->inner, path);
-}
-
-static int failing_space(struct tree *t, const char *path, struct tree_space *ret)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_space(failing_of(t)->inner, path, ret);
-}
-
-static int failing_keep(struct tree *t, const char *path)
-{
-	int code = fails_now(t);
-
-	return code ? code : failing_of(t)->inner->ops->keep(failing_of(t)->inner, path);
-}
-
-static ssize_t failing_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size)
-{
-	int code = fails_now(t);
-
-	return code ? code : tree_foreign(failing_of(t)->inner, f, buf, size);
+	return code ? code : tree_get(failing_of(t)->inner, r);
 }
 
 static void failing_free(struct tree *t)
@@ -426,18 +377,7 @@ static void failing_free(struct tree *t)
 	free(t);
 }
 
-static const struct tree_ops failing_ops = {
-	.read = failing_read,
-	.part = failing_part,
-	.list = failing_list,
-	.link = failing_link,
-	.device = failing_device,
-	.size = failing_size,
-	.space = failing_space,
-	.keep = failing_keep,
-	.foreign = failing_foreign,
-	.free = failing_free,
-};
+static const struct tree_ops failing_ops = {.get = failing_get, .free = failing_free};
 
 struct tree *failing_tree(struct tree *inner, int *countdown, int code)
 {

@@ -100,52 +100,16 @@ static int shape_list(struct tree *t, const char *path,
 	return code;
 }
 
-static ssize_t nothing_read(struct tree *t, const char *path, char *buf, size_t size)
+static int64_t shape_get(struct tree *t, const struct tree_request *r)
 {
-	(void)t;
-	(void)path;
-	(void)buf;
-	(void)size;
-	return -ENOENT;
+	if (r->call == TREE_READ || r->call == TREE_READ_RECORDS)
+		return shape_read(t, r->path, r->out, r->size);
+	if (r->call == TREE_LIST)
+		return shape_list(t, r->path, r->each, r->context);
+	return r->call == TREE_KEEP ? -EMFILE : -ENOENT;
 }
 
-static ssize_t no_part_read(struct tree *t, const char *path, uint64_t from, char *buf, size_t size)
-{
-	(void)from;
-	return nothing_read(t, path, buf, size);
-}
-
-static int64_t nothing_sized(struct tree *t, const char *path)
-{
-	(void)t;
-	(void)path;
-	return -ENOENT;
-}
-
-static int nothing_on_device(struct tree *t, const char *path, uint64_t *ret)
-{
-	(void)t;
-	(void)path;
-	(void)ret;
-	return -ENOENT;
-}
-
-static int nothing_kept(struct tree *t, const char *path)
-{
-	(void)t;
-	(void)path;
-	return -EMFILE;
-}
-
-static const struct tree_ops shape_ops = {
-	.read = shape_read,
-	.part = no_part_read,
-	.list = shape_list,
-	.link = nothing_read,
-	.device = nothing_on_device,
-	.size = nothing_sized,
-	.keep = nothing_kept,
-};
+static const struct tree_ops shape_ops = {.get = shape_get};
 
 static void followed_whole(struct shape s)
 {

@@ -204,15 +204,14 @@ static int kernel_list(struct tree *t, const char *path,
 	return code;
 }
 
-static int64_t kernel_size(struct tree *t, const char *path)
+static int64_t kernel_get(struct tree *t, const struct tree_request *r)
 {
-	(void)t;
-	(void)path;
-	return -EACCES;
+	if (r->call == TREE_READ || r->call == TREE_READ_RECORDS)
+		return kernel_read(t, r->path, r->out, r->size);
+	return r->call == TREE_LIST ? kernel_list(t, r->path, r->each, r->context) : -EACCES;
 }
 
-static const struct tree_ops kernel_ops = {
-	.read = kernel_read, .list = kernel_list, .size = kernel_size};
+static const struct tree_ops kernel_ops = {.get = kernel_get};
 
 static struct kernel *kernel_new(uint32_t seed, bool may_ignore)
 {
