@@ -29,16 +29,12 @@
 bool status_is_of(struct scan status, pid_t pid)
 {
 	struct scan line;
+	uint64_t here;
 
-	while (scan_line(&status, &line)) {
-		uint64_t here;
-
-		if (scan_literal(&line, "NSpid:") && scan_u64(&line, &here)) {
-			scan_blanks(&line);
-			return here == (uint64_t)pid && scan_end(&line);
-		}
-	}
-	return false;
+	if (!scan_line_of(&status, "NSpid:", &line) || !scan_u64(&line, &here))
+		return false;
+	scan_blanks(&line);
+	return here == (uint64_t)pid && scan_end(&line);
 }
 
 static bool shows_own_namespace(const struct host *h)

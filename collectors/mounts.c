@@ -194,16 +194,14 @@ static const struct mount *by_id(const struct mounts *all, uint64_t id)
 	return NULL;
 }
 
-bool mounts_reach(const struct mounts *all, const struct mount *m,
-	bool (*each)(const struct mount *))
+bool mounts_reach(const struct mounts *all, const struct mount *m)
 {
 	const struct mount *child = NULL;
 
 	/* A hostile table may have loops: no honest walk is longer than the table. */
 	for (size_t i = 0; m && i < all->n; i++) {
-		if (!each(m))
-			return false;
-		if (covered(all, m, child, child ? child->point : m->point))
+		if (mount_kind_of(m) == MOUNT_REMOTE ||
+			covered(all, m, child, child ? child->point : m->point))
 			return false;
 		child = m;
 		m = by_id(all, m->parent);

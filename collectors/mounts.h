@@ -67,11 +67,9 @@ void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /*
- * Walks from m up to the root of the table, and calls each for m and every mount on the way to it,
- * until it returns false. Returns true when all did and the path m->point does lead to m: no other
- * mount covers it.
+ * Does the path m->point lead to m, without meeting a file system that may never answer (MOUNT_REMOTE)? Walks from m up to
+ * the root of the table; no other mount may cover it.
  */
-bool mounts_reach(const struct mounts *all, const struct mount *m,
-	bool (*each)(const struct mount *));
+bool mounts_reach(const struct mounts *all, const struct mount *m);
 
 #endif

@@ -21,8 +21,6 @@ static const char *const folders[CGROUP_CONTROLLERS][3] = {
 	[CGROUP_IO] = {"blkio"},
 };
 
-static const char *const names[CGROUP_CONTROLLERS] = {"cpu", "cpuacct", "memory", "pids", "blkio"};
-
 /* ---- who is in a group ---- */
 
 /* The text of a group's list of processes, in host->scratch. */
@@ -59,36 +57,6 @@ static bool has_process(const struct cgroup_place *p, const struct host *host, p
 }
 
 /* ---- as the process itself sees it ---- */
-
-/* The group's path in the text of /proc/PID/cgroup; controller "" is v2. False: no such line. */
-static bool path_in(struct scan text, const char *controller, struct slice *ret)
-{
-	struct scan line;
-
-	while (scan_line(&text, &line)) {
-		struct slice list, item;
-		uint64_t id;
-
-		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
-			!scan_until(&line, ':', &list))
-			continue;
-		struct scan rest = scan_slice(list);
-		bool found = list.len == 0 && controller[0] == '\0';
-
-		while (!found && !scan_end(&rest)) {
-			if (!scan_until(&rest, ',', &item)) {
-				item = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
-				rest.at = rest.end;
-			}
-			found = slice_is(item, controller);
-		}
-		if (!found)
-			continue;
-		*ret = (struct slice){line.at, (size_t)(line.end - line.at)};
-		return true;
-	}
-	return false;
-}
 
 /* What is left of "/../../a/b" below the place where it ends up: "/a/b"; "" for the place itself. */
 static struct slice without_parents(struct slice path)
@@ -128,22 +96,22 @@ static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t 
 static int look_through_root(struct cgroup *ret, const struct host *host, pid_t pid)
 {
 	struct cgroup c = {0};
-	char path[32], membership[2 * CGROUP_PATH_MAX];
+	char path[PROCESS_PATH_MAX], membership[2 * CGROUP_PATH_MAX];
 	bool any = false;
 
-	snprintf(path, sizeof path, "%d/cgroup", (int)pid);
+	process_path(path, pid, "cgroup");
 	ssize_t n = tree_read(host->proc, path, membership, sizeof membership);
 	struct scan text = SCAN(membership, n > 0 ? n : 0);
 
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
 		struct slice below;
 
-		if (path_in(text, names[i], &below)) {
+		if (cgroup_path_in(text, cgroup_controllers[i], &below)) {
 			for (size_t k = 0; k < ARRAY_LEN(folders[i]) && folders[i][k]; k++)
 				if (try_folder(&c.place[i], host, pid, folders[i][k],
 					    without_parents(below), 1))
 					break;
-		} else if (path_in(text, "", &below)) {
+		} else if (cgroup_path_in(text, "", &below)) {
 			try_folder(&c.place[i], host, pid, "", without_parents(below), 2);
 		}
 		any = any || c.place[i].version;
@@ -174,7 +142,7 @@ struct membership {
 
 static bool membership_read(struct membership *m, const struct host *host, const char *pid)
 {
-	char path[32];
+	char path[PROCESS_PATH_MAX];
 
 	snprintf(path, sizeof path, "%s/cgroup", pid);
 	ssize_t n = tree_read(host->proc, path, m->text, sizeof m->text);
@@ -188,9 +156,8 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 {
 	struct slice x, y;
 
-	return path_in(SCAN(a->text, a->len), controller, &x) &&
-	       path_in(SCAN(b->text, b->len), controller, &y) &&
-	       (x.len != y.len || memcmp(x.data, y.data, x.len) != 0);
+	return cgroup_path_in(SCAN(a->text, a->len), controller, &x) &&
+	       cgroup_path_in(SCAN(b->text, b->len), controller, &y) && !slice_equal(x, y);
 }
 
 static bool only_members(const struct cgroup_place *p, const struct host *host,
@@ -231,7 +198,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 		bool keep = known && p->version;
 
 		for (size_t k = 0; k < n && keep; k++)
-			keep = differs(&own, &others[k], p->version == 1 ? names[i] : "");
+			keep = differs(&own, &others[k],
+				p->version == 1 ? cgroup_controllers[i] : "");
 		if (!keep || !only_members(p, host, is_member, context))
 			*p = (struct cgroup_place){0};
 		any = any || p->version;

@@ -238,13 +238,11 @@ int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret)
 		return -ENODATA;
 	if (g->version == 1)
 		return scan_u64(&s, ret) ? 0 : -EBADMSG;
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "usage_usec ") && scan_u64(&line, &v) &&
-			v < UINT64_MAX / 1000) {
-			*ret = v * 1000;
-			return 0;
-		}
-	return -EBADMSG;
+	if (!scan_line_of(&s, "usage_usec ", &line) || !scan_u64(&line, &v) ||
+		v >= UINT64_MAX / 1000)
+		return -EBADMSG;
+	*ret = v * 1000;
+	return 0;
 }
 
 /* ---- removing ---- */

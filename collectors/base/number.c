@@ -18,6 +18,21 @@ uint64_t number_find(struct scan text, const char *key)
 	return NUMBER_UNKNOWN;
 }
 
+uint64_t number_pressure(struct scan text, const char *start)
+{
+	struct scan line;
+	struct slice word;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_word(&line, &word) || !slice_is(word, start))
+			continue;
+		while (scan_word(&line, &word))
+			if (slice_starts(word, "total="))
+				return number_find(scan_slice(word), "total");
+	}
+	return NUMBER_UNKNOWN;
+}
+
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end)
 {
 	const char *name_end = memrchr(text.at, ')', (size_t)(text.end - text.at));

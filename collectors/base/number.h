@@ -20,6 +20,13 @@ static inline double number_value(uint64_t v)
 	return v == NUMBER_UNKNOWN ? NAN : (double)v;
 }
 
+/* Raises *value to candidate; never lowers it. */
+static inline void raise_to(uint64_t *value, uint64_t candidate)
+{
+	if (candidate > *value)
+		*value = candidate;
+}
+
 /* kB of /proc/meminfo and the like as bytes; unknown where that is more than 64 bits hold. */
 static inline uint64_t number_from_kib(uint64_t kib)
 {
@@ -35,6 +42,9 @@ uint64_t number_find(struct scan text, const char *key);
  */
 #define STAT_FIELD_FIRST 4
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
+
+/* total= in the line that begins with this word, "some" or "full", of a file about pressure (PSI). */
+uint64_t number_pressure(struct scan text, const char *line);
 
 /* The first n numbers of a text, with blanks between; those that are not there stay as they are in ret. */
 void numbers_read(struct scan text, uint64_t *ret, size_t n);

@@ -127,6 +127,17 @@ bool scan_until(struct scan *s, char stop, struct slice *ret)
 	return true;
 }
 
+bool scan_piece(struct scan *s, char stop, struct slice *ret)
+{
+	if (scan_end(s))
+		return false;
+	if (!scan_until(s, stop, ret)) {
+		*ret = scan_rest(s);
+		s->at = s->end;
+	}
+	return true;
+}
+
 bool scan_line(struct scan *s, struct scan *ret)
 {
 	if (scan_end(s))
@@ -138,9 +149,22 @@ bool scan_line(struct scan *s, struct scan *ret)
 	return true;
 }
 
+bool scan_line_of(struct scan *s, const char *start, struct scan *ret)
+{
+	while (scan_line(s, ret))
+		if (scan_literal(ret, start))
+			return true;
+	return false;
+}
+
+bool slice_equal(struct slice a, struct slice b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
 bool slice_is(struct slice s, const char *text)
 {
-	return s.len == strlen(text) && (s.len == 0 || memcmp(s.data, text, s.len) == 0);
+	return slice_equal(s, (struct slice){text, strlen(text)});
 }
 
 bool slice_starts(struct slice s, const char *prefix)

@@ -41,10 +41,22 @@ bool scan_word(struct scan *s,
 	struct slice *ret); /* blanks, then up to a blank or newline; not empty */
 bool scan_until(struct scan *s, char stop,
 	struct slice *ret); /* up to stop, which is consumed; may be empty */
+bool scan_piece(struct scan *s, char stop,
+	struct slice *ret); /* the same, or up to the end; false at the end */
 bool scan_line(struct scan *s,
 	struct scan *ret); /* next line without its newline; false at the end */
 
+/* What follows start in the next line that begins with it; false: none does. */
+bool scan_line_of(struct scan *s, const char *start, struct scan *ret);
+
+/* All that is left. */
+static inline struct slice scan_rest(const struct scan *s)
+{
+	return (struct slice){s->at, (size_t)(s->end - s->at)};
+}
+
 bool slice_is(struct slice s, const char *text);
+bool slice_equal(struct slice a, struct slice b);
 bool slice_starts(struct slice s, const char *prefix);
 /* Both cut to size and add a NUL. */
 void slice_copy(struct slice s, char *out, size_t size);

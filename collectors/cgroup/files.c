@@ -119,25 +119,6 @@ void cgroup_files_close(struct cgroup_files *f)
 	*f = (struct cgroup_files){0};
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" */
-static bool pressure_total(struct scan text, const char *key, uint64_t *ret)
-{
-	struct scan line;
-	struct slice word;
-
-	while (scan_line(&text, &line)) {
-		if (!scan_word(&line, &word) || !slice_is(word, key))
-			continue;
-		while (scan_word(&line, &word)) {
-			struct scan value = scan_slice(word);
-
-			if (scan_literal(&value, "total="))
-				return scan_u64(&value, ret);
-		}
-	}
-	return false;
-}
-
 /* The number of one device: after "key=", or in the word after "key". */
 static bool device_number(struct scan line, const char *key, uint64_t *ret)
 {
@@ -183,7 +164,7 @@ static double row_value(const struct row *r, struct scan text)
 	case KEYED:
 		return number_value(number_find(text, r->key)) * r->unit;
 	case PRESSURE:
-		return pressure_total(text, r->key, &v) ? (double)v * r->unit : (double)NAN;
+		return number_value(number_pressure(text, r->key)) * r->unit;
 	case DEVICES:
 		return devices_sum(text, r->key) * r->unit;
 	}

@@ -9,64 +9,55 @@
 #include "collectors/mounts.h"
 #include "collectors/kernel_file.h"
 
-/* Name of each controller in v1; a v1 hierarchy may have several. */
-static const char *const names[CGROUP_CONTROLLERS] = {"cpu", "cpuacct", "memory", "pids", "blkio"};
+const char *const cgroup_controllers[CGROUP_CONTROLLERS] = {
+	"cpu", "cpuacct", "memory", "pids", "blkio"};
 
-/* What /proc/PID/cgroup says: the group's path of each v1 controller and of v2, empty = none. */
-struct membership {
-	char v1[CGROUP_CONTROLLERS][CGROUP_PATH_MAX], v2[CGROUP_PATH_MAX];
-};
-
-static bool list_has(const char *list, size_t len, const char *name)
+static bool list_has(struct slice list, const char *name)
 {
-	struct scan rest = SCAN(list, len);
+	struct scan rest = scan_slice(list);
 	struct slice item;
 
-	while (scan_until(&rest, ',', &item))
+	while (scan_piece(&rest, ',', &item))
 		if (slice_is(item, name))
 			return true;
-	return slice_is((struct slice){rest.at, (size_t)(rest.end - rest.at)}, name);
+	return false;
+}
+
+/* Lines "4:memory:/a/b" of v1 and one "0::/a/b" of v2. */
+bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
+{
+	struct slice list;
+	struct scan line;
+	uint64_t id;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
+			!scan_until(&line, ':', &list))
+			continue;
+		if (list.len ? list_has(list, controller) : !controller[0]) {
+			*ret = scan_rest(&line);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* A path that leaves what this cgroup namespace shows ("/../x") names nothing here. */
-static bool path_usable(struct scan path)
+static bool usable_path_in(struct scan text, const char *controller, char out[CGROUP_PATH_MAX])
 {
-	struct slice part;
+	struct slice path, part;
 
-	if ((size_t)(path.end - path.at) >= CGROUP_PATH_MAX || !scan_char(&path, '/'))
+	if (!cgroup_path_in(text, controller, &path) || path.len >= CGROUP_PATH_MAX ||
+		!slice_starts(path, "/"))
 		return false;
-	while (scan_until(&path, '/', &part))
+
+	struct scan rest = scan_slice(path);
+
+	while (scan_piece(&rest, '/', &part))
 		if (slice_is(part, ".."))
 			return false;
-	return !slice_is((struct slice){path.at, (size_t)(path.end - path.at)}, "..");
-}
-
-static void copy_path(struct scan path, char out[CGROUP_PATH_MAX])
-{
-	slice_copy((struct slice){path.at, (size_t)(path.end - path.at)}, out, CGROUP_PATH_MAX);
-}
-
-/* Lines "4:memory:/a/b" of v1 and one "0::/a/b" of v2. False when there is no line to use. */
-static bool parse_membership(struct scan text, struct membership *ret)
-{
-	struct scan line;
-	bool any = false;
-
-	while (scan_line(&text, &line)) {
-		struct slice controllers;
-		uint64_t id;
-
-		if (!scan_u64(&line, &id) || !scan_char(&line, ':') ||
-			!scan_until(&line, ':', &controllers) || !path_usable(line))
-			continue;
-		any = true;
-		if (id == 0 && controllers.len == 0)
-			copy_path(line, ret->v2);
-		for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
-			if (list_has(controllers.data, controllers.len, names[i]))
-				copy_path(line, ret->v1[i]);
-	}
-	return any;
+	slice_copy(path, out, CGROUP_PATH_MAX);
+	return true;
 }
 
 /* What of path is below root; NULL when it is not. Both begin with a slash. */
@@ -89,7 +80,7 @@ static const char *below(const char *path, const char *root)
 static void try_mount(struct cgroup_place *place, const struct host *host, const struct mount *m,
 	int version, const char *path)
 {
-	const char *rest = path[0] ? below(path, m->root) : NULL;
+	const char *rest = below(path, m->root);
 	bool in_sys = strncmp(m->point, "/sys/", 5) == 0;
 	struct cgroup_place found = {.tree = in_sys ? host->sys : host->root, .version = version};
 
@@ -108,39 +99,45 @@ static void try_mount(struct cgroup_place *place, const struct host *host, const
 		*place = found;
 }
 
+/* Of the mounts of v1 that have the controller, or those of v2 where v1 has it not. */
+static void find_place(struct cgroup_place *place, const struct host *host, struct scan text,
+	const struct mounts *mounts, const char *controller)
+{
+	char path[CGROUP_PATH_MAX];
+	bool v1 = usable_path_in(text, controller, path);
+
+	if (!v1 && !usable_path_in(text, "", path))
+		return;
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct mount *m = &mounts->mount[i];
+		struct slice options = {m->options, strlen(m->options)};
+
+		if (v1 && strcmp(m->type, "cgroup") == 0 && list_has(options, controller))
+			try_mount(place, host, m, 1, path);
+		if (!v1 && strcmp(m->type, "cgroup2") == 0)
+			try_mount(place, host, m, 2, path);
+	}
+}
+
 int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, struct err *e)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};
-	struct membership group = {0};
 	struct cgroup c = {0};
 	struct err why = {0};
 	struct scan text;
 	char path[64];
+	bool any = false;
 
 	snprintf(path, sizeof path, "%s/cgroup", pid);
 	int code = host_read(host, host->proc, path, &text, &why);
 
-	if (code == 0 && parse_membership(text, &group))
+	if (code == 0)
 		code = mounts_read(&mounts, host->proc, "self/mountinfo", &why);
-	else if (code == 0)
-		return -ENOENT;
 	if (code < 0)
 		return code_means_absent(code) ? -ENOENT : err_set(e, code, "%s", why.text);
-	bool any = false;
-
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		struct cgroup_place *place = &c.place[i];
-
-		for (size_t j = 0; j < mounts.n; j++) {
-			const struct mount *m = &mounts.mount[j];
-
-			if (group.v1[i][0] && strcmp(m->type, "cgroup") == 0 &&
-				list_has(m->options, strlen(m->options), names[i]))
-				try_mount(place, host, m, 1, group.v1[i]);
-			if (!group.v1[i][0] && strcmp(m->type, "cgroup2") == 0)
-				try_mount(place, host, m, 2, group.v2);
-		}
-		any = any || place->version;
+		find_place(&c.place[i], host, text, &mounts, cgroup_controllers[i]);
+		any = any || c.place[i].version;
 	}
 	if (!any)
 		return -ENOENT;

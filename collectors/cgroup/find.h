@@ -23,6 +23,12 @@ enum cgroup_controller {
 	CGROUP_CONTROLLERS,
 };
 
+/* Their names in v1, where a hierarchy may have several. */
+extern const char *const cgroup_controllers[CGROUP_CONTROLLERS];
+
+/* The group's path in the text of a /proc/PID/cgroup; controller "" is v2. False: no such line. */
+bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret);
+
 /* Longest path of a group's directory that is followed, and of a file in it. */
 #define CGROUP_PATH_MAX 1024
 #define CGROUP_FILE_MAX (CGROUP_PATH_MAX + 64)

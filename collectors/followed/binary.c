@@ -10,6 +10,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/mounts.h"
 #include "collectors/process/netlink.h"
+#include "collectors/process/process.h"
 
 #define PATH_SIZE 4096
 
@@ -146,10 +147,9 @@ static bool may_hang(const struct host *h, pid_t pid, const char *path)
 {
 	const struct mount *at = NULL;
 	struct mounts all = {0};
-	char table[64];
+	char table[PROCESS_PATH_MAX];
 
-	snprintf(table, sizeof table, "%d/mountinfo", (int)pid);
-	if (mounts_read(&all, h->proc, table, NULL) == 0)
+	if (mounts_read(&all, h->proc, process_path(table, pid, "mountinfo"), NULL) == 0)
 		for (size_t i = 0; i < all.n; i++)
 			if (mount_holds(&all.mount[i], path) &&
 				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
@@ -198,10 +198,10 @@ static const char *tail_of(const char *path)
 /* Many processes of one program take turns in being the busiest: it is read once. */
 static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 {
-	char exe[64], path[PATH_SIZE];
+	char exe[PROCESS_PATH_MAX], path[PATH_SIZE];
 	const char *found;
 
-	snprintf(exe, sizeof exe, "%d/exe", (int)pid);
+	process_path(exe, pid, "exe");
 	if (tree_link(h->proc, exe, path, sizeof path) < 0) {
 		read_head(b, h, exe);
 		return;

@@ -15,11 +15,6 @@
 /* A table of so many is read again no sooner than a second later. */
 #define MOUNTS_PER_PAUSE_SECOND 1000
 
-static bool harmless(const struct mount *m)
-{
-	return mount_kind_of(m) != MOUNT_REMOTE;
-}
-
 /* A file of the process whose root it is, as "self/..." for our own; returns what snprintf(3) does. */
 static int path_through(pid_t pid, const char *file, char *ret, size_t size)
 {
@@ -122,8 +117,7 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 		const struct mount *m = &all->mount[i];
 		enum mount_kind kind = mount_kind_of(m);
 
-		if ((kind == MOUNT_LOCAL || kind == MOUNT_LAYERED) &&
-			mounts_reach(all, m, harmless))
+		if ((kind == MOUNT_LOCAL || kind == MOUNT_LAYERED) && mounts_reach(all, m))
 			add_mount(d, h, m, &before);
 	}
 	free_paths(&before);

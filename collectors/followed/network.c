@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/machine/interfaces.h"
+#include "collectors/process/process.h"
 
 /* A process may move to another namespace, but not often: looked at 1, 2, 4, ... looks after the first. */
 #define LOOKS_MAX 64
@@ -19,11 +20,10 @@ struct traffic {
 static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
 {
 	struct traffic t = {.best = INTERFACE_INNER};
-	char path[64], name[NAMESPACE_NAME_MAX];
+	char path[PROCESS_PATH_MAX], name[NAMESPACE_NAME_MAX];
 	struct scan text, line;
 
-	snprintf(path, sizeof path, "%d/net/dev", (int)pid);
-	int code = host_read(h, h->proc, path, &text, NULL);
+	int code = host_read(h, h->proc, process_path(path, pid, "net/dev"), &text, NULL);
 
 	while (code == 0 && scan_line(&text, &line)) {
 		uint64_t field[INTERFACE_FIELDS];
@@ -72,11 +72,11 @@ static bool ours_is_a_containers(const struct host *h)
 /* Asks whose namespace the process is in; the bytes of one that it left stay the run's. */
 static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
 {
-	char path[64], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
+	char path[PROCESS_PATH_MAX], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
 	char machine[NAMESPACE_NAME_MAX];
 	int told = machine_network_space(h, machine);
 
-	snprintf(path, sizeof path, "%d/ns/net", (int)pid);
+	process_path(path, pid, "ns/net");
 	if (told == -ETIMEDOUT || tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
 		tree_link(h->proc, "self/ns/net", ours, sizeof ours) < 0)
 		return;

@@ -138,7 +138,7 @@ static void read_text(const struct host *h, const struct card *c, const char *fi
 	while (line.end > line.at && line.end[-1] == ' ')
 		line.end--;
 	if (line.end > line.at)
-		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, out, size);
+		slice_copy(scan_rest(&line), out, size);
 }
 
 struct search {

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/number.h"
+
 /* Regions of one client that are told apart; later ones are left out. */
 #define REGIONS_MAX 16
 
@@ -25,11 +27,6 @@ struct regions {
 	size_t n;
 	struct region region[REGIONS_MAX];
 };
-
-static bool slice_equal(struct slice a, struct slice b)
-{
-	return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-}
 
 /* What follows the prefix in key; false when key does not begin with it or nothing follows. */
 static bool after_prefix(struct slice key, const char *prefix, struct slice *ret)
@@ -196,12 +193,6 @@ static const struct drm_engine *same_engine(const struct drm_fdinfo *f, const st
 	return NULL;
 }
 
-static void keep_larger(uint64_t *now, uint64_t before)
-{
-	if (*now < before)
-		*now = before;
-}
-
 double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, double seconds)
 {
 	double most = NAN;
@@ -213,8 +204,8 @@ double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, 
 
 		if (!b)
 			continue;
-		keep_larger(&e->busy_ns, b->busy_ns);
-		keep_larger(&e->cycles, b->cycles);
+		raise_to(&e->busy_ns, b->busy_ns);
+		raise_to(&e->cycles, b->cycles);
 		if (e->has_cycles && e->total_cycles > b->total_cycles)
 			busy = (double)(e->cycles - b->cycles) /
 			       (double)(e->total_cycles - b->total_cycles);

@@ -111,29 +111,17 @@ struct search {
 static void look_at(void *context, pid_t pid)
 {
 	const struct search *s = context;
-	const struct host *h = s->host;
-	struct scan text, line;
-	char path[32];
+	struct scan line;
 	uint64_t number;
 
-	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_read(h->proc, path, h->scratch, h->scratch_size);
-
-	text = SCAN(h->scratch, n > 0 ? n : 0);
-	while (scan_line(&text, &line)) {
-		if (!scan_literal(&line, "NSpid:"))
-			continue;
-		/* The first is its number in host->proc, the others are those further in. */
-		if (!scan_u64(&line, &number))
-			return;
-		while (scan_u64(&line, &number)) {
-			struct gpu_pid *p =
-				number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
-
-			if (p && !p->pid && has_nvidia_open(h, pid))
-				p->pid = pid;
-		}
+	/* The first is its number in host->proc, the others are those further in. */
+	if (!process_status_line(s->host, pid, "NSpid:", &line) || !scan_u64(&line, &number))
 		return;
+	while (scan_u64(&line, &number)) {
+		struct gpu_pid *p = number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
+
+		if (p && !p->pid && has_nvidia_open(s->host, pid))
+			p->pid = pid;
 	}
 }
 

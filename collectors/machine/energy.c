@@ -64,8 +64,7 @@ static void read_facts(const struct host *host, struct zone *z)
 	snprintf(path, sizeof path, FOLDER "/%s/name", z->folder);
 	if (!z->name[0] && host_read(host, host->sys, path, &text, NULL) == 0 &&
 		scan_line(&text, &line))
-		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, z->name,
-			sizeof z->name);
+		slice_copy(scan_rest(&line), z->name, sizeof z->name);
 	/* "psys" is the whole board, packages included. */
 	z->package =
 		!strchr(z->folder + strlen(PREFIX), ':') && strncmp(z->name, "package", 7) == 0;

@@ -81,11 +81,6 @@ struct state {
 	unsigned skipped[SKIPS];
 };
 
-static bool harmless(const struct mount *m)
-{
-	return mount_kind_of(m) != MOUNT_REMOTE;
-}
-
 /*
  * Container runtimes bind single files from the machine's disk to these folders: a poor name for
  * that disk.
@@ -167,7 +162,7 @@ static void add_candidate(struct state *s, struct filesystem f, const struct hos
 {
 	if (in_list(s, &f))
 		return;
-	if (!mounts_reach(&s->mounts, f.mount, harmless)) {
+	if (!mounts_reach(&s->mounts, f.mount)) {
 		s->skipped[SKIP_COVERED]++;
 		return;
 	}

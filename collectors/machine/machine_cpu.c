@@ -131,8 +131,8 @@ double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machin
 
 double machine_cpu_own_seconds(void)
 {
-	struct timespec t;
+	uint64_t ns = 0;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	clock_read(CLOCK_PROCESS_CPUTIME_ID, &ns);
+	return (double)ns / 1e9;
 }

@@ -29,8 +29,8 @@ enum { PRESSURE_METRICS(METRIC_ID) PRESSURE_N_METRICS };
 static const struct metric pressure_metrics[] = {PRESSURE_METRICS(METRIC_ROW)};
 
 /* Each file has a line "some", most also "full"; that of cpu is always 0 for a whole machine. */
-enum { SOME, FULL, LINES };
-static const char *const line_names[LINES] = {"some ", "full "};
+enum { LINES = 2 };
+static const char *const line_names[LINES] = {"some", "full"};
 
 #define NO_METRIC PRESSURE_N_METRICS
 static const struct {
@@ -47,26 +47,6 @@ struct pressure {
 	struct counter counter[PRESSURE_N_METRICS];
 };
 
-/* Microseconds of each line, unknown where there is none. */
-static void parse_pressure(struct scan text, uint64_t ret[LINES])
-{
-	struct scan line;
-
-	ret[SOME] = ret[FULL] = NUMBER_UNKNOWN;
-	while (scan_line(&text, &line)) {
-		for (size_t i = 0; i < LINES; i++) {
-			struct scan rest = line;
-			struct slice word;
-
-			if (!scan_literal(&rest, line_names[i]))
-				continue;
-			while (scan_word(&rest, &word))
-				if (slice_starts(word, "total="))
-					ret[i] = number_find(scan_slice(word), "total");
-		}
-	}
-}
-
 static int pressure_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct pressure *p = state;
@@ -74,7 +54,6 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		struct scan text;
-		uint64_t total[LINES];
 		struct err why = {0};
 		int code = source_read(&p->source[i], host, &text, &why);
 
@@ -83,13 +62,12 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 		if (code < 0)
 			return err_set(e, code, "%s", why.text);
 		readable = true;
-		parse_pressure(text, total);
 		for (size_t j = 0; j < LINES; j++) {
 			unsigned id = files[i].id[j];
+			uint64_t us = number_pressure(text, line_names[j]);
 
 			if (id != NO_METRIC)
-				POINT(out, id, counter_follow(&p->counter[id], total[j]) / 1e6,
-					NULL);
+				POINT(out, id, counter_follow(&p->counter[id], us) / 1e6, NULL);
 		}
 	}
 	if (readable && !out->n_points)

@@ -34,17 +34,6 @@ static void take_variable(struct words *w, struct slice text)
 			(struct slice){equals + 1, text.len - name.len - 1};
 }
 
-bool next_string(struct scan *s, struct slice *ret)
-{
-	if (scan_end(s))
-		return false;
-	if (!scan_until(s, '\0', ret)) {
-		*ret = (struct slice){s->at, (size_t)(s->end - s->at)};
-		s->at = s->end;
-	}
-	return true;
-}
-
 void words_take_apart(const struct process_text *text, struct words *w)
 {
 	struct scan environment = scan_slice(text->environment);
@@ -56,10 +45,10 @@ void words_take_apart(const struct process_text *text, struct words *w)
 	w->command_line = text->command_line;
 	w->file = text->file;
 	w->pod = text->pod;
-	while (text->environment.data && next_string(&environment, &piece))
+	while (text->environment.data && scan_piece(&environment, '\0', &piece))
 		take_variable(w, piece);
 	while (text->command_line.data && w->n_arguments < ARGUMENTS_MAX &&
-		next_string(&arguments, &piece))
+		scan_piece(&arguments, '\0', &piece))
 		w->argument[w->n_arguments++] = piece;
 }
 
@@ -78,10 +67,8 @@ static struct slice part(struct slice s, int index)
 	struct slice piece = s;
 
 	for (int i = 0; i <= index; i++)
-		if (!scan_until(&rest, '/', &piece)) {
-			piece = (struct slice){rest.at, (size_t)(rest.end - rest.at)};
-			rest.at = rest.end;
-		}
+		if (!scan_piece(&rest, '/', &piece))
+			return nothing;
 	return piece.len ? piece : nothing;
 }
 
@@ -145,7 +132,7 @@ static bool is_one_of(struct slice a, const char *words)
 	struct slice word;
 
 	while (scan_word(&s, &word))
-		if (word.len == a.len && memcmp(word.data, a.data, a.len) == 0)
+		if (slice_equal(word, a))
 			return true;
 	return false;
 }
@@ -159,8 +146,7 @@ static size_t find_program(const struct words *w, const char *words)
 		size_t k = i;
 
 		while (k < w->n_arguments && scan_word(&s, &word) &&
-			word.len == w->argument[k].len &&
-			memcmp(word.data, w->argument[k].data, word.len) == 0) {
+			slice_equal(word, w->argument[k])) {
 			if (scan_end(&s))
 				return k;
 			k++;
@@ -283,11 +269,6 @@ static struct slice middle(const struct words *w, const char *begin)
 	return nothing;
 }
 
-static struct slice rest_of(const struct scan *line)
-{
-	return (struct slice){line->at, (size_t)(line->end - line->at)};
-}
-
 static struct slice up_to_last(struct slice s, char c)
 {
 	const char *at = s.len ? memrchr(s.data, c, s.len) : NULL;
@@ -303,10 +284,9 @@ static struct slice file_line(const struct words *w, const char *begin)
 		return nothing;
 	struct scan s = scan_slice(w->file), line;
 
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, begin))
-			return ends_in(begin_text, "'") ? up_to_last(rest_of(&line), '\'') :
-							  rest_of(&line);
+	if (scan_line_of(&s, begin, &line))
+		return ends_in(begin_text, "'") ? up_to_last(scan_rest(&line), '\'') :
+						  scan_rest(&line);
 	return nothing;
 }
 
@@ -319,7 +299,7 @@ static struct slice pod_value(const struct words *w, const char *key)
 		return nothing;
 	struct scan s = scan_slice(w->pod);
 
-	while (next_string(&s, &piece))
+	while (scan_piece(&s, '\0', &piece))
 		if (slice_starts(piece, key) && piece.len > n && piece.data[n] == '=')
 			return after(piece, n + 1);
 	return nothing;
@@ -339,7 +319,7 @@ static struct slice pod_name(const struct words *w)
 		return nothing;
 	struct scan s = scan_slice(w->pod);
 
-	while (next_string(&s, &piece))
+	while (scan_piece(&s, '\0', &piece))
 		owner.labels_known = owner.labels_known || !slice_starts(piece, "pod.");
 	return without_replica(name, &owner);
 }

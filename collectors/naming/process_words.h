@@ -20,7 +20,6 @@ void words_take_apart(const struct process_text *text, struct words *ret);
 /* The first source that has something; NULL when none has. */
 const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret);
 
-bool next_string(struct scan *s, struct slice *ret); /* up to a NUL or the end; false at the end */
 struct slice last_part(struct slice s, char separator); /* all of it without one */
 bool ends_in(struct slice s, const char *ending);       /* and is longer */
 

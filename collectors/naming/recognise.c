@@ -315,7 +315,7 @@ bool is_exporter_command(struct slice command_line)
 	struct scan s = scan_slice(command_line);
 	struct slice program;
 
-	return command_line.data && next_string(&s, &program) &&
+	return command_line.data && scan_piece(&s, '\0', &program) &&
 	       slice_is(last_part(program, '/'), "rightsize-exporter");
 }
 

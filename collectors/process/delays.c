@@ -146,17 +146,15 @@ static int add_thread(void *context, const char *tid)
 static int read_files(const struct host *host, pid_t pid, uint64_t threads, struct delays *ret)
 {
 	struct threads t = {.host = host, .pid = pid};
-	char path[64];
+	char path[PROCESS_PATH_MAX];
 	int code;
 
 	if (threads > DELAYS_THREADS_MAX)
 		return -E2BIG;
 	if (threads == 1) {
-		snprintf(path, sizeof path, "%d/schedstat", (int)pid);
-		code = add_schedstat(host, path, &t.sum);
+		code = add_schedstat(host, process_path(path, pid, "schedstat"), &t.sum);
 	} else {
-		snprintf(path, sizeof path, "%d/task", (int)pid);
-		code = tree_list(host->proc, path, add_thread, &t);
+		code = tree_list(host->proc, process_path(path, pid, "task"), add_thread, &t);
 	}
 	if (code == 0)
 		*ret = (struct delays){.cpu_ns = t.sum};

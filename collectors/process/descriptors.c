@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/scan.h"
+#include "collectors/process/process.h"
 
 /* Longer targets belong to files, and no device has such a name. */
 #define TARGET_MAX 256
@@ -23,7 +24,7 @@ static int look_at(void *context, const char *name)
 {
 	const struct walk *w = context;
 	struct scan s = SCAN(name, strlen(name));
-	char path[64], target[TARGET_MAX];
+	char path[PROCESS_PATH_MAX], target[TARGET_MAX];
 	uint64_t fd;
 
 	if (!scan_u64(&s, &fd) || !scan_end(&s) || fd > INT32_MAX)
@@ -45,8 +46,7 @@ int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	int (*each)(void *context, int fd, const char *target), void *context)
 {
 	struct walk w = {h, pid, left, each, context};
-	char path[32];
+	char path[PROCESS_PATH_MAX];
 
-	snprintf(path, sizeof path, "%d/fd", (int)pid);
-	return tree_list(h->proc, path, look_at, &w);
+	return tree_list(h->proc, process_path(path, pid, "fd"), look_at, &w);
 }

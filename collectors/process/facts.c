@@ -84,10 +84,10 @@ static void read_beginning(const struct host *h, const char *path, char *out, st
 
 bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid, struct process_facts *ret)
 {
-	char path[64];
+	char path[PROCESS_PATH_MAX];
 
 	*ret = (struct process_facts){.pid = pid};
-	snprintf(path, sizeof path, "%d/cmdline", (int)pid);
+	process_path(path, pid, "cmdline");
 	if (read_text(h, pid, "cmdline", r->command_line, HOST_SCRATCH_SIZE,
 		    &ret->text.command_line) == -EFBIG)
 		read_beginning(h, path, r->command_line, &ret->text.command_line);
@@ -140,10 +140,10 @@ static void sift(const struct facts_reader *r, struct sieve *s)
 static struct slice read_wanted(const struct facts_reader *r, const struct host *h, pid_t pid)
 {
 	struct sieve s = {0};
-	char path[64];
+	char path[PROCESS_PATH_MAX];
 	ssize_t n;
 
-	snprintf(path, sizeof path, "%d/environ", (int)pid);
+	process_path(path, pid, "environ");
 	for (size_t from = 0; from < ENVIRONMENT_MAX; from += (size_t)n) {
 		n = tree_part(h->proc, path, from, r->environment + s.end,
 			HOST_SCRATCH_SIZE - s.end);
@@ -160,7 +160,7 @@ static struct slice read_wanted(const struct facts_reader *r, const struct host 
 static struct slice read_link(const struct host *h, pid_t pid, const char *file, char *out,
 	size_t size)
 {
-	char path[64];
+	char path[PROCESS_PATH_MAX];
 
 	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
 	ssize_t n = tree_link(h->proc, path, out, size);
@@ -180,7 +180,7 @@ static struct slice path_of_cgroup(struct slice text)
 
 		if (!scan_until(&line, ':', &number) || !scan_until(&line, ':', &controllers))
 			continue;
-		struct slice path = {line.at, (size_t)(line.end - line.at)};
+		struct slice path = scan_rest(&line);
 		bool is_root = slice_is(path, "/");
 		int this = is_root                         ? 1 :
 			   slice_is(number, "0")           ? 4 :
@@ -220,17 +220,9 @@ void container_of_cgroup(struct slice cgroup, char out[CONTAINER_ID_MAX])
 /* The real one: with the rights of a set-user-ID program nobody has files read that are not their own. */
 static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 {
-	char path[64], text[1024];
 	struct scan line;
 
-	snprintf(path, sizeof path, "%d/status", (int)pid);
-	ssize_t n = tree_head(h->proc, path, text, sizeof text);
-	struct scan s = SCAN(text, n > 0 ? n : 0);
-
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "Uid:"))
-			return scan_u64(&line, ret);
-	return false;
+	return process_status_line(h, pid, "Uid:", &line) && scan_u64(&line, ret);
 }
 
 /* Names as /etc/passwd has them; directories on the network are not asked. */

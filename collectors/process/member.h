@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectors/base/number.h"
 #include "collectors/process/process.h"
 
 /* Memory of a sleeping process is read, and one that runs is read in full, once in so many looks. */
@@ -86,13 +87,6 @@ struct member {
 	bool vanished;                         /* gone, and not settled yet */
 	bool fds_known, io_known, kinds_known; /* io: was read once at least */
 };
-
-/* Raises *value to candidate; never lowers it. */
-static inline void raise_to(uint64_t *value, uint64_t candidate)
-{
-	if (candidate > *value)
-		*value = candidate;
-}
 
 /* Whose files below /proc show what the process has. */
 static inline pid_t member_shown_by(const struct member *m)

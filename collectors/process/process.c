@@ -10,8 +10,6 @@
 
 #include "collectors/base/mem.h"
 
-#define PATH_SIZE 64
-
 bool process_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
@@ -192,9 +190,10 @@ bool process_pss_parse(struct scan s, struct process_pss *ret)
 	return true;
 }
 
-static void process_path(char out[PATH_SIZE], pid_t pid, const char *file)
+const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file)
 {
-	snprintf(out, PATH_SIZE, "%d/%s", (int)pid, file);
+	snprintf(out, PROCESS_PATH_MAX, "%d/%s", (int)pid, file);
+	return out;
 }
 
 static bool is_kept(const struct kept *k)
@@ -206,7 +205,7 @@ static bool is_kept(const struct kept *k)
 static int read_file(const struct host *h, pid_t pid, const char *file, struct kept *k,
 	struct scan *ret)
 {
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 	ssize_t n;
 
 	process_path(path, pid, file);
@@ -259,7 +258,7 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct scan text;
 	int code = read_file(h, pid, "stat", k, &text);
 	struct threads threads = {.host = h, .stat = ret};
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 
 	if (code)
 		return code;
@@ -267,8 +266,7 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 		return -EBADMSG;
 	/* A process that ends loses its memory before its threads: then none is found. */
 	if (ret->state == 'Z' && ret->threads > 1) {
-		process_path(path, pid, "task");
-		tree_list(h->proc, path, look_at_thread, &threads);
+		tree_list(h->proc, process_path(path, pid, "task"), look_at_thread, &threads);
 	}
 	return 0;
 }
@@ -317,7 +315,7 @@ static int count_name(void *context, const char *name)
 
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 {
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 	uint64_t n = 0;
 
 	process_path(path, pid, "fd");
@@ -337,20 +335,22 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 	return code;
 }
 
+bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret)
+{
+	struct scan text;
+
+	return read_file(h, pid, "status", NULL, &text) == 0 && scan_line_of(&text, start, ret);
+}
+
 pid_t process_of(const struct host *h, pid_t pid)
 {
-	char path[PATH_SIZE];
 	struct scan line;
 	uint64_t number;
 
-	process_path(path, pid, "status");
-	ssize_t n = tree_read_records(h->proc, path, h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
-
-	while (scan_line(&s, &line))
-		if (scan_literal(&line, "Tgid:"))
-			return scan_u64(&line, &number) && number <= INT32_MAX ? (pid_t)number : 0;
-	return 0;
+	return process_status_line(h, pid, "Tgid:", &line) && scan_u64(&line, &number) &&
+			       number <= INT32_MAX ?
+		       (pid_t)number :
+		       0;
 }
 
 uint64_t process_cpu_clock(const struct host *h, pid_t pid)
@@ -383,16 +383,16 @@ static int tell_children(const struct children_context *c, ssize_t n)
 	return n < 0 ? (int)n : 0;
 }
 
-static void children_path(char out[PATH_SIZE], pid_t pid, const char *thread)
+static void children_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *thread)
 {
-	snprintf(out, PATH_SIZE, "%d/task/%.20s/children", (int)pid, thread);
+	snprintf(out, PROCESS_PATH_MAX, "%d/task/%.20s/children", (int)pid, thread);
 }
 
 static int children_of(void *context, const char *thread)
 {
 	const struct children_context *c = context;
 	const struct host *h = c->host;
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 
 	children_path(path, c->pid, thread);
 	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
@@ -410,7 +410,7 @@ int process_children(const struct host *h, pid_t pid, uint64_t threads, struct k
 	void (*each)(void *context, pid_t child), void *context)
 {
 	struct children_context c = {h, pid, each, context};
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 
 	if (threads == 1 && is_kept(k))
 		return tell_children(&c, kept_read(k, h->proc, "", h->scratch, h->scratch_size));
@@ -424,7 +424,7 @@ int process_children(const struct host *h, pid_t pid, uint64_t threads, struct k
 
 struct kept process_keep(const struct host *h, pid_t pid, const char *file)
 {
-	char path[PATH_SIZE];
+	char path[PROCESS_PATH_MAX];
 
 	process_path(path, pid, file);
 	return tree_keep(h->proc, path);
@@ -432,7 +432,7 @@ struct kept process_keep(const struct host *h, pid_t pid, const char *file)
 
 struct kept process_keep_children(const struct host *h, pid_t pid)
 {
-	char path[PATH_SIZE], thread[16];
+	char path[PROCESS_PATH_MAX], thread[16];
 
 	snprintf(thread, sizeof thread, "%d", (int)pid);
 	children_path(path, pid, thread);

@@ -64,6 +64,10 @@ struct process_pss { /* of one moment: the RSS of the stat file may be of anothe
 
 bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_rollup */
 
+/* Path below host->proc of a file of a process; returns out. */
+#define PROCESS_PATH_MAX 64
+const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file);
+
 /*
  * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
  * belongs to somebody else, -ETIMEDOUT when it does not answer, -EBADMSG when the text makes no sense. All go through
@@ -84,6 +88,9 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
 /* Is it in the same namespace as we are: "mnt", "user"? False when that cannot be told. */
 bool process_shares(const struct host *h, pid_t pid, const char *namespace);
+
+/* What follows start ("Uid:") in its status file; false when it is not there. */
+bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret);
 
 /*
  * Whose thread has this number: that of a process is its own. Threads have numbers of the same row, and files below /proc, but

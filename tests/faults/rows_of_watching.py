@@ -113,7 +113,7 @@ ROWS = {
         "collectors/accounting/lineage.c", "	remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "in any number of runs": (
-        "collectors/process/member_limit.c", "	if (s->runs >= RUN_MEMBERS_NESTED_MAX)", "	if (s->runs > 100000)",
+        "collectors/process/member_limit.c", "	if (*runs >= RUN_MEMBERS_NESTED_MAX)", "	if (*runs > 100000)",
         "unit:jobs_nested"),
     "another writer's lock is no reason to try again": (
         "exporter/history/historian.c", "	h->pause = next_pause(h, failed && !at_once);",

@@ -19,7 +19,8 @@
 static const char *name_in(struct tree *proc)
 {
 	static struct recognised r;
-	struct host host = {.proc = proc};
+	static char scratch[4096];
+	struct host host = {.proc = proc, .scratch = scratch, .scratch_size = sizeof scratch};
 	struct facts_reader *reader = facts_reader_new();
 	struct process_facts facts;
 
