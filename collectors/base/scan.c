@@ -149,6 +149,17 @@ bool scan_line(struct scan *s, struct scan *ret)
 	return true;
 }
 
+struct slice scan_first_line(struct scan text)
+{
+	struct scan line = text;
+
+	scan_line(&text, &line);
+	scan_blanks(&line);
+	while (line.end > line.at && (line.end[-1] == ' ' || line.end[-1] == '\t'))
+		line.end--;
+	return scan_rest(&line);
+}
+
 bool scan_line_of(struct scan *s, const char *start, struct scan *ret)
 {
 	while (scan_line(s, ret))

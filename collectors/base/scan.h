@@ -46,6 +46,8 @@ bool scan_piece(struct scan *s, char stop,
 bool scan_line(struct scan *s,
 	struct scan *ret); /* next line without its newline; false at the end */
 
+/* The first line without the blanks around it. */
+struct slice scan_first_line(struct scan text);
 /* What follows start in the next line that begins with it; false: none does. */
 bool scan_line_of(struct scan *s, const char *start, struct scan *ret);
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/tree_foreign.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/space.h"
 
 struct directory {
 	struct tree tree;
@@ -174,6 +174,25 @@ static int64_t read_stat(struct tree *t, const struct tree_request *r)
 	return 0;
 }
 
+static int read_space(int top, const char *path, struct tree_space *ret)
+{
+	/* The directory itself is open already; most machines have one file system to look at, and this is it. */
+	AUTO(closep) int below = path[0] ? openat(top, path, O_PATH | O_CLOEXEC) : -1;
+	struct statvfs v;
+
+	if ((path[0] && below < 0) || fstatvfs(path[0] ? below : top, &v) < 0)
+		return -errno;
+	*ret = (struct tree_space){
+		.size = (uint64_t)v.f_blocks * v.f_frsize,
+		.free = (uint64_t)v.f_bfree * v.f_frsize,
+		.available = (uint64_t)v.f_bavail * v.f_frsize,
+		.files = v.f_files,
+		.files_free = v.f_ffree,
+		.read_only = (v.f_flag & ST_RDONLY) != 0,
+	};
+	return 0;
+}
+
 static int64_t directory_get(struct tree *t, const struct tree_request *r)
 {
 	switch (r->call) {
@@ -191,7 +210,7 @@ static int64_t directory_get(struct tree *t, const struct tree_request *r)
 	case TREE_SIZE:
 		return read_stat(t, r);
 	case TREE_SPACE:
-		return space_at(directory_fd(t), r->path, r->out);
+		return read_space(directory_fd(t), r->path, r->out);
 	case TREE_KEEP:
 		return open_file(t, r->path);
 	case TREE_FOREIGN:

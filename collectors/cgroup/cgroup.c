@@ -22,25 +22,23 @@ X(CPU_PERIODS, .name = "rightsize_cgroup_cpu_periods", \
 X(CPU_THROTTLED_PERIODS, .name = "rightsize_cgroup_cpu_throttled_periods", \
   .help = "Periods of the CPU quota in which the group was held back", .type = METRIC_COUNTER) \
 X(CPU_LIMIT, .name = "rightsize_cgroup_cpu_limit_cores", .unit = "cores", \
-  .help = "Smallest CPU quota of the group and those above it, absent without one", .type = METRIC_GAUGE) \
+  .help = "Smallest CPU quota of the group and those above it, absent without one") \
 X(MEMORY_USAGE, .name = "rightsize_cgroup_memory_usage_bytes", .unit = "bytes", \
-  .help = "Memory of the group, its page cache included, from memory.current or memory.usage_in_bytes", \
-  .type = METRIC_GAUGE) \
+  .help = "Memory of the group, its page cache included, from memory.current or memory.usage_in_bytes") \
 X(MEMORY_PEAK, .name = "rightsize_cgroup_memory_peak_bytes", .unit = "bytes", \
-  .help = "High-water mark of the group's memory, from memory.peak or memory.max_usage_in_bytes", \
-  .type = METRIC_GAUGE) \
+  .help = "High-water mark of the group's memory, from memory.peak or memory.max_usage_in_bytes") \
 X(MEMORY_LIMIT, .name = "rightsize_cgroup_memory_limit_bytes", .unit = "bytes", \
-  .help = "Smallest memory limit of the group and those above it, absent without one", .type = METRIC_GAUGE) \
+  .help = "Smallest memory limit of the group and those above it, absent without one") \
 X(SWAP_USAGE, .name = "rightsize_cgroup_swap_usage_bytes", .unit = "bytes", \
-  .help = "Swap space in use by the group", .type = METRIC_GAUGE) \
+  .help = "Swap space in use by the group") \
 X(MEMORY_ANON, .name = "rightsize_cgroup_memory_anon_bytes", .unit = "bytes", \
-  .help = "Part of the group's memory that programs made their own", .type = METRIC_GAUGE) \
+  .help = "Part of the group's memory that programs made their own") \
 X(MEMORY_CACHE, .name = "rightsize_cgroup_memory_cache_bytes", .unit = "bytes", \
-  .help = "Part of the group's memory that is page cache, shared memory included", .type = METRIC_GAUGE) \
+  .help = "Part of the group's memory that is page cache, shared memory included") \
 X(MEMORY_SHMEM, .name = "rightsize_cgroup_memory_shmem_bytes", .unit = "bytes", \
-  .help = "Part of the group's memory that is shared memory or tmpfs", .type = METRIC_GAUGE) \
+  .help = "Part of the group's memory that is shared memory or tmpfs") \
 X(MEMORY_HUGE, .name = "rightsize_cgroup_memory_huge_bytes", .unit = "bytes", \
-  .help = "Part of the group's memory that is in transparent huge pages of programs", .type = METRIC_GAUGE) \
+  .help = "Part of the group's memory that is in transparent huge pages of programs") \
 X(MEMORY_HIGH_EVENTS, .name = "rightsize_cgroup_memory_high_events", \
   .help = "Times that the group was slowed down at memory.high; v2 only", .type = METRIC_COUNTER) \
 X(MEMORY_MAX_EVENTS, .name = "rightsize_cgroup_memory_max_events", \
@@ -60,10 +58,9 @@ X(IO_WRITTEN, .name = "rightsize_cgroup_io_written_bytes", .unit = "bytes", \
 X(OOM_KILLS, .name = "rightsize_cgroup_oom_kills", \
   .help = "Processes of the group that the kernel killed for want of memory", .type = METRIC_COUNTER) \
 X(TASKS, .name = "rightsize_cgroup_tasks", \
-  .help = "Threads in the group, from pids.current", .type = METRIC_GAUGE) \
+  .help = "Threads in the group, from pids.current") \
 X(TASKS_LIMIT, .name = "rightsize_cgroup_tasks_limit", \
-  .help = "Smallest limit of threads of the group and those above it, absent without one", \
-  .type = METRIC_GAUGE) \
+  .help = "Smallest limit of threads of the group and those above it, absent without one") \
 X(VERSION, .name = "rightsize_cgroup", .labels = {"version"}, \
   .help = "Kind of control groups that the exporter runs in: v1, v2 or hybrid", .type = METRIC_INFO)
 /* clang-format on */

@@ -123,11 +123,6 @@ static struct tracked *find_run(const struct jobs *j, const char *run_id)
 	return NULL;
 }
 
-bool jobs_follows(const struct jobs *j, const char *run_id)
-{
-	return find_run(j, run_id) != NULL;
-}
-
 /* The place of a job for one more: a new one, or that of the job not used for longest; n_jobs = there is none. */
 static size_t place_for_job(struct jobs *j)
 {

@@ -73,8 +73,6 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 /* Readable when the root of a run ended that ends by itself: look at once. -1: never. */
 int jobs_ending_fd(const struct jobs *j);
 
-bool jobs_follows(const struct jobs *j, const char *run_id);
-
 /* How many runs of a job have ever ended with this outcome, as the history counts them. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 

@@ -126,19 +126,13 @@ static void read_text(const struct host *h, const struct card *c, const char *fi
 	size_t size)
 {
 	char path[PATH_SIZE];
-	struct scan line;
 
 	snprintf(path, sizeof path, "class/drm/%s/device/%s", c->fixed.gpu, file);
 	ssize_t n = tree_read(h->sys, path, h->scratch, h->scratch_size);
-	struct scan s = SCAN(h->scratch, n > 0 ? n : 0);
+	struct slice line = scan_first_line(SCAN(h->scratch, n > 0 ? n : 0));
 
-	if (!scan_line(&s, &line))
-		return;
-	scan_blanks(&line);
-	while (line.end > line.at && line.end[-1] == ' ')
-		line.end--;
-	if (line.end > line.at)
-		slice_copy(scan_rest(&line), out, size);
+	if (line.len)
+		slice_copy(line, out, size);
 }
 
 struct search {

@@ -19,17 +19,17 @@ X(CPU_SYSTEM_SECONDS, .name = "rightsize_cpu_system_seconds", .unit = "seconds",
   .type = METRIC_COUNTER, .fold = FOLD_DELTA, .column = "system_cpu_system_seconds") \
 X(CPU_USAGE_CORES, .name = "rightsize_cpu_usage_cores", .unit = "cores", \
   .help = "Cores in use by the whole machine since the previous reading at least 250 ms before: every mode but idle and iowait", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_cpu_usage_cores") \
+  .fold = FOLD_VALUE, .column = "system_cpu_usage_cores") \
 X(CONTEXT_SWITCHES, .name = "rightsize_context_switches", \
   .help = "Context switches of the whole machine, from /proc/stat", .type = METRIC_COUNTER) \
 X(FORKS, .name = "rightsize_forks", \
   .help = "Processes and threads created on the whole machine, from /proc/stat", .type = METRIC_COUNTER) \
 X(THREADS_RUNNING, .name = "rightsize_threads_running", \
-  .help = "Threads of the whole machine that run or wait for a CPU, from /proc/stat", .type = METRIC_GAUGE) \
+  .help = "Threads of the whole machine that run or wait for a CPU, from /proc/stat") \
 X(THREADS_BLOCKED, .name = "rightsize_threads_blocked", \
-  .help = "Threads of the whole machine that wait for storage, from /proc/stat", .type = METRIC_GAUGE) \
+  .help = "Threads of the whole machine that wait for storage, from /proc/stat") \
 X(BOOT_TIME_SECONDS, .name = "rightsize_boot_time_seconds", .unit = "seconds", \
-  .help = "Start of the machine since the Unix epoch, from /proc/stat", .type = METRIC_GAUGE)
+  .help = "Start of the machine since the Unix epoch, from /proc/stat")
 /* clang-format on */
 
 enum { CPU_METRICS(METRIC_ID) };

@@ -20,27 +20,26 @@
 #define FS_LABELS .labels = {"device", "fstype", "mountpoint"}
 #define FILESYSTEM_METRICS(X) \
 X(FS_SIZE, .name = "rightsize_filesystem_size_bytes", .unit = "bytes", FS_LABELS, \
-  .help = "Size of a local file system", .type = METRIC_GAUGE) \
+  .help = "Size of a local file system") \
 X(FS_FREE, .name = "rightsize_filesystem_free_bytes", .unit = "bytes", FS_LABELS, \
-  .help = "Space that is not in use, what is reserved for the superuser included", .type = METRIC_GAUGE) \
+  .help = "Space that is not in use, what is reserved for the superuser included") \
 X(FS_AVAILABLE, .name = "rightsize_filesystem_available_bytes", .unit = "bytes", FS_LABELS, \
-  .help = "Space that ordinary users can still write to", .type = METRIC_GAUGE) \
+  .help = "Space that ordinary users can still write to") \
 X(FS_FILES, .name = "rightsize_filesystem_files", FS_LABELS, \
-  .help = "Most files that the file system can hold, absent where it sets no limit", .type = METRIC_GAUGE) \
+  .help = "Most files that the file system can hold, absent where it sets no limit") \
 X(FS_FILES_FREE, .name = "rightsize_filesystem_files_free", FS_LABELS, \
-  .help = "Files that can still be made", .type = METRIC_GAUGE) \
+  .help = "Files that can still be made") \
 X(FS_SKIPPED, .name = "rightsize_filesystem_skipped", .labels = {"reason"}, \
-  .help = "Mounts not measured: network or FUSE might never answer, covered by another mount, unreadable, or too many", \
-  .type = METRIC_GAUGE) \
+  .help = "Mounts not measured: network or FUSE might never answer, covered by another mount, unreadable, or too many") \
 X(SPACE_TOTAL, .name = "rightsize_disk_space_size_bytes", .unit = "bytes", \
   .help = "Size of all local file systems, each counted once", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_disk_space_total_bytes") \
+  .fold = FOLD_VALUE, .column = "system_disk_space_total_bytes") \
 X(SPACE_USED, .name = "rightsize_disk_space_used_bytes", .unit = "bytes", \
   .help = "Space in use on all local file systems, each counted once", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_disk_space_used_bytes") \
+  .fold = FOLD_VALUE, .column = "system_disk_space_used_bytes") \
 X(SPACE_AVAILABLE, .name = "rightsize_disk_space_available_bytes", .unit = "bytes", \
   .help = "Space that ordinary users can still write to on all local file systems, each counted once", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_disk_space_free_bytes")
+  .fold = FOLD_VALUE, .column = "system_disk_space_free_bytes")
 /* clang-format on */
 
 enum { FILESYSTEM_METRICS(METRIC_ID) };

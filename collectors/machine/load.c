@@ -9,17 +9,16 @@
 /* clang-format off */
 #define LOAD_METRICS(X) \
 X(LOAD1, .name = "rightsize_load1", \
-  .help = "Threads that ran or waited for CPU or storage, averaged over 1 minute", .type = METRIC_GAUGE) \
+  .help = "Threads that ran or waited for CPU or storage, averaged over 1 minute") \
 X(LOAD5, .name = "rightsize_load5", \
-  .help = "Threads that ran or waited for CPU or storage, averaged over 5 minutes", .type = METRIC_GAUGE) \
+  .help = "Threads that ran or waited for CPU or storage, averaged over 5 minutes") \
 X(LOAD15, .name = "rightsize_load15", \
-  .help = "Threads that ran or waited for CPU or storage, averaged over 15 minutes", .type = METRIC_GAUGE) \
+  .help = "Threads that ran or waited for CPU or storage, averaged over 15 minutes") \
 X(THREADS, .name = "rightsize_threads", \
-  .help = "Threads of the whole machine, those of the kernel included, from /proc/loadavg", \
-  .type = METRIC_GAUGE) \
+  .help = "Threads of the whole machine, those of the kernel included, from /proc/loadavg") \
 X(PROCESSES, .name = "rightsize_processes", \
   .help = "Processes visible in /proc, counted at most every 15 s and less often the more there are", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_processes")
+  .fold = FOLD_VALUE, .column = "system_processes")
 /* clang-format on */
 
 enum { LOAD_METRICS(METRIC_ID) };

@@ -9,38 +9,37 @@
 /* clang-format off */
 #define MEMORY_METRICS(X) \
 X(MEMORY_TOTAL, .name = "rightsize_memory_total_bytes", .unit = "bytes", \
-  .help = "Memory that the kernel manages, MemTotal of /proc/meminfo", .type = METRIC_GAUGE) \
+  .help = "Memory that the kernel manages, MemTotal of /proc/meminfo") \
 X(MEMORY_AVAILABLE, .name = "rightsize_memory_available_bytes", .unit = "bytes", \
-  .help = "What can still be allocated without swapping, by the kernel's own estimate MemAvailable", \
-  .type = METRIC_GAUGE) \
+  .help = "What can still be allocated without swapping, by the kernel's own estimate MemAvailable") \
 X(MEMORY_USED, .name = "rightsize_memory_used_bytes", .unit = "bytes", \
   .help = "MemTotal less MemAvailable", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_used_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_used_bytes") \
 X(MEMORY_FREE, .name = "rightsize_memory_free_bytes", .unit = "bytes", \
   .help = "Memory that is used for nothing at all, MemFree", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_free_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_free_bytes") \
 X(MEMORY_BUFFERS, .name = "rightsize_memory_buffers_bytes", .unit = "bytes", \
   .help = "Cache of block devices, Buffers", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_buffers_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_buffers_bytes") \
 X(MEMORY_CACHED, .name = "rightsize_memory_cached_bytes", .unit = "bytes", \
   .help = "Page cache and reclaimable kernel memory, Cached and SReclaimable together", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_cached_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_cached_bytes") \
 X(MEMORY_ACTIVE, .name = "rightsize_memory_active_bytes", .unit = "bytes", \
   .help = "Memory used recently, Active", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_active_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_active_bytes") \
 X(MEMORY_INACTIVE, .name = "rightsize_memory_inactive_bytes", .unit = "bytes", \
   .help = "Memory not used recently, the first to be reclaimed, Inactive", \
-  .type = METRIC_GAUGE, .fold = FOLD_VALUE, .column = "system_memory_inactive_bytes") \
+  .fold = FOLD_VALUE, .column = "system_memory_inactive_bytes") \
 X(MEMORY_SHARED, .name = "rightsize_memory_shared_bytes", .unit = "bytes", \
-  .help = "Shared memory and tmpfs, part of the cached bytes, Shmem", .type = METRIC_GAUGE) \
+  .help = "Shared memory and tmpfs, part of the cached bytes, Shmem") \
 X(MEMORY_DIRTY, .name = "rightsize_memory_dirty_bytes", .unit = "bytes", \
-  .help = "Page cache that waits to be written to storage, Dirty", .type = METRIC_GAUGE) \
+  .help = "Page cache that waits to be written to storage, Dirty") \
 X(MEMORY_WRITEBACK, .name = "rightsize_memory_writeback_bytes", .unit = "bytes", \
-  .help = "Page cache that is being written to storage, Writeback", .type = METRIC_GAUGE) \
+  .help = "Page cache that is being written to storage, Writeback") \
 X(SWAP_TOTAL, .name = "rightsize_swap_total_bytes", .unit = "bytes", \
-  .help = "Size of the swap space, SwapTotal", .type = METRIC_GAUGE) \
+  .help = "Size of the swap space, SwapTotal") \
 X(SWAP_FREE, .name = "rightsize_swap_free_bytes", .unit = "bytes", \
-  .help = "Swap space not in use, SwapFree", .type = METRIC_GAUGE)
+  .help = "Swap space not in use, SwapFree")
 /* clang-format on */
 
 enum { MEMORY_METRICS(METRIC_ID) MEMORY_N_METRICS };

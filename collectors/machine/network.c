@@ -47,7 +47,7 @@ X(RECEIVE_DROPS, .name = "rightsize_network_receive_drops", .labels = {"interfac
 X(SEND_DROPS, .name = "rightsize_network_send_drops", .labels = {"interface"}, \
   .help = "Packets dropped before they were sent", .type = METRIC_COUNTER) \
 X(LEFT_OUT, .name = "rightsize_network_left_out_interfaces", \
-  .help = "Interfaces that are not reported because their traffic passes one that is", .type = METRIC_GAUGE)
+  .help = "Interfaces that are not reported because their traffic passes one that is")
 /* clang-format on */
 
 enum { NETWORK_METRICS(METRIC_ID) };
@@ -92,21 +92,18 @@ static bool kind_by_type(const struct host *host, const char *name, enum interfa
 {
 	char path[SYS_PATH_MAX];
 	struct scan text, line;
+	struct slice type;
 
 	snprintf(path, sizeof path, "class/net/%s/uevent", name);
 	if (host_read(host, host->sys, path, &text, NULL) < 0)
 		return false;
-	while (scan_line(&text, &line)) {
-		struct slice type;
-
-		if (!scan_literal(&line, "DEVTYPE=") || !scan_word(&line, &type))
-			continue;
-		for (size_t i = 0; i < ARRAY_LEN(types); i++)
-			if (slice_is(type, types[i].type)) {
-				*ret = types[i].kind;
-				return true;
-			}
-	}
+	if (!scan_line_of(&text, "DEVTYPE=", &line) || !scan_word(&line, &type))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (slice_is(type, types[i].type)) {
+			*ret = types[i].kind;
+			return true;
+		}
 	return false;
 }
 

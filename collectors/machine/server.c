@@ -11,13 +11,11 @@
 /* clang-format off */
 #define SERVER_METRICS(X) \
 X(SERVER_CPUS, .name = "rightsize_server_cpus", \
-  .help = "CPUs of the machine that are online", .type = METRIC_GAUGE) \
+  .help = "CPUs of the machine that are online") \
 X(SERVER_CORES, .name = "rightsize_server_cpu_cores", .unit = "cores", \
-  .help = "CPUs that may be used: those online, within the CPU affinity and the control group's quota", \
-  .type = METRIC_GAUGE) \
+  .help = "CPUs that may be used: those online, within the CPU affinity and the control group's quota") \
 X(SERVER_MEMORY, .name = "rightsize_server_memory_bytes", .unit = "bytes", \
-  .help = "Memory that may be used: that of the machine, within the control group's limit", \
-  .type = METRIC_GAUGE) \
+  .help = "Memory that may be used: that of the machine, within the control group's limit") \
 X(SERVER, .name = "rightsize_server", .labels = {"arch", "kernel", "cpu_model"}, \
   .help = "Architecture, kernel release and CPU model of the machine", .type = METRIC_INFO) \
 X(CLOUD, .name = "rightsize_cloud", .labels = {"vendor", "instance_type", "region", "zone", "allocation"}, \
@@ -69,16 +67,11 @@ static uint64_t count_cpu_list(struct scan text)
 	return n;
 }
 
-/* The first line of text without the blanks around it. */
 static void first_line(struct scan text, char out[LABEL_VALUE_MAX])
 {
-	struct scan line = text;
+	struct slice line = scan_first_line(text);
 
-	scan_line(&text, &line);
-	scan_blanks(&line);
-	while (line.end > line.at && (line.end[-1] == ' ' || line.end[-1] == '\t'))
-		line.end--;
-	utf8_clean(line.at, (size_t)(line.end - line.at), out, LABEL_VALUE_MAX);
+	utf8_clean(line.data, line.len, out, LABEL_VALUE_MAX);
 }
 
 static void read_line(const struct host *host, const char *path, char out[LABEL_VALUE_MAX])
@@ -94,9 +87,7 @@ static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 {
 	struct scan line;
 
-	while (scan_line(&text, &line)) {
-		if (!scan_literal(&line, "model name"))
-			continue;
+	while (scan_line_of(&text, "model name", &line)) {
 		scan_blanks(&line);
 		if (!scan_char(&line, ':'))
 			continue;

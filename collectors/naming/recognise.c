@@ -338,8 +338,3 @@ bool is_recognised_variable(struct slice name)
 			return true;
 	return false;
 }
-
-const char *recognise_system(size_t i)
-{
-	return job_systems[i].name;
-}

@@ -83,7 +83,4 @@ bool is_recognised_variable(struct slice name);
 void recognise_file_part(struct slice file, struct buf *out);
 void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 
-/* Names of the systems, in the order in which they are tried; NULL past the last. For manuals. */
-const char *recognise_system(size_t i);
-
 #endif

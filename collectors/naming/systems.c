@@ -10,91 +10,30 @@
 #define VARIABLE_NAME(name) #name,
 const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
-#define ENV(name)                                                                                  \
-	{                                                                                          \
-		.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name                              \
-	}
-#define TRIMMED_ENV(name, trim_)                                                                   \
-	{                                                                                          \
-		.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)             \
-	}
-#define PART(name, number)                                                                         \
-	{                                                                                          \
-		.kind = FROM_PART, .variable = VARIABLE_##name, .index = (number)                  \
-	}
-#define LAST(name)                                                                                 \
-	{                                                                                          \
-		.kind = FROM_LAST_PART, .variable = VARIABLE_##name                                \
-	}
-#define JSON(name_, member_)                                                                       \
-	{                                                                                          \
-		.kind = FROM_JSON, .variable = VARIABLE_##name_, .member = (member_)               \
-	}
-#define OPTION(text_)                                                                              \
-	{                                                                                          \
-		.kind = FROM_OPTION, .text = (text_)                                               \
-	}
-#define OPTION_JSON(text_, member_)                                                                \
-	{                                                                                          \
-		.kind = FROM_OPTION_JSON, .text = (text_), .member = (member_)                     \
-	}
-#define OPTION_OF(program_, text_)                                                                 \
-	{                                                                                          \
-		.kind = FROM_OPTION, .program = &(program_), .text = (text_)                       \
-	}
-#define PAIR_OF(program_, text_, member_)                                                          \
-	{                                                                                          \
-		.kind = FROM_OPTION_PAIR, .program = &(program_), .text = (text_),                 \
-		.member = (member_)                                                                \
-	}
-#define ARGUMENT(program_, n)                                                                      \
-	{                                                                                          \
-		.kind = FROM_ARGUMENT, .program = &(program_), .index = (n)                        \
-	}
-#define SCRIPT(ending)                                                                             \
-	{                                                                                          \
-		.kind = FROM_SCRIPT, .text = (ending)                                              \
-	}
-#define SCRIPT_OF(program_, ending)                                                                \
-	{                                                                                          \
-		.kind = FROM_SCRIPT, .program = &(program_), .text = (ending)                      \
-	}
-#define TITLE(text_, n)                                                                            \
-	{                                                                                          \
-		.kind = FROM_TITLE, .text = (text_), .index = (n)                                  \
-	}
-#define WORKER(text_, idle)                                                                        \
-	{                                                                                          \
-		.kind = FROM_WORKER, .text = (text_), .member = (idle)                             \
-	}
-#define MIDDLE(text_)                                                                              \
-	{                                                                                          \
-		.kind = FROM_MIDDLE, .text = (text_)                                               \
-	}
-#define FILE_LINE(text_)                                                                           \
-	{                                                                                          \
-		.kind = FROM_FILE, .text = (text_)                                                 \
-	}
-#define FILE_JSON(member_)                                                                         \
-	{                                                                                          \
-		.kind = FROM_FILE_JSON, .member = (member_)                                        \
-	}
-#define POD(text_)                                                                                 \
-	{                                                                                          \
-		.kind = FROM_POD, .text = (text_)                                                  \
-	}
-#define POD_NAME                                                                                   \
-	{                                                                                          \
-		.kind = FROM_POD_NAME                                                              \
-	}
-#define TRIMMED_POD(text_, trim_)                                                                  \
-	{                                                                                          \
-		.kind = FROM_POD, .text = (text_), .trim = (trim_)                                 \
-	}
-#define TEXT(text_)                                                                                \
-	{                                                                                          \
-		.kind = FROM_TEXT, .text = (text_)                                                 \
-	}
+/* Where a word comes from: see enum from_kind. */
+/* clang-format off */
+#define ENV(name) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name}
+#define TRIMMED_ENV(name, trim_) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)}
+#define PART(name, number) {.kind = FROM_PART, .variable = VARIABLE_##name, .index = (number)}
+#define LAST(name) {.kind = FROM_LAST_PART, .variable = VARIABLE_##name}
+#define JSON(name_, member_) {.kind = FROM_JSON, .variable = VARIABLE_##name_, .member = (member_)}
+#define OPTION(text_) {.kind = FROM_OPTION, .text = (text_)}
+#define OPTION_JSON(text_, member_) {.kind = FROM_OPTION_JSON, .text = (text_), .member = (member_)}
+#define OPTION_OF(program_, text_) {.kind = FROM_OPTION, .program = &(program_), .text = (text_)}
+#define PAIR_OF(program_, text_, member_) {.kind = FROM_OPTION_PAIR, .program = &(program_), .text = (text_), .member = (member_)}
+#define ARGUMENT(program_, n) {.kind = FROM_ARGUMENT, .program = &(program_), .index = (n)}
+#define SCRIPT(ending) {.kind = FROM_SCRIPT, .text = (ending)}
+#define SCRIPT_OF(program_, ending) {.kind = FROM_SCRIPT, .program = &(program_), .text = (ending)}
+#define TITLE(text_, n) {.kind = FROM_TITLE, .text = (text_), .index = (n)}
+#define WORKER(text_, idle) {.kind = FROM_WORKER, .text = (text_), .member = (idle)}
+#define MIDDLE(text_) {.kind = FROM_MIDDLE, .text = (text_)}
+#define FILE_LINE(text_) {.kind = FROM_FILE, .text = (text_)}
+#define FILE_JSON(member_) {.kind = FROM_FILE_JSON, .member = (member_)}
+#define POD(text_) {.kind = FROM_POD, .text = (text_)}
+#define POD_NAME {.kind = FROM_POD_NAME}
+#define TRIMMED_POD(text_, trim_) {.kind = FROM_POD, .text = (text_), .trim = (trim_)}
+#define TEXT(text_) {.kind = FROM_TEXT, .text = (text_)}
+/* clang-format on */
 
 #define MUST (WORD_NAME | WORD_NEEDED)
 #define SIGN (WORD_NEEDED | WORD_HIDDEN)

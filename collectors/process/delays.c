@@ -10,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/kernel_file.h"
 #include "collectors/process/process.h"
 #include "collectors/process/taskstats.h"
 
@@ -81,16 +82,11 @@ static void try_netlink(struct delay_reader *r, const struct host *host)
 struct delay_reader *delay_reader_new(const struct host *host)
 {
 	struct delay_reader *r = xcalloc(1, sizeof *r);
-	struct scan s;
-	uint64_t on = 0;
 
 	r->fd = -1;
 	try_netlink(r, host);
-	ssize_t n = tree_read(host->proc, "sys/kernel/task_delayacct", host->scratch,
-		host->scratch_size);
-
-	s = SCAN(host->scratch, n > 0 ? n : 0);
-	r->counts_all = r->fd >= 0 && scan_u64(&s, &on) && on == 1;
+	r->counts_all =
+		r->fd >= 0 && number_read(host, host->proc, "sys/kernel/task_delayacct") == 1;
 	return r;
 }
 
@@ -112,13 +108,12 @@ bool delay_reader_counts_all(const struct delay_reader *r)
 /* "NANOSECONDS_RUN NANOSECONDS_WAITED TIMES" (Documentation/scheduler/sched-stats.rst of the kernel). */
 static int add_schedstat(const struct host *host, const char *path, uint64_t *sum)
 {
-	ssize_t n = tree_read_records(host->proc, path, host->scratch, host->scratch_size);
+	struct scan s;
 	uint64_t ran, waited;
+	int code = host_read(host, host->proc, path, &s, NULL);
 
-	if (n < 0)
-		return (int)n;
-	struct scan s = SCAN(host->scratch, n);
-
+	if (code < 0)
+		return code;
 	if (!scan_u64(&s, &ran) || !scan_u64(&s, &waited))
 		return -EBADMSG;
 	*sum += waited;

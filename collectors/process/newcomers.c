@@ -7,6 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 
 /* A full list is taken once in so many looks, for what the shortcuts may have missed. */
@@ -22,8 +23,7 @@ struct process_book {
 	uint64_t looks;
 	uint64_t last_pid; /* the number that the kernel gave out last; 0 = not known */
 	/* Numbers that may be new, of the look at hand. */
-	size_t n_new, new_room;
-	pid_t *new_pid;
+	struct pids new;
 	size_t n_due, due_room;
 	struct due {
 		uint64_t start_ticks;
@@ -41,7 +41,7 @@ void process_book_free(struct process_book *b)
 	if (!b)
 		return;
 	free(b->process);
-	free(b->new_pid);
+	pids_done(&b->new);
 	free(b->due);
 	free(b);
 }
@@ -97,12 +97,6 @@ static uint64_t last_pid(const struct host *h)
 	return blank && scan_u64(&s, &pid) ? pid : 0;
 }
 
-static void add_new(struct process_book *b, pid_t pid)
-{
-	GROW(b->new_pid, b->n_new, b->new_room);
-	b->new_pid[b->n_new++] = pid;
-}
-
 static void note_listed(void *context, pid_t pid)
 {
 	struct process_book *b = context;
@@ -111,7 +105,7 @@ static void note_listed(void *context, pid_t pid)
 	if (p)
 		p->listed = true;
 	else
-		add_new(b, pid);
+		pids_add(&b->new, pid);
 }
 
 static void remove_unlisted(struct process_book *b, void (*forget)(void *context, struct booked *p),
@@ -128,13 +122,13 @@ static void remove_unlisted(struct process_book *b, void (*forget)(void *context
 	b->n = n;
 }
 
-/* Fills new_pid. When the row of numbers began anew, any number may have changed hands. */
+/* Fills new. When the row of numbers began anew, any number may have changed hands. */
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked *p), void *context)
 {
 	uint64_t last = last_pid(h), before = b->last_pid;
 
-	b->n_new = 0;
+	b->new.n = 0;
 	b->last_pid = last;
 	if (last && before && last < before)
 		for (size_t i = 0; i < b->n; i++)
@@ -143,7 +137,7 @@ static void find_new(struct process_book *b, const struct host *h,
 		if (last - before <= TRIES_MAX) {
 			for (uint64_t pid = before + 1; pid <= last; pid++)
 				if (process_of(h, (pid_t)pid) == (pid_t)pid)
-					add_new(b, (pid_t)pid);
+					pids_add(&b->new, (pid_t)pid);
 			return;
 		}
 	}
@@ -194,8 +188,8 @@ static void enter_new(struct process_book *b, const struct host *h)
 {
 	size_t room = b->room;
 
-	for (size_t i = 0; i < b->n_new && b->n < PROCESS_BOOK_MAX; i++) {
-		struct booked p = {.pid = b->new_pid[i]};
+	for (size_t i = 0; i < b->new.n && b->n < PROCESS_BOOK_MAX; i++) {
+		struct booked p = {.pid = b->new.pid[i]};
 		size_t at = place_of(b, p.pid);
 
 		if (at < b->n && b->process[at].pid == p.pid)

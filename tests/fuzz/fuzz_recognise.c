@@ -6,6 +6,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/recognise.h"
+#include "collectors/naming/systems.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	is_exporter_command(text.command_line);
 	is_recognised_variable(text.command_line);
 	is_worker_title(text.command_line);
-	for (size_t i = 0; recognise_system(i); i++)
-		assert(utf8_plain(recognise_system(i)));
+	for (size_t i = 0; job_systems[i].name; i++)
+		assert(utf8_plain(job_systems[i].name));
 	if (!recognise(&text, &r))
 		return 0;
 	assert(r.system && utf8_plain(r.job_name));

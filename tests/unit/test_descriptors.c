@@ -171,7 +171,7 @@ static void a_run_that_ended_keeps_none(void **state)
 
 	assert_true(last->ended);
 	assert_double_equal(last->value[RUN_CPU_SECONDS], 4, 1e-9);
-	assert_true(jobs_follows(w->host.jobs, "r1"));
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &(struct account_note){0}));
 	assert_int_equal(group_files_of_runs.kept, 0);
 	struct account_note note;
 
