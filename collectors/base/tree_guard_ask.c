@@ -46,27 +46,6 @@ struct question {
 
 /* ---- what is asked ---- */
 
-static size_t bytes_of(const struct tree_request *r, int64_t n)
-{
-	switch (r->call) {
-	case TREE_READ:
-	case TREE_READ_RECORDS:
-	case TREE_LINK:
-		return n < 0 ? 0 : (size_t)n + 1;
-	case TREE_PART:
-	case TREE_FOREIGN:
-		return n < 0 ? 0 : (size_t)n;
-	case TREE_DEVICE:
-	case TREE_SPACE:
-		return n < 0 ? 0 : r->size;
-	case TREE_LIST:
-	case TREE_SIZE:
-	case TREE_KEEP:
-		break;
-	}
-	return 0;
-}
-
 static int add_name(void *context, const char *name)
 {
 	struct buf *names = context;
@@ -112,7 +91,7 @@ static struct question *question_of(struct asks *a, const struct tree_request *r
 	q->asks = a;
 	q->request = *r;
 	q->request.path = xstrdup(r->path);
-	q->request.out = r->size ? xmalloc(r->size) : NULL;
+	q->request.out = r->size ? xcalloc(1, r->size) : NULL;
 	if (r->call == TREE_LIST) {
 		q->names = BUF_MAX(NAMES_MAX);
 		q->request.each = add_name;
@@ -293,8 +272,8 @@ int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const str
 		return code;
 	if (code == 0) {
 		*idle_seconds -= (double)q->worked_ns / 1e9;
-		if (r->size)
-			memcpy(r->out, q->request.out, bytes_of(r, q->n));
+		if (r->size && q->n >= 0)
+			memcpy(r->out, q->request.out, r->size);
 		*ret = r->call == TREE_LIST ? tell_names(q, r) : q->n;
 	}
 	question_free(q);

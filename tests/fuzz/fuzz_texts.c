@@ -6,7 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/tree_guard_signs.h"
+#include "collectors/base/tree_guard.h"
 #include "collectors/base/utf8.h"
 #include "collectors/process/facts.h"
 #include "collectors/followed/binary.h"

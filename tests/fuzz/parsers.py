@@ -67,7 +67,7 @@ PARSERS = {
              "exporter/site/site.c: site_arguments dispatch site_answer refuse_method not_found",
              "exporter/site/events.c: position_of"),
     "texts": ("collectors/naming/stable_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
-              "collectors/base/tree_guard_signs.c",
+              "collectors/base/tree_guard.c: statm_in_exec status_may_map",
               "collectors/followed/binary.c: elf_architecture emulated_architecture"),
     "web_config": ("exporter/http/web_config.c", "exporter/http/web_priorities.c", "exporter/text/yaml_reader.c"),
 }
