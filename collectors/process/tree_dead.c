@@ -1,8 +1,6 @@
 /* Conservation of what the dead used. */
 #include "collectors/process/tree_dead.h"
 
-#include <string.h>
-
 #include "collectors/base/mem.h"
 #include "collectors/process/tree_index.h"
 
@@ -16,20 +14,18 @@ struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
-/* Each array has an entry for every member. */
+/* One for every member, by its index. */
 struct burial {
-	size_t *heir;            /* of one that vanished */
-	size_t *pool;            /* the next member of whose pool it is part; itself at the end */
-	struct balance *balance; /* of each pool */
-	bool *joined;            /* is in one pool with all ancestors that are there */
-	bool *reads;             /* of a pool: is to be read again */
-	bool *read;              /* was, in this pass */
-	bool *ended;             /* was found to be a zombie then */
-	bool *doubted; /* may be in what was read, though it was there when it was read itself */
-	bool *asked;   /* vanished, and who may have got its time was read since */
+	size_t heir;            /* of one that vanished */
+	size_t pool;            /* the next member of whose pool it is part; itself at the end */
+	struct balance balance; /* of each pool */
+	bool joined;            /* is in one pool with all ancestors that are there */
+	bool reads;             /* of a pool: is to be read again */
+	bool read;              /* was, in this pass */
+	bool ended;             /* was found to be a zombie then */
+	bool doubted; /* may be in what was read, though it was there when it was read itself */
+	bool asked;   /* vanished, and who may have got its time was read since */
 };
-
-#define BURIAL_FLAGS 6
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
 
@@ -47,27 +43,27 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 	size_t heir = i;
 
 	for (size_t steps = 0; heir != PROCESS_TREE_NONE && t->member[heir].vanished; steps++) {
-		if (b->heir[heir] != HEIR_UNKNOWN)
-			heir = b->heir[heir];
+		if (b[heir].heir != HEIR_UNKNOWN)
+			heir = b[heir].heir;
 		else
 			heir = steps <= t->n ? parent_of(t, heir) : PROCESS_TREE_NONE;
 	}
-	for (; i != PROCESS_TREE_NONE && t->member[i].vanished && b->heir[i] == HEIR_UNKNOWN;
+	for (; i != PROCESS_TREE_NONE && t->member[i].vanished && b[i].heir == HEIR_UNKNOWN;
 		i = parent_of(t, i))
-		b->heir[i] = heir;
+		b[i].heir = heir;
 }
 
 /* Each that is passed points further than before, or pools of long chains would be walked by each of the chain. */
-static size_t pool_of(const struct burial *b, size_t i)
+static size_t pool_of(struct burial *b, size_t i)
 {
-	while (b->pool[i] != i)
-		i = b->pool[i] = b->pool[b->pool[i]];
+	while (b[i].pool != i)
+		i = b[i].pool = b[b[i].pool].pool;
 	return i;
 }
 
 static void pool_with(struct burial *b, size_t i, size_t j)
 {
-	b->pool[pool_of(b, i)] = pool_of(b, j);
+	b[pool_of(b, i)].pool = pool_of(b, j);
 }
 
 /*
@@ -77,18 +73,18 @@ static void pool_with(struct burial *b, size_t i, size_t j)
  */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
-	size_t heir = b->heir[i];
+	size_t heir = b[i].heir;
 
 	if (heir == PROCESS_TREE_NONE || (heir == parent_of(t, i) && !t->member[heir].zombie))
 		return;
 	for (size_t j = heir; j != PROCESS_TREE_NONE;) {
 		pool_with(b, heir, j);
-		if (b->joined[j])
+		if (b[j].joined)
 			break;
-		b->joined[j] = true;
+		b[j].joined = true;
 		j = parent_of(t, j);
 		if (j != PROCESS_TREE_NONE && t->member[j].vanished)
-			j = b->heir[j];
+			j = b[j].heir;
 	}
 	if (t->member[0].reaper && !t->member[0].vanished)
 		pool_with(b, heir, 0);
@@ -97,9 +93,9 @@ static void join_ancestors(const struct process_tree *t, struct burial *b, size_
 static void find_heirs(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		b->pool[i] = i;
-		b->heir[i] = HEIR_UNKNOWN;
-		b->joined[i] = false;
+		b[i].pool = i;
+		b[i].heir = HEIR_UNKNOWN;
+		b[i].joined = false;
 	}
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished)
@@ -123,33 +119,32 @@ static void vanishes(struct process_tree *t, struct member *m)
  */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
-	memset(b->reads, 0, t->n * sizeof *b->reads);
-	memset(b->read, 0, t->n * sizeof *b->read);
-	memset(b->ended, 0, t->n * sizeof *b->ended);
+	for (size_t i = 0; i < t->n; i++)
+		b[i].reads = b[i].read = b[i].ended = false;
 	for (size_t i = 0; i < t->n; i++) {
-		if (!t->member[i].vanished || b->asked[i])
+		if (!t->member[i].vanished || b[i].asked)
 			continue;
-		b->asked[i] = true;
-		if (b->heir[i] != PROCESS_TREE_NONE)
-			b->reads[pool_of(b, b->heir[i])] = true;
+		b[i].asked = true;
+		if (b[i].heir != PROCESS_TREE_NONE)
+			b[pool_of(b, b[i].heir)].reads = true;
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 		size_t parent = parent_of(t, i);
 		bool orphan = parent != PROCESS_TREE_NONE && t->member[parent].vanished;
 
-		if (m->vanished || !(b->reads[pool_of(b, i)] || orphan))
+		if (m->vanished || !(b[pool_of(b, i)].reads || orphan))
 			continue;
-		b->read[i] = true;
-		b->ended[i] = !m->zombie;
+		b[i].read = true;
+		b[i].ended = !m->zombie;
 		if (!member_read(m, h, false))
 			vanishes(t, m);
-		b->ended[i] = b->ended[i] && m->zombie;
+		b[i].ended = b[i].ended && m->zombie;
 	}
 	/* Its children may have gone to others before that, who are asked in the next pass. */
 	for (size_t i = 0; i < t->n; i++)
-		if (t->member[i].vanished && b->heir[i] < t->n && b->ended[b->heir[i]])
-			b->asked[i] = false;
+		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
+			b[i].asked = false;
 }
 
 /*
@@ -162,9 +157,9 @@ static void find_vanished_below(struct process_tree *t, const struct host *h, st
 		struct member *m = &t->member[i];
 		size_t parent = parent_of(t, i);
 
-		b->doubted[i] = parent != PROCESS_TREE_NONE &&
-				(parent > i || b->read[parent] || b->doubted[parent]);
-		if (b->doubted[i] && !m->vanished && !member_exists(m, h))
+		b[i].doubted = parent != PROCESS_TREE_NONE &&
+			       (parent > i || b[parent].read || b[parent].doubted);
+		if (b[i].doubted && !m->vanished && !member_exists(m, h))
 			vanishes(t, m);
 	}
 }
@@ -172,7 +167,7 @@ static void find_vanished_below(struct process_tree *t, const struct host *h, st
 static bool all_asked(const struct process_tree *t, const struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->member[i].vanished && !b->asked[i])
+		if (t->member[i].vanished && !b[i].asked)
 			return false;
 	return true;
 }
@@ -184,8 +179,8 @@ static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
 		size_t parent = parent_of(t, i);
 
 		if (t->member[i].vanished && parent != PROCESS_TREE_NONE &&
-			t->member[parent].vanished && (parent > i || !b->asked[parent]))
-			b->asked[i] = false;
+			t->member[parent].vanished && (parent > i || !b[parent].asked))
+			b[i].asked = false;
 	}
 }
 
@@ -244,19 +239,20 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 
 static void sum_balances(const struct process_tree *t, struct burial *b)
 {
-	memset(b->balance, 0, t->n * sizeof *b->balance);
+	for (size_t i = 0; i < t->n; i++)
+		b[i].balance = (struct balance){0};
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
-		size_t of = m->vanished ? b->heir[i] : i;
+		size_t of = m->vanished ? b[i].heir : i;
 
 		if (of == PROCESS_TREE_NONE)
 			continue;
-		struct balance *x = &b->balance[pool_of(b, of)];
+		struct balance *x = &b[pool_of(b, of)].balance;
 
 		/* What one that vanished since had got is in what it left, too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
-		if (m->vanished && b->asked[i]) {
+		if (m->vanished && b[i].asked) {
 			x->left_faults += m->counter[TREE_MINOR_FAULTS];
 			x->left_ns += m->counter[TREE_CPU_NS];
 		}
@@ -264,14 +260,14 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 }
 
 /* The part of a counter of one that vanished that stays with the tree. */
-static double part_of(const struct process_tree *t, const struct burial *b, size_t i,
-	size_t counter, uint64_t tick_ns)
+static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
+	uint64_t tick_ns)
 {
-	size_t heir = b->heir[i];
+	size_t heir = b[i].heir;
 
 	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
 		return 1;
-	return b->asked[i] ? kept_part(&b->balance[pool_of(b, heir)], counter, tick_ns) : 0;
+	return b[i].asked ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
 /* Keeps what nobody got. */
@@ -311,7 +307,7 @@ static void remove_vanished(struct process_tree *t, const struct burial *b)
 		if (t->member[i].vanished)
 			process_tree_expect_orphans(t, i);
 	for (size_t i = 0; i < t->n; i++) {
-		if (t->member[i].vanished && b->asked[i]) {
+		if (t->member[i].vanished && b[i].asked) {
 			process_tree_drop(t, i);
 			continue;
 		}
@@ -326,22 +322,18 @@ static void remove_vanished(struct process_tree *t, const struct burial *b)
 
 static void settle_dead(struct process_tree *t, const struct host *h)
 {
-	AUTO(freep) size_t *indexes = xcalloc(t->n * 2, sizeof *indexes);
-	AUTO(freep) struct balance *balance = xcalloc(t->n, sizeof *balance);
-	AUTO(freep) bool *flags = xcalloc(t->n * BURIAL_FLAGS, sizeof *flags);
-	struct burial b = {indexes, indexes + t->n, balance, flags, flags + t->n, flags + 2 * t->n,
-		flags + 3 * t->n, flags + 4 * t->n, flags + 5 * t->n};
+	AUTO(freep) struct burial *b = xcalloc(t->n, sizeof *b);
 
-	for (unsigned passes = 0; passes < t->passes_max && !all_asked(t, &b); passes++) {
-		find_heirs(t, &b);
-		read_heirs(t, h, &b);
-		find_vanished_below(t, h, &b);
+	for (unsigned passes = 0; passes < t->passes_max && !all_asked(t, b); passes++) {
+		find_heirs(t, b);
+		read_heirs(t, h, b);
+		find_vanished_below(t, h, b);
 	}
-	if (!all_asked(t, &b))
-		doubt_below_unasked(t, &b);
-	find_heirs(t, &b);
-	bury(t, h, &b);
-	remove_vanished(t, &b);
+	if (!all_asked(t, b))
+		doubt_below_unasked(t, b);
+	find_heirs(t, b);
+	bury(t, h, b);
+	remove_vanished(t, b);
 }
 
 static bool any_to_settle(const struct process_tree *t)

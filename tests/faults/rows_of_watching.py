@@ -99,15 +99,15 @@ ROWS = {
     "a journal that dies with who writes": (
         "exporter/history/open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
     "what was not asked for is kept": (
-        "collectors/process/tree_dead.c", "	return b->asked[i] ? kept_part",
+        "collectors/process/tree_dead.c", "	return b[i].asked ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
     "a zombie has all of its children": (
         "collectors/process/tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
     "who may be counted twice is not asked for": (
-        "collectors/process/tree_dead.c", "(parent > i || b->read[parent] || b->doubted[parent])", "parent > i",
+        "collectors/process/tree_dead.c", "(parent > i || b[parent].read || b[parent].doubted)", "parent > i",
         "unit:process_tree_property"),
     "who was waited for is counted for itself, too": (
-        "collectors/process/tree_dead.c", "	return b->asked[i] ? kept_part(", "	return b->asked[i] ? 1 + 0 * kept_part(",
+        "collectors/process/tree_dead.c", "	return b[i].asked ? kept_part(", "	return b[i].asked ? 1 + 0 * kept_part(",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "who has gone is counted at each look": (
         "collectors/accounting/lineage.c", "	remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
@@ -190,10 +190,10 @@ ROWS = {
         "exporter/history/server_lock.c", "	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0", "	if (fcntl(*ret, F_OFD_SETLK, &lock) <= 0",
         "test_history.py:Shared.test_of_two_servers_on_one_machine_one_records"),
     "who hangs in exec is waited for": (
-        "collectors/base/tree_guard_signs.c", "size > 0 && code == 0;", "size > 0 && code > size;",
+        "collectors/base/tree_guard.c", "size > 0 && code == 0;", "size > 0 && code > size;",
         "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
     "who maps a file is waited for": (
-        "collectors/base/tree_guard_signs.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
+        "collectors/base/tree_guard.c", "	return *waits || threads > 1;", "	return !*waits && threads == 0;",
         "test_faults_hanging.py:Hanging.test_servers_answer_begin_and_end"),
     "what is kept open is read of whoever hangs": (
         "collectors/process/process.c", "		n = tree_answers(h->proc, path) ?", "		n = k->fd >= 0 ?",
