@@ -167,7 +167,7 @@ static bool counts_cpu(const struct cgroup *c)
 }
 
 static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct family *family, struct cgroup_rest **opened)
+	const struct group_members *members, struct cgroup_rest **opened)
 {
 	if (opened && *opened) {
 		a->rest = *opened;
@@ -175,7 +175,7 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
 		return;
 	}
 	struct cgroup_rest_spec spec = {
-		a->root, &a->group, is_member, family, .start = cgroup_rest_start(&a->group, h)};
+		a->root, &a->group, *members, .start = cgroup_rest_start(&a->group, h)};
 	struct tree_now now;
 
 	process_tree_look(tree, h, 0, &now);
@@ -208,14 +208,14 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 
 /* A group that the run has for itself, or shares with few. */
 static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct family *family, struct cgroup_rest **rest)
+	const struct group_members *members, struct cgroup_rest **rest)
 {
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, a->root, is_member, family);
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, members);
 	if (a->has_own)
 		run_group_open(&a->own_group, &a->own, h);
 	if (!counts_cpu(&a->own)) {
-		find_rest(a, h, tree, family, rest);
+		find_rest(a, h, tree, members, rest);
 		return;
 	}
 	find_older(a, h, tree);
@@ -229,13 +229,13 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 {
 	static const struct cgroup_place none = {0};
 	struct family family = {h, tree};
-	struct memory_members members = {is_member, &family};
+	struct group_members members = {is_member, &family};
 
 	a->has_group = cgroup_of_process(&a->group, h, a->root, NULL) == 0;
 	if (!a->has_group)
 		return;
 	if (!a->from_now)
-		find_own(a, h, tree, &family, rest);
+		find_own(a, h, tree, &members, rest);
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = quota_find(&a->group, h);
 	quota_count_from(&a->quota, earlier,
@@ -557,7 +557,7 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 	double value[RUN_N_METRICS])
 {
 	struct family family = {h, tree};
-	struct memory_members members = {is_member, &family};
+	struct group_members members = {is_member, &family};
 
 	a->held_bytes = memory_kills_held(&a->kills, a->oom_kills,
 		value[RUN_MEMORY_CGROUP_PEAK_BYTES], &members, h);

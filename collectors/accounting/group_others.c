@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/accounting/group_owner.h"
 #include "collectors/process/process.h"
 
 /*
@@ -204,8 +203,8 @@ bool others_init(struct others *o, const struct host *h, const struct others_spe
 		/* 0 is one that this PID namespace does not show. */
 		if (found.pid[i] == 0)
 			apart = false;
-		else if (found.pid[i] == o->ours || !spec->is_member ||
-			 !spec->is_member(spec->context, found.pid[i]))
+		else if (found.pid[i] == o->ours || !spec->members.is_member ||
+			 !spec->members.is_member(spec->members.context, found.pid[i]))
 			apart = add_other(o, h, found.pid[i], false);
 	}
 	if (o->n)

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"
 #include "collectors/process/pids.h"
 
@@ -37,9 +38,7 @@ struct others {
 struct others_spec {
 	const struct cgroup_place *place;
 	pid_t root; /* 0: the run has not begun, and this exporter will start it */
-	/* Who is of the run now, asked with the context for each process of the group; NULL = nobody. */
-	bool (*is_member)(const void *context, pid_t pid);
-	const void *context;
+	struct group_members members;
 	bool orphans_ours;   /* the run's orphans come to this exporter */
 	double ours_seconds; /* what this exporter had used; NaN = unknown */
 };

@@ -161,19 +161,19 @@ static bool differs(const struct membership *a, const struct membership *b, cons
 }
 
 static bool only_members(const struct cgroup_place *p, const struct host *host,
-	bool (*is_member)(const void *context, pid_t pid), const void *context)
+	const struct group_members *members)
 {
 	struct pids found = {0};
 	bool only = cgroup_place_processes(p, host, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && only; i++)
-		only = found.pid[i] && is_member(context, found.pid[i]);
+		only = found.pid[i] && members->is_member(members->context, found.pid[i]);
 	pids_done(&found);
 	return only;
 }
 
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
-	bool (*is_member)(const void *context, pid_t pid), const void *context)
+	const struct group_members *members)
 {
 	struct membership own, others[3];
 	struct process_stat stat;
@@ -200,7 +200,7 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 		for (size_t k = 0; k < n && keep; k++)
 			keep = differs(&own, &others[k],
 				p->version == 1 ? cgroup_controllers[i] : "");
-		if (!keep || !only_members(p, host, is_member, context))
+		if (!keep || !only_members(p, host, members))
 			*p = (struct cgroup_place){0};
 		any = any || p->version;
 	}

@@ -17,6 +17,12 @@
  */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
+/* Who is of a run now, asked with the context for each process of a group; is_member NULL = nobody. */
+struct group_members {
+	bool (*is_member)(const void *context, pid_t pid);
+	const void *context;
+};
+
 /*
  * Leaves in c only the controllers whose group belongs to the run alone; the others get version 0. True when any
  * is left. It does when all of this holds:
@@ -28,7 +34,7 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
  * counted with it.
  */
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
-	bool (*is_member)(const void *context, pid_t pid), const void *context);
+	const struct group_members *members);
 
 /*
  * Calls each with the processes of a group: 0 for one that this PID namespace does not show. each must not read

@@ -6,7 +6,6 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/accounting/group_others.h"
-#include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/cpu_quota.h"
 
 /*
@@ -66,8 +65,8 @@ struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_r
 		return NULL;
 	struct cgroup_rest *r = xcalloc(1, sizeof *r);
 	r->group = *spec->group;
-	struct others_spec others = {cgroup_cpu_place(&r->group), spec->root, spec->is_member,
-		spec->context, spec->orphans_ours, spec->start.ours_seconds};
+	struct others_spec others = {cgroup_cpu_place(&r->group), spec->root, spec->members,
+		spec->orphans_ours, spec->start.ours_seconds};
 	r->rest = r->least = spec->known_seconds;
 	r->before = spec->start.usage_seconds - r->rest;
 	r->ours_before = spec->start.ours_seconds;

@@ -15,6 +15,7 @@
 #ifndef COLLECTORS_CGROUP_REST_H
 #define COLLECTORS_CGROUP_REST_H
 
+#include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"
 
 /* CPU time of a group since it was made; NaN = not counted here. */
@@ -32,9 +33,7 @@ struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const str
 struct cgroup_rest_spec {
 	pid_t root; /* 0: it has not begun, and this exporter will start it in the group */
 	const struct cgroup *group; /* that it is in */
-	/* Who is of the run now, asked with the context for each process of the group; NULL = nobody. */
-	bool (*is_member)(const void *context, pid_t pid);
-	const void *context;
+	struct group_members members;
 	/* First the group, and then what the run had used: what it did between the two must not be taken off it. */
 	struct cgroup_rest_start start;
 	double known_seconds;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "collectors/accounting/group_owner.h"
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 #include "collectors/cgroup/cpu_quota.h"
@@ -45,7 +44,7 @@ static double mark_of(const struct cgroup_place *p, const struct host *h)
 /* ---- who else is there ---- */
 
 /* False: more than are told apart, or one that this PID namespace does not show. */
-static bool find_others(const struct memory_kills *k, const struct memory_members *m,
+static bool find_others(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
 {
 	struct pids found = {0};
@@ -73,7 +72,7 @@ static bool is_one_of(const struct memory_kills *k, pid_t pid)
 }
 
 /* What those have who are in the group with the run; NaN: they are not those of its beginning. */
-static double others_bytes(const struct memory_kills *k, const struct memory_members *m,
+static double others_bytes(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h)
 {
 	pid_t other[MEMORY_OTHERS_MAX];
@@ -105,7 +104,7 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h)
 }
 
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
-	const struct memory_members *members, const struct host *h)
+	const struct group_members *members, const struct host *h)
 {
 	const struct cgroup_place *of_run = &group->place[CGROUP_MEMORY];
 
@@ -141,7 +140,7 @@ double memory_kills_around(const struct memory_kills *k, const struct host *h)
 }
 
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
-	const struct memory_members *members, const struct host *h)
+	const struct group_members *members, const struct host *h)
 {
 	double in_group = isnan(kills) ? group_kills(&k->place, h) - k->group_before : kills;
 

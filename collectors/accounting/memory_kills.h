@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"
 
 /* More others than that in the group are not told apart from the run. */
@@ -27,16 +28,10 @@ struct memory_kills {
 	pid_t other[MEMORY_OTHERS_MAX];
 };
 
-/* Who is of the run, asked with the context. */
-struct memory_members {
-	bool (*is_member)(const void *context, pid_t pid);
-	const void *context;
-};
-
 void memory_kills_begin(struct memory_kills *ret, const struct host *h);
 /* The run's group came to be known; own: its memory is the run's alone, whoever enters later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
-	const struct memory_members *members, const struct host *h);
+	const struct group_members *members, const struct host *h);
 /* Then: its own group counted for others before. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Its limit may have changed. */
@@ -51,6 +46,6 @@ double memory_kills_around(const struct memory_kills *k, const struct host *h);
  * them. NaN: nobody was killed, not at this limit, or the others are not the same any more.
  */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
-	const struct memory_members *members, const struct host *h);
+	const struct group_members *members, const struct host *h);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct err *e, int code, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void set(struct err *e, int code, const char *format,
+	va_list args)
 {
 	e->code = code;
 	vsnprintf(e->text, sizeof e->text, format, args);

@@ -8,7 +8,6 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/process/process.h"
-#include "collectors/process/descriptors.h"
 
 /*
  * The initial PID namespace has this inode number on every Linux (PROC_PID_INIT_INO,

@@ -10,7 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/gpu/drm_fdinfo.h"
-#include "collectors/process/descriptors.h"
+#include "collectors/process/process.h"
 
 /* Most clients of one process. */
 #define CLIENTS_MAX 64

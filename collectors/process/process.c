@@ -482,3 +482,47 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace)
 	snprintf(path, sizeof path, "self/ns/%s", namespace);
 	return tree_link(h->proc, path, ours, sizeof ours) >= 0 && strcmp(theirs, ours) == 0;
 }
+
+/* ---- descriptors ---- */
+
+/* Longer targets belong to files, and no device has such a name. */
+#define TARGET_MAX 256
+
+struct descriptor_walk {
+	const struct host *host;
+	pid_t pid;
+	unsigned *left;
+	int (*each)(void *context, int fd, const char *target);
+	void *context;
+};
+
+static int look_at_descriptor(void *context, const char *name)
+{
+	const struct descriptor_walk *w = context;
+	struct scan s = SCAN(name, strlen(name));
+	char path[PROCESS_PATH_MAX], target[TARGET_MAX];
+	uint64_t fd;
+
+	if (!scan_u64(&s, &fd) || !scan_end(&s) || fd > INT32_MAX)
+		return 0;
+	if (*w->left == 0)
+		return -EAGAIN;
+	--*w->left;
+	snprintf(path, sizeof path, "%d/fd/%d", (int)w->pid, (int)fd);
+	ssize_t n = tree_link(w->host->proc, path, target, sizeof target);
+
+	/* Closed meanwhile, or too long. */
+	if (n == -ENOENT || n == -EFBIG)
+		return 0;
+	return n < 0 ? (int)n : w->each(w->context, (int)fd, target);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): counted down through struct descriptor_walk */
+int process_fds(const struct host *h, pid_t pid, unsigned *left,
+	int (*each)(void *context, int fd, const char *target), void *context)
+{
+	struct descriptor_walk w = {h, pid, left, each, context};
+	char path[PROCESS_PATH_MAX];
+
+	return tree_list(h->proc, process_path(path, pid, "fd"), look_at_descriptor, &w);
+}

@@ -125,4 +125,13 @@ pid_t process_of_name(const char *name);
 /* Calls each with every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
 
+/*
+ * Calls each with the number and the target of every descriptor, until it returns non-zero, which
+ * is then returned. *left is how many links may be read; it goes down, and -EAGAIN says that it did
+ * not suffice. Other codes as tree_list: -EACCES for somebody else's process. Does not use
+ * host->scratch.
+ */
+int process_fds(const struct host *h, pid_t pid, unsigned *left,
+	int (*each)(void *context, int fd, const char *target), void *context);
+
 #endif

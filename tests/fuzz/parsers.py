@@ -39,7 +39,7 @@ PARSERS = {
                 "exporter/answers/run_json.c: put_words"),
     "job_rules": ("exporter/discovery/rules.c",),
     "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/newcomers.c",
-             "collectors/process/descriptors.c", "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",
+             "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",
              "collectors/followed/network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
              "collectors/followed/disk_growth.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
              "collectors/gpu/nvml_pid.c"),

@@ -58,7 +58,7 @@ struct cgroup_rest *rest_open(struct rest_world *w)
 	return cgroup_rest_open(&w->t.host,
 		&(struct cgroup_rest_spec){.root = ROOT,
 			.group = &w->group,
-			.is_member = rest_is_root,
+			.members = {rest_is_root},
 			.start = cgroup_rest_start(&w->group, &w->t.host),
 			.known_seconds = 1,
 			.orphans_ours = w->orphans_ours});

@@ -33,7 +33,7 @@ static void rest_of_the_group_is_the_run_s(void **state)
 static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **state)
 {
 	struct cgroup_rest_spec spec = {
-		.root = ROOT, .is_member = rest_is_root, .known_seconds = 1};
+		.root = ROOT, .members = {rest_is_root}, .known_seconds = 1};
 	struct rest_world w;
 
 	(void)state;

@@ -74,6 +74,8 @@ static bool is_10_or_11(const void *context, pid_t pid)
 	return pid == 10 || pid == 11;
 }
 
+static const struct group_members members = {is_10_or_11};
+
 /* ---- reading ---- */
 
 static void v2_group_is_read(void **state)
@@ -276,7 +278,7 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 		if (k->procs)
 			sys(&w, path, k->procs);
 		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
-		if (cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL) != k->own)
+		if (cgroup_keep_own(&c, &w.host, 10, &members) != k->own)
 			fail_msg("%s: own is not %d", k->name, k->own);
 		assert_int_equal(c.place[CGROUP_CPU].version, k->own ? 2 : 0);
 		world_done(&w);
@@ -297,7 +299,7 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 	sys(&w, "fs/cgroup/memory/box/cgroup.procs", "10\n");
 	sys(&w, "fs/cgroup/cpu,cpuacct/cgroup.procs", "1\n10\n");
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
-	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
+	assert_true(cgroup_keep_own(&c, &w.host, 10, &members));
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 1);
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 0);
 	world_done(&w);
@@ -317,9 +319,9 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	assert_int_equal(cgroup_of_process(&c, &w.host, 1, NULL), 0);
 	struct cgroup all = c;
 
-	assert_false(cgroup_keep_own(&c, &w.host, 1, is_10_or_11, NULL)); /* 1 is no member here */
+	assert_false(cgroup_keep_own(&c, &w.host, 1, &members)); /* 1 is no member here */
 	sys(&w, "fs/cgroup/box/cgroup.procs", "10\n11\n");
-	assert_true(cgroup_keep_own(&all, &w.host, 1, is_10_or_11, NULL));
+	assert_true(cgroup_keep_own(&all, &w.host, 1, &members));
 	world_done(&w);
 }
 
@@ -349,7 +351,7 @@ static void sibling_container_is_read_through_its_root(void **state)
 
 	assert_double_equal(limits.memory_bytes, 134217728, 0);
 	assert_double_equal(limits.cpu_cores, 0.5, 1e-9);
-	assert_true(cgroup_keep_own(&c, &w.host, 10, is_10_or_11, NULL));
+	assert_true(cgroup_keep_own(&c, &w.host, 10, &members));
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 3, 1e-9);
