@@ -17,7 +17,7 @@
  */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
-/* Who is of a run now, asked with the context for each process of a group; is_member NULL = nobody. */
+/* Tells the processes of a run from others in a group: asked with the context for each; is_member NULL = none is the run's. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;

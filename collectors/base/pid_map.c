@@ -61,7 +61,7 @@ uint32_t *pid_map_add(struct pid_map *m, pid_t pid)
 	return &s->value;
 }
 
-/* Those behind a slot that becomes free move up, unless they are where they belong. */
+/* Pids behind a slot that becomes free move up, unless they are where they belong. */
 void pid_map_remove(struct pid_map *m, pid_t pid)
 {
 	size_t mask = m->n_slots - 1, gap = (size_t)(place_of(m, pid) - m->slot);

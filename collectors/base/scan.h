@@ -48,7 +48,7 @@ bool scan_line(struct scan *s,
 
 /* The first line without the blanks around it. */
 struct slice scan_first_line(struct scan text);
-/* What follows start in the next line that begins with it; false: none does. */
+/* Finds the next line that begins with start; ret: the rest of that line. */
 bool scan_line_of(struct scan *s, const char *start, struct scan *ret);
 
 /* All that is left. */

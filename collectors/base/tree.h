@@ -80,7 +80,7 @@ struct tree {
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
 
-/* What the following do; for trees that pass on what they are asked. */
+/* All of the following go through this; trees that pass on requests call it. */
 static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 {
 	return t->ops->get(t, r);

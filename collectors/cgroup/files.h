@@ -14,7 +14,7 @@ enum cgroup_value {
 	CGROUP_CPU_SECONDS,
 	CGROUP_CPU_USER_SECONDS,
 	CGROUP_CPU_SYSTEM_SECONDS,
-	/* Of its CPU quota: periods in which it had work to do, in which it was held back, and how long. */
+	/* Periods of its CPU quota in which it had work to do, in which it was held back, and how long. */
 	CGROUP_CPU_PERIODS,
 	CGROUP_CPU_THROTTLED_PERIODS,
 	CGROUP_CPU_THROTTLED_SECONDS,

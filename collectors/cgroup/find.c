@@ -99,7 +99,7 @@ static void try_mount(struct cgroup_place *place, const struct host *host, const
 		*place = found;
 }
 
-/* Of the mounts of v1 that have the controller, or those of v2 where v1 has it not. */
+/* Searches the mounts of v1 that have the controller, or of v2 where the process has no group of it in v1. */
 static void find_place(struct cgroup_place *place, const struct host *host, struct scan text,
 	const struct mounts *mounts, const char *controller)
 {

@@ -48,7 +48,7 @@ struct cgroup {
 	struct cgroup_place place[CGROUP_CONTROLLERS];
 };
 
-/* Where its CPU time is counted. */
+/* The place that counts CPU time. */
 static inline const struct cgroup_place *cgroup_cpu_place(const struct cgroup *c)
 {
 	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];

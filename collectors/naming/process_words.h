@@ -8,7 +8,7 @@
 /* Arguments further back say nothing about which job it is. */
 #define ARGUMENTS_MAX 256
 
-/* What one process says, taken apart once. */
+/* The texts of one process, taken apart once. */
 struct words {
 	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
 	size_t n_arguments;

@@ -10,7 +10,7 @@
 #define VARIABLE_NAME(name) #name,
 const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
-/* Where a word comes from: see enum from_kind. */
+/* Sources of a word: see enum from_kind. */
 /* clang-format off */
 #define ENV(name) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name}
 #define TRIMMED_ENV(name, trim_) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)}

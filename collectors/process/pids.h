@@ -38,7 +38,7 @@ static inline void pids_sort(struct pids *p)
 		qsort(p->pid, p->n, sizeof *p->pid, pids_compare);
 }
 
-/* Of a sorted list. */
+/* The list is sorted. */
 static inline bool pids_has(const struct pids *p, pid_t pid)
 {
 	return p->n && bsearch(&pid, p->pid, p->n, sizeof pid, pids_compare);

@@ -89,7 +89,7 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 /* Is it in the same namespace as we are: "mnt", "user"? False when that cannot be told. */
 bool process_shares(const struct host *h, pid_t pid, const char *namespace);
 
-/* What follows start ("Uid:") in its status file; false when it is not there. */
+/* ret: the rest of the line of its status file that begins with start ("Uid:"); false when there is none. */
 bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret);
 
 /*

@@ -14,6 +14,7 @@
 #include "collectors/base/err.h"
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/pid_map.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
 #include "collectors/base/utf8.h"
@@ -166,6 +167,47 @@ static void scan_lines_and_words(void **state)
 	assert_true(scan_line(&s, &line) && scan_end(&line));
 	assert_true(scan_line(&s, &line) && scan_word(&line, &w) && slice_is(w, "last"));
 	assert_false(scan_line(&s, &line));
+}
+
+static void scan_pieces_and_the_line_that_begins_with_a_word(void **state)
+{
+	struct scan s = SCAN("cpu,,memory", 11), line;
+	struct slice piece;
+
+	(void)state;
+	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, "cpu"));
+	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, ""));
+	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, "memory"));
+	assert_false(scan_piece(&s, ',', &piece));
+	s = SCAN("Name:\ta\nUid:\t5\nUid:\t6", 21);
+	assert_true(scan_line_of(&s, "Uid:", &line) && slice_is(scan_rest(&line), "\t5"));
+	assert_true(scan_line_of(&s, "Uid:", &line) && slice_is(scan_rest(&line), "\t6"));
+	assert_false(scan_line_of(&s, "Uid:", &line));
+	assert_true(slice_is(scan_first_line(SCAN(" a b\t \nc", 8)), "a b"));
+	assert_true(slice_is(scan_first_line(SCAN("", 0)), ""));
+}
+
+static void pids_have_numbers_until_they_are_removed(void **state)
+{
+	struct pid_map m = {0};
+
+	(void)state;
+	assert_null(pid_map_find(&m, 7));
+	for (pid_t pid = 1; pid <= 1000; pid++)
+		*pid_map_add(&m, pid) = (uint32_t)pid * 2;
+	for (pid_t pid = 1; pid <= 1000; pid += 2)
+		pid_map_remove(&m, pid);
+	assert_int_equal(m.n, 500);
+	for (pid_t pid = 1; pid <= 1000; pid++) {
+		const uint32_t *number = pid_map_find(&m, pid);
+
+		assert_int_equal(number ? *number : 0, pid % 2 ? 0 : pid * 2);
+	}
+	assert_null(pid_map_find(&m, 0));
+	pid_map_clear(&m);
+	assert_null(pid_map_find(&m, 2));
+	assert_int_equal(*pid_map_add(&m, 2), 0);
+	pid_map_done(&m);
 }
 
 /* What is not there is an empty text, to all who look at it. */
@@ -481,6 +523,8 @@ int main(void)
 		cmocka_unit_test(buf_drops_what_passes_the_cap),
 		cmocka_unit_test(scan_stops_where_it_failed),
 		cmocka_unit_test(scan_lines_and_words),
+		cmocka_unit_test(scan_pieces_and_the_line_that_begins_with_a_word),
+		cmocka_unit_test(pids_have_numbers_until_they_are_removed),
 		cmocka_unit_test(slice_without_data_is_an_empty_text),
 		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
 		cmocka_unit_test(any_number_of_seconds_makes_a_time),
