@@ -42,6 +42,5 @@ void server_answer_put(json_t *o, const struct server_answer *s);
 /* Parts of it, which other answers have, too. */
 json_t *catalogue_json(const struct catalogue_use *use);
 json_t *related_json(const struct related *related, size_t n);
-json_t *notes_json(const struct server_answer *s);
 
 #endif

@@ -2,6 +2,7 @@
 #include "exporter/answers/sizing_json.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "collectors/base/mem.h"
 
@@ -138,4 +139,16 @@ void put_sizing(json_t *o, const struct sizing *s)
 	json_put(o, "hindsight", both_hindsights_json(s));
 	json_put(o, "split_job", s->split_label ? json_true() : json_false());
 	json_put(o, "explain", explain_json(s));
+}
+
+json_t *recommend_json(const struct recommendation *r)
+{
+	json_t *o = json_object();
+
+	json_put(o, "job_name", json_text(r->job_name));
+	json_put(o, "generated_at", json_time(r->generated_at));
+	json_put(o, "strategy", json_text(r->strategy));
+	put_sizing(o, r->sizing);
+	server_answer_put(o, r->servers);
+	return o;
 }

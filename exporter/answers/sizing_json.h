@@ -1,16 +1,27 @@
 /*
- * What a strategy answers, as JSON: the half of a recommendation that is about the job.
+ * A recommendation as JSON.
  */
 #ifndef EXPORTER_SIZING_JSON_H
 #define EXPORTER_SIZING_JSON_H
 
+#include "exporter/answers/server_answer.h"
 #include "exporter/core/json.h"
 #include "recommender/sizing/sizing.h"
 
-/* Adds its keys to an object. Unknown numbers are null. */
+/* Adds the half that is about the job. Unknown numbers are null. */
 void put_sizing(json_t *o, const struct sizing *s);
 
 /* What is asked for, also where no strategy was asked. */
 json_t *demand_json(const struct demand *d);
+
+/* All of a recommendation: the job, then the servers. */
+struct recommendation {
+	const char *job_name, *strategy;
+	double generated_at;
+	const struct sizing *sizing;
+	const struct server_answer *servers;
+};
+
+json_t *recommend_json(const struct recommendation *r);
 
 #endif

@@ -1,6 +1,7 @@
 /* The manual. */
 #include "exporter/cli/manual.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "recommender/catalogue/fields.h"
 #include "recommender/sizing/sizing.h"
 
+#define PROGRAM    "rightsize-exporter"
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
 
@@ -153,6 +155,290 @@ static void formats_markdown(struct buf *out)
 	buf_adds(out, "| format | content type | what it is |\n|---|---|---|\n");
 	for (const struct advice_format *f = advice_formats; f->name; f++)
 		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
+}
+
+/* ---- man page ---- */
+
+/* Text as roff takes it literally: a line may not begin with a control character. */
+static void add_roff(struct buf *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		buf_adds(out, "\\&");
+	for (; *text; text++)
+		if (*text == '\\')
+			buf_adds(out, "\\e");
+		else if (*text == '-')
+			buf_adds(out, "\\-");
+		else
+			buf_addc(out, *text);
+}
+
+static void add_section(struct buf *out, const char *name)
+{
+	buf_addf(out, ".SH %s\n", name);
+}
+
+/* A tagged paragraph: "--name=VALUE", then the text with a full stop. */
+static void add_entry(struct buf *out, const char *tag, const char *value, const char *text)
+{
+	buf_adds(out, ".TP\n\\fB");
+	add_roff(out, tag);
+	buf_adds(out, "\\fR");
+	if (value) {
+		buf_adds(out, "=\\fI");
+		add_roff(out, value);
+		buf_adds(out, "\\fR");
+	}
+	buf_addc(out, '\n');
+	add_roff(out, text);
+	buf_adds(out, ".\n");
+}
+
+static void flag_of(const char *name, char out[128])
+{
+	snprintf(out, 128, "--%s", name);
+	for (char *c = out; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+}
+
+static void man_commands(struct buf *out)
+{
+	add_section(out, "COMMANDS");
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		add_entry(out, c->word, NULL, c->help);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			add_entry(out, all_routes[i]->command, NULL, all_routes[i]->help);
+}
+
+static void man_options(struct buf *out)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
+		{COMMAND_RULES, "rules"}};
+	struct option_view o;
+
+	add_section(out, "OPTIONS");
+	for (size_t i = 0; option_at(i, &o); i++) {
+		struct buf text = BUF_MAX(4096);
+		char flag[128];
+
+		flag_of(o.name, flag);
+		buf_adds(&text, o.help);
+		if (o.fallback)
+			buf_addf(&text, " (default: %s", o.fallback);
+		for (size_t k = 0, n = 0; k < ARRAY_LEN(commands); k++)
+			if ((o.commands & commands[k].bit) && o.commands != COMMAND_ALL)
+				buf_addf(&text, "%s%s",
+					n++        ? ", " :
+					o.fallback ? "; for " :
+						     " (for ",
+					commands[k].name);
+		if (o.fallback || o.commands != COMMAND_ALL)
+			buf_addc(&text, ')');
+		add_entry(out, flag, o.placeholder, buf_text(&text));
+		buf_done(&text);
+	}
+	for (size_t i = 0; all_collectors[i]; i++) {
+		char flag[128];
+
+		snprintf(flag, sizeof flag, "--%scollector.%s",
+			all_collectors[i]->off_by_default ? "" : "no-", all_collectors[i]->name);
+		add_entry(out, flag, NULL, all_collectors[i]->help);
+	}
+}
+
+static void man_parameters(struct buf *out)
+{
+	add_section(out, "PARAMETERS OF QUERIES");
+	for (size_t i = 0; all_routes[i]; i++) {
+		if (!all_routes[i]->command)
+			continue;
+		buf_addf(out, ".SS %s\n", all_routes[i]->command);
+		add_roff(out, all_routes[i]->help);
+		buf_adds(out, ".\n");
+		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
+			char flag[128];
+
+			flag_of(p->name, flag);
+			add_entry(out, flag, "VALUE", p->help);
+		}
+	}
+}
+
+void manual_man(struct buf *out)
+{
+	buf_addf(out, ".TH RIGHTSIZE\\-EXPORTER 1 \"\" \"" PROGRAM " %s\" \"User Commands\"\n",
+		version.version);
+	add_section(out, "NAME");
+	buf_adds(out, "rightsize\\-exporter \\- watch batch jobs, and say what to request for them "
+		      "next time\n");
+	add_section(out, "SYNOPSIS");
+	for (const struct manual_command *c = manual_commands; c->word; c++) {
+		add_roff(out, c->synopsis);
+		buf_adds(out, "\n.br\n");
+	}
+	buf_adds(out, "rightsize\\-exporter QUERY [OPTION...]\n");
+	add_section(out, "DESCRIPTION");
+	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
+		      "runs, serves "
+		      "metrics for Prometheus, and\nanswers what to ask for next time, on which "
+		      "server, and "
+		      "what it will cost.\n");
+	man_commands(out);
+	man_options(out);
+	man_parameters(out);
+	add_section(out, "ENVIRONMENT");
+	buf_adds(out, "Each option can be given as a variable: \\-\\-sample.interval as "
+		      "RIGHTSIZE_SAMPLE_INTERVAL, \\-\\-no\\-collector.network as "
+		      "RIGHTSIZE_COLLECTOR_NETWORK=false. A flag wins.\n");
+	add_section(out, "FILES");
+	add_entry(out, "/etc/default/rightsize-exporter", NULL, "Variables for the service");
+	add_entry(out, "/var/lib/rightsize-exporter/history.db", NULL,
+		"The history of the service and of root, an SQLite file");
+	add_section(out, "EXIT STATUS");
+	buf_adds(out, "0 when it worked, 1 when it did not, 2 for a wrong command line; that of "
+		      "the command "
+		      "for \\fBrun\\fR.\n");
+}
+
+/* ---- bash ---- */
+
+/* What may stand in a word list of bash without quotes. */
+static bool is_word(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("._-", *text))
+			return false;
+	return true;
+}
+
+static void bash_option_values(struct buf *out)
+{
+	struct option_view o;
+
+	buf_adds(out, "\tcase $option in\n");
+	for (size_t i = 0; option_at(i, &o); i++) {
+		struct buf words = BUF_MAX(4096);
+		bool file = o.placeholder && strcmp(o.placeholder, "FILE") == 0;
+		bool directory = o.placeholder && strcmp(o.placeholder, "DIRECTORY") == 0;
+
+		for (size_t k = 0; o.choices && o.choices[k]; k++)
+			buf_addf(&words, "%s%s", k ? " " : "", o.choices[k]);
+		if (o.choices)
+			buf_addf(out, "\t--%s) words='%s' ;;\n", o.name, buf_text(&words));
+		else if (file || directory)
+			buf_addf(out, "\t--%s) files=-%c ;;\n", o.name, file ? 'f' : 'd');
+		buf_done(&words);
+	}
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash_parameter_values(struct buf *out, const struct route *r)
+{
+	for (const struct parameter *p = r->parameters; p->name; p++) {
+		struct buf words = BUF_MAX(4096);
+		char flag[128];
+
+		if (!p->choice)
+			continue;
+		flag_of(p->name, flag);
+		for (size_t k = 0; p->choice(k); k++)
+			if (is_word(p->choice(k)))
+				buf_addf(&words, "%s%s", k ? " " : "", p->choice(k));
+		buf_addf(out, "\t%s:%s) words='%s' ;;\n", r->command, flag, buf_text(&words));
+		buf_done(&words);
+	}
+}
+
+static void bash_values(struct buf *out)
+{
+	bash_option_values(out);
+	buf_adds(out, "\tcase $command:$option in\n");
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			bash_parameter_values(out, all_routes[i]);
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash_options(struct buf *out, unsigned bits)
+{
+	struct option_view o;
+
+	for (size_t i = 0; option_at(i, &o); i++) {
+		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
+
+		if (o.commands & bits)
+			buf_addf(out, " --%s%s%s", o.placeholder || !on ? "" : "no-", o.name,
+				o.placeholder ? "=" : "");
+	}
+	for (size_t i = 0; (bits & COMMAND_WATCH) && all_collectors[i]; i++)
+		buf_addf(out, " --%scollector.%s", all_collectors[i]->off_by_default ? "" : "no-",
+			all_collectors[i]->name);
+}
+
+static void bash_words(struct buf *out)
+{
+	buf_adds(out, "\tcase $command in\n");
+	for (const struct manual_command *c = manual_commands; c->word; c++) {
+		buf_addf(out, "\t%s) words='--help", c->word);
+		bash_options(out, c->bits);
+		buf_adds(out, "' ;;\n");
+	}
+	for (size_t i = 0; all_routes[i]; i++) {
+		if (!all_routes[i]->command)
+			continue;
+		buf_addf(out, "\t%s) words='--help", all_routes[i]->command);
+		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
+			char flag[128];
+
+			flag_of(p->name, flag);
+			buf_addf(out, " %s=", flag);
+		}
+		bash_options(out, COMMAND_QUERY);
+		buf_adds(out, "' ;;\n");
+	}
+	buf_adds(out, "\t*) words='--help --version catalogue manual");
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		buf_addf(out, " %s", c->word);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			buf_addf(out, " %s", all_routes[i]->command);
+	bash_options(out, COMMAND_SERVE);
+	buf_adds(out, "' ;;\n\tesac\n");
+}
+
+void manual_bash(struct buf *out)
+{
+	buf_adds(out, "# bash completion for " PROGRAM ", printed by \"" PROGRAM " manual bash\".\n"
+		      "_rightsize_exporter() {\n"
+		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		      "\tlocal command=${COMP_WORDS[1]} words= files= value= i\n"
+		      "\tCOMPREPLY=()\n"
+		      "\t# What follows -- is a command of its own.\n"
+		      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+		      "\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+		      "\t\t\tcompopt -o filenames 2>/dev/null\n"
+		      "\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n"
+		      "\t\t\treturn\n\t\tfi\n\tdone\n"
+		      "\t# \"--name=value\" comes as three words.\n"
+		      "\tif [ \"$cur\" = = ]; then\n\t\tcur= value=1\n"
+		      "\telif [ \"$option\" = = ]; then\n"
+		      "\t\toption=${COMP_WORDS[COMP_CWORD - 2]} value=1\n\tfi\n");
+	bash_values(out);
+	buf_adds(out, "\tif [ -n \"$files\" ]; then\n"
+		      "\t\tcompopt -o filenames 2>/dev/null\n"
+		      "\t\tCOMPREPLY=($(compgen $files -- \"$cur\"))\n\t\treturn\n\tfi\n"
+		      "\tif [ -n \"$value$words\" ]; then\n"
+		      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
+		      "\t((COMP_CWORD == 1)) && command=\n");
+	bash_words(out);
+	buf_adds(out, "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		      "\tif [[ ${COMPREPLY[0]-} == *= ]]; then compopt -o nospace 2>/dev/null; fi\n"
+		      "}\n"
+		      "complete -F _rightsize_exporter " PROGRAM "\n");
 }
 
 static const struct {

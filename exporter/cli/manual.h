@@ -14,7 +14,7 @@ struct manual_command {
 };
 extern const struct manual_command manual_commands[];
 
-/* A man page (man(7)), and completion for bash; in manual_pages.c. */
+/* A man page (man(7)), and completion for bash. */
 void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
 

@@ -16,7 +16,6 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/http/connections.h"
-#include "exporter/http/http_desks.h"
 #include "exporter/http/entry.h"
 #include "exporter/http/send.h"
 #include "exporter/http/listen.h"

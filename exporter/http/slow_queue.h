@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "collectors/base/err.h"
+#include "exporter/site/site.h"
 
 /* One question; the caller's, until run was called. */
 struct errand {
@@ -40,5 +41,16 @@ void desk_leave(struct desk *d, size_t bytes);
  */
 int desk_stop(struct desk *d, double seconds);
 void desk_free(struct desk *d); /* stopped, and all have left; NULL does nothing */
+
+/* The desks of a server: one for each kind of slow question, so that a short answer does not wait for a day of samples. */
+struct http_desks {
+	struct desk *at[SITE_WAYS]; /* NULL: of SITE_AT_ONCE */
+};
+
+int http_desks_open(struct http_desks *d, struct err *e);
+
+/* As desk_stop, of all of them together. */
+int http_desks_stop(struct http_desks *d, double seconds);
+void http_desks_free(struct http_desks *d);
 
 #endif

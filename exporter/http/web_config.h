@@ -75,11 +75,4 @@ extern const char *const web_headers[WEB_HEADERS_MAX];
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);
 void web_config_free(struct web_config *c); /* NULL does nothing */
-
-/*
- * The GnuTLS priority string for this configuration. key_exchange: what the certificate's key can do, "ECDHE-RSA" or
- * "ECDHE-ECDSA": only suites of that kind, so that no pair that was not listed comes into being.
- */
-void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out);
-
 #endif

@@ -19,4 +19,10 @@ void web_tls_free(struct web_tls *t); /* NULL does nothing; no session of it may
 /* Before the handshake. t must outlive the session. False: the session must not be used. */
 bool web_tls_attach(struct web_tls *t, gnutls_session_t session);
 
+/*
+ * The GnuTLS priority string for this configuration. key_exchange: what the certificate's key can do, "ECDHE-RSA" or
+ * "ECDHE-ECDSA": only suites of that kind, so that no pair that was not listed comes into being.
+ */
+void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out);
+
 #endif

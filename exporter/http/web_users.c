@@ -3,6 +3,7 @@
 
 #include <crypt.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@
 #include <gnutls/gnutls.h>
 
 #include "collectors/base/thread.h"
-#include "exporter/http/failure_limit.h"
 
 #define KEY_SIZE 32 /* of SHA-256 */
 
@@ -52,6 +52,46 @@ struct web_users {
 	size_t n; /* waiting, oldest first; the first's is being computed */
 	struct job job[WEB_USERS_WAITING_MAX];
 };
+
+/* ---- wrong passwords of an address: token buckets, each kept as the time at which it will be full ---- */
+
+#define REFILL_NS (FAILURE_SECONDS * NS_PER_S)
+
+static bool is_full(const struct failure_bucket *b, struct mono now)
+{
+	return b->full_at.ns <= now.ns;
+}
+
+/* That of the address; else one that is full, which is that of nobody; else that of all others. */
+static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
+{
+	size_t ret = FAILURE_ADDRESSES;
+
+	for (size_t i = 0; i < FAILURE_ADDRESSES; i++) {
+		if (is_full(&l->of_one[i], now))
+			ret = i;
+		else if (l->of_one[i].address == address)
+			return i;
+	}
+	return ret;
+}
+
+bool failure_limit_reached(const struct failure_limit *l, uint64_t address, struct mono now)
+{
+	size_t i = place_of(l, address, now);
+	const struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;
+
+	return b->full_at.ns - now.ns > (FAILURE_BURST - 1) * REFILL_NS;
+}
+
+void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono now)
+{
+	size_t i = place_of(l, address, now);
+	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;
+
+	b->address = address;
+	b->full_at.ns = (is_full(b, now) ? now.ns : b->full_at.ns) + REFILL_NS;
+}
 
 /* With the lock, which is gone afterwards. */
 static void let_go(struct web_users *u)

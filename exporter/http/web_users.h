@@ -4,13 +4,14 @@
  * kept. Scrapers, who send the same every time from the same address, wait once.
  *
  * Guessing is slow for everybody: one password at a time in all, one waiting for each address, few in all, and of each
- * address no more wrong ones than exporter/http/failure_limit.h has left. That holds for what others sent as well: were a password
+ * address no more wrong ones than struct failure_limit has left. That holds for what others sent as well: were a password
  * that is known let in from any address at once, how soon the answer comes would tell it, however many are tried. An address
  * that had it right before has it right at once, whatever else comes from there.
  */
 #ifndef EXPORTER_WEB_USERS_H
 #define EXPORTER_WEB_USERS_H
 
+#include "collectors/base/clock.h"
 #include "exporter/http/web_config.h"
 
 struct web_users;
@@ -47,5 +48,25 @@ struct web_question {
 	void *context;
 };
 enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q);
+
+/*
+ * Wrong passwords that an address may still try: a token bucket for each address, which holds FAILURE_BURST and gets one
+ * back each FAILURE_SECONDS. A full bucket takes no place; addresses that find no place share one. The caller locks.
+ */
+#define FAILURE_BURST     10
+#define FAILURE_SECONDS   1
+#define FAILURE_ADDRESSES 512
+
+/* All zero: no address failed. */
+struct failure_limit {
+	struct failure_bucket {
+		uint64_t address;
+		struct mono full_at;
+	} of_one[FAILURE_ADDRESSES], of_others;
+};
+
+/* Has the address none left? */
+bool failure_limit_reached(const struct failure_limit *l, uint64_t address, struct mono now);
+void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono now);
 
 #endif

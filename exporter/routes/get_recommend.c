@@ -6,7 +6,7 @@
 
 #include "collectors/base/clock.h"
 #include "exporter/answers/job_runs.h"
-#include "exporter/answers/recommend_json.h"
+#include "exporter/answers/sizing_json.h"
 #include "exporter/answers/server_parameters.h"
 #include "exporter/answers/sizing.h"
 #include "exporter/answers/sizing_parameters.h"

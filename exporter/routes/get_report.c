@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "exporter/site/report.h"
-#include "exporter/answers/run_reply.h"
+#include "exporter/answers/job_runs.h"
 
 /* Of the samples: a picture has no more columns of dots than this, and the file is mailed. */
 #define REPORT_POINTS "1500"

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "exporter/answers/run_json.h"
-#include "exporter/answers/run_reply.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/answers/series_passes.h"
 #include "exporter/answers/series_view.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "exporter/core/memory_budget.h"
-#include "exporter/answers/run_reply.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 

@@ -1,5 +1,5 @@
 /* What other threads ask of the sampler. */
-#include "exporter/sampling/sampler_private.h"
+#include "exporter/sampling/sampler_state.h"
 
 #include <errno.h>
 #include <math.h>

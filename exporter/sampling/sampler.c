@@ -1,5 +1,5 @@
 /* The sampling loop. */
-#include "exporter/sampling/sampler_private.h"
+#include "exporter/sampling/sampler_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,14 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
 #include "collectors/process/process.h"
+#include "collectors/runs.h"
 #include "exporter/sampling/enabled_collectors.h"
-#include "exporter/sampling/cpu_limit.h"
 #include "exporter/discovery/finder.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"
@@ -25,6 +27,63 @@
 
 /* How many rows there are before memory of the start is given back. */
 #define TRIM_ROWS 3
+
+/* ---- a limit of CPU time ---- */
+
+static double cpu_limit_seconds(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_CPU, &l) == 0 && l.rlim_cur != RLIM_INFINITY ? (double)l.rlim_cur :
+									       (double)INFINITY;
+}
+
+static double cpu_limit_used(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+double cpu_limit_stretch(double limit, double used, double look)
+{
+	double most = limit * CPU_LIMIT_SHARE;
+
+	if (isinf(limit))
+		return 1;
+	/* The first look takes longest, so that another like it may take from the rest, too. */
+	if (used >= most || used + look >= (most + limit) / 2)
+		return INFINITY;
+	/* Of the second half, what is left: with its square the times between looks grow as the square of time does. */
+	double left = fmin((most - used) / (most / 2), 1);
+
+	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
+}
+
+/*
+ * io, smaps_rollup, environ, fd and root need what ptrace(2) calls access mode PTRACE_MODE_READ: the same user and
+ * group, or CAP_SYS_PTRACE. io, environ and fd belong to the user of the process; others may open them only with
+ * CAP_DAC_READ_SEARCH.
+ */
+void rights_note(bool *said, const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->n_runs && !*said; i++) {
+		const struct run_reading *run = &s->runs[i];
+
+		if (run->ended || !(run->value[RUN_UNREADABLE_PROCESSES] > 0))
+			continue;
+		*said = true;
+		log_line(LOG_LEVEL_WARN,
+			"processes of another user: their disk I/O, descriptors, PSS, environment, "
+			"and the "
+			"limits of another container cannot be read",
+			"job_name", run->job_name, "needs",
+			"the job's own user and group, or root with the capabilities SYS_PTRACE "
+			"and DAC_READ_SEARCH",
+			NULL);
+	}
+}
 
 /* ---- one tick ---- */
 
@@ -110,7 +169,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 		machine_tell(s->app, &s->host.cloud);
 	active_collect(s->active, &s->host, snapshot, !all);
 	outlooks_add(s->app->outlooks, snapshot);
-	rights_note(&s->rights, snapshot);
+	rights_note(&s->said_rights, snapshot);
 	if (look && s->finder)
 		finder_settle(s->finder, &s->host, snapshot);
 	publish(s, snapshot, purpose, look);

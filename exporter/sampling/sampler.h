@@ -3,7 +3,7 @@
  * only thread that touches collectors and jobs.
  *
  * History rows keep their cadence (--sample.interval), as far as that costs no more than half a CPU, and a wrapper no more
- * of its limit of CPU time than lasts (exporter/sampling/cpu_limit.h): then it looks at all runs, and reads of the machine what the
+ * of its limit of CPU time than lasts (exporter/sampling/sampler_state.h): then it looks at all runs, and reads of the machine what the
  * history keeps. A scrape makes an extra tick, which writes no row: it reads the machine with all collectors, and tells
  * of the runs what the latest look at them found, unless that is older than SAMPLER_RUNS_AGE. To look at thousands of
  * processes again, some milliseconds after it was done, would cost as much as watching them does.

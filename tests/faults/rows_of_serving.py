@@ -79,10 +79,10 @@ ROWS = {
         "exporter/http/web_tls.c", "[CLIENT_AUTH_VERIFY_IF_GIVEN] = GNUTLS_CERT_REQUEST", "[CLIENT_AUTH_VERIFY_IF_GIVEN] = GNUTLS_CERT_REQUIRE",
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "versions of TLS end at the newest": (
-        "exporter/http/web_priorities.c", "v = most + 1;", "v = most - most + 4;",
+        "exporter/http/web_tls.c", "v = most + 1;", "v = most - most + 4;",
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "versions of TLS begin at the oldest": (
-        "exporter/http/web_priorities.c", "v-- > least;", "v-- > least - least;",
+        "exporter/http/web_tls.c", "v-- > least;", "v-- > least - least;",
         "test_web_config.py:WebConfig.test_old_tls_clients_get_in_where_the_file_says_so_and_nowhere_else"),
     "a file that is being written is read": (
         "exporter/http/web_version.c", "age < SETTLE_SECONDS * NS_PER_S &&", "age < 0 &&",
@@ -98,7 +98,7 @@ ROWS = {
         "exporter/http/web_users.c", "		failure_limit_count(&u->failures,", "		failure_limit_count(&(struct failure_limit){0},",
         "unit:web_users"),
     "failures come back at once": (
-        "exporter/http/failure_limit.h", "#define FAILURE_SECONDS   1", "#define FAILURE_SECONDS   0", "unit:web_users"),
+        "exporter/http/web_users.h", "#define FAILURE_SECONDS   1", "#define FAILURE_SECONDS   0", "unit:web_users"),
     "a known password is told to whoever guesses": (
         "exporter/http/web_users.c", "	if (knows(&u->known[RIGHT_FROM_THERE], key, address))",
         "	if (knows(&u->known[RIGHT], key, ANYBODY))",
@@ -108,7 +108,7 @@ ROWS = {
         "	if (knows(&u->known[RIGHT_FROM_THERE], key, address) && u->stopping)",
         "test_web_users.py:WebUsers.test_a_serial_guesser_is_slowed_and_nobody_else"),
     "addresses without bound": (
-        "exporter/http/failure_limit.c", "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;",
+        "exporter/http/web_users.c", "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &l->of_others;",
         "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &(struct failure_bucket){0};", "unit:web_users"),
     "a thread for each password": (
         "exporter/http/web_users.c", "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",

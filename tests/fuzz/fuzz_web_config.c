@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "exporter/http/web_config.h"
+#include "exporter/http/web_tls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -69,7 +69,7 @@ PARSERS = {
     "texts": ("collectors/naming/stable_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard.c: statm_in_exec status_may_map",
               "collectors/followed/binary.c: elf_architecture emulated_architecture"),
-    "web_config": ("exporter/http/web_config.c", "exporter/http/web_priorities.c", "exporter/text/yaml_reader.c"),
+    "web_config": ("exporter/http/web_config.c", "exporter/http/web_tls.c: add_word is_usable add_cipher names_usable web_config_priorities", "exporter/text/yaml_reader.c"),
 }
 
 

@@ -1,4 +1,4 @@
-/* exporter/active, exporter/rights: what the log says of collectors, and of processes that may not be read. */
+/* exporter/sampling/enabled_collectors.c, sampler.c: what the log says of collectors, and of processes that may not be read. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "collectors/followed/jobs.h"
 #include "collectors/runs.h"
 #include "exporter/sampling/enabled_collectors.h"
-#include "exporter/sampling/rights.h"
+#include "exporter/sampling/sampler_state.h"
 #include "tests/support/fake_log.h"
 #include "tests/support/test_host.h"
 
@@ -116,19 +116,19 @@ static void missing_rights_are_told_once(void **state)
 		{.job_name = "hidden too"},
 	};
 	struct snapshot s = {.n_runs = 2, .runs = runs};
-	struct rights r = {0};
+	bool said = false;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
 		runs[i].value[RUN_UNREADABLE_PROCESSES] = i == 1 ? 0 : 5;
 	fake_log_clear();
-	rights_note(&r, &s);
+	rights_note(&said, &s);
 	runs[1].value[RUN_UNREADABLE_PROCESSES] = NAN;
-	rights_note(&r, &s);
+	rights_note(&said, &s);
 	assert_string_equal(fake_log(), "");
 	s.n_runs = ARRAY_LEN(runs);
 	for (size_t i = 0; i < 2; i++) {
-		rights_note(&r, &s);
+		rights_note(&said, &s);
 		assert_string_equal(fake_log(),
 			"processes of another user: their disk I/O, descriptors, PSS, environment, "
 			"and the limits of another container cannot be read job_name=hidden\n");

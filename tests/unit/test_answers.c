@@ -11,7 +11,7 @@
 #include "exporter/core/app.h"
 #include "exporter/routes/get_jobs.h"
 #include "exporter/cli/query.h"
-#include "exporter/answers/recommend_json.h"
+#include "exporter/answers/sizing_json.h"
 #include "exporter/api/route.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/stats_json.h"

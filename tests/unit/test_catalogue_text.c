@@ -1,10 +1,10 @@
-/* exporter/catalogue_text: info and search. */
+/* exporter/cli/catalogue_command.c: the text of info and search. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "exporter/cli/catalogue_text.h"
+#include "exporter/cli/catalogue_command.h"
 
 static struct catalogue *catalogue(void)
 {

@@ -1,9 +1,9 @@
-/* exporter/sampling/cpu_limit.c: how far apart looks are, the nearer a process is to its limit of CPU time. */
+/* exporter/sampling/sampler.c: how far apart looks are, the nearer a process is to its limit of CPU time. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
 
-#include "exporter/sampling/cpu_limit.h"
+#include "exporter/sampling/sampler_state.h"
 
 static void without_a_limit_looks_come_as_asked_for(void **state)
 {

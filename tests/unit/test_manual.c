@@ -1,4 +1,4 @@
-/* exporter/manual_pages: the man page and bash's completion hold all that the tables hold. */
+/* exporter/cli/manual.c: the man page and bash's completion hold all that the tables hold. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>

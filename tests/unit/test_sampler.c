@@ -18,7 +18,7 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/answers/result_cache.h"
 #include "exporter/sampling/rules_reload.h"
-#include "exporter/sampling/sampler_private.h"
+#include "exporter/sampling/sampler_state.h"
 #include "exporter/answers/sizing.h"
 #include "exporter/answers/app_caches.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exporter/http/web_config.h"
+#include "exporter/http/web_tls.h"
 
 #define HASH "$2y$10$DJl6WYUtfFc7t58SdAQOHeR4cCV3LRnvtKbw5HomvC3Qk3HGcCyqS"
 #define PAIR "tls_server_config:\n  cert_file: a.crt\n  key_file: a.key\n"

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exporter/http/failure_limit.h"
 #include "exporter/http/web_users.h"
 
 /* "pass", cost 4: 1 ms. */

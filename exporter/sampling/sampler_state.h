@@ -1,13 +1,12 @@
-/* What the files of the sampler share. */
-#ifndef EXPORTER_SAMPLER_PRIVATE_H
-#define EXPORTER_SAMPLER_PRIVATE_H
+/* The state of the sampling thread: the loop (sampler.c), and what other threads ask of it (requests.c), have it in common. */
+#ifndef EXPORTER_SAMPLER_STATE_H
+#define EXPORTER_SAMPLER_STATE_H
 
 #include <pthread.h>
 
 #include "collectors/base/latest.h"
 #include "collectors/host.h"
 #include "exporter/history/sample_rows.h"
-#include "exporter/sampling/rights.h"
 #include "exporter/sampling/sampler.h"
 
 /* What another thread wants done on this one; what it needs lies behind it. Guarded by the sampler's lock. */
@@ -45,11 +44,11 @@ struct sampler {
 	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
 	uint64_t samples_missed;
-	uint64_t rows; /* asked for */
-	double cpu_limit; /* of what looks may cost, in seconds; INFINITY: none (exporter/sampling/cpu_limit.h) */
+	uint64_t rows;       /* asked for */
+	double cpu_limit;    /* of what looks may cost, in seconds; INFINITY: none */
 	double look_seconds; /* CPU time of the latest look for a row */
 	bool is_rare;        /* looks are, which was said */
-	struct rights rights;
+	bool said_rights;    /* by rights_note */
 
 	int wake; /* eventfd: something below changed */
 	pthread_t thread;
@@ -77,6 +76,28 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose);
 
 /* Intervals from now to the next row; INFINITY: there are no looks any more, and ticks tell what the latest found. */
 double sampler_stretch(const struct sampler *s);
+
+/*
+ * The kernel ends a process that used too much CPU time (RLIMIT_CPU). A wrapper that is killed leaves its job unwatched,
+ * and the CPU limit of a batch job would kill every wrapper that watches for long enough. Until half of CPU_LIMIT_SHARE
+ * of the limit is used, looks come at the usual interval; from then on ever more rarely, so that the share lasts however
+ * long the job does. The rest of the limit is for the end and for the history.
+ */
+#define CPU_LIMIT_SHARE 0.8
+/* Most intervals that a row is put off by. */
+#define CPU_LIMIT_STRETCH_MAX 1000
+
+/*
+ * Intervals from one look to the next, at least 1, when so many seconds were used; INFINITY: no more looks, because the
+ * share is used, or because another look as long as the latest would leave too little for the end.
+ */
+double cpu_limit_stretch(double limit, double used, double look);
+
+/*
+ * Logs once which right is missing, when some processes of jobs may not be read whole. Their number at any time is
+ * rightsize_job_unreadable_processes.
+ */
+void rights_note(bool *said, const struct snapshot *s);
 
 /* Hands the rows of that run, NULL = of all, to the historian. */
 void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);
