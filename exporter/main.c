@@ -31,6 +31,7 @@
 #include "exporter/api/route.h"
 #include "exporter/cli/rules_command.h"
 #include "exporter/sampling/health.h"
+#include "exporter/sampling/rules_reload.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/history/server_lock.h"
 #include "exporter/lifecycle/systemd.h"
@@ -204,6 +205,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct http *http = NULL;
 	struct service *service = NULL;
 	struct begun begun = {app, now_read().mono};
+	struct job_rules *rules = NULL;
 	AUTO(closep) int lock = -1;
 
 	allowance_begin(app->options);
@@ -216,7 +218,9 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = outlooks_start(&app->outlooks, app, &e);
 	if (code == 0)
-		code = sampler_start(&app->sampler, app, &e);
+		code = rules_begin(app->options, &rules, &e);
+	if (code == 0)
+		code = sampler_start(&app->sampler, app, rules, &e);
 	if (code == 0)
 		code = begin_upkeep(app, &e);
 	if (code == 0)
@@ -349,7 +353,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		outlooks_start(&app->outlooks, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
-		code = sampler_start(&app->sampler, app, e);
+		code = sampler_start(&app->sampler, app, NULL, e);
 	if (code == 0 && app->options->listen_addresses.n &&
 		http_start(http, app, &app->options->listen_addresses, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);

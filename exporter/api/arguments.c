@@ -276,3 +276,17 @@ bool argument_flag(const struct arguments *a, const char *name)
 {
 	return a->value[position(a, name)].flag;
 }
+
+int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
+	struct reply *r, struct err *e)
+{
+	struct arguments a;
+	int code = 0;
+
+	arguments_begin(&a, route->parameters);
+	for (size_t i = 0; pairs[i][0] && code == 0; i++)
+		code = arguments_add(&a, pairs[i][0], pairs[i][1], e);
+	if (code == 0)
+		code = arguments_finish(&a, e);
+	return code ? code : route->answer(app, &a, r, e);
+}

@@ -127,6 +127,10 @@ struct route {
 	bool of_samples; /* of whole runs, which takes longest: others do not wait for these */
 };
 
+/* Answers a question of our own: pairs of parameter and value, which live as long as the call; name NULL ends. */
+int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
+	struct reply *r, struct err *e);
+
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */
 
 /*

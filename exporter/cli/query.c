@@ -14,6 +14,7 @@
 #define NAME_MAX_BYTES 128
 #define HELP_MAX       4096
 #define PROGRAM        "rightsize-exporter"
+#define TOO_LARGE      "the answer would be larger than 64 MiB"
 
 enum { EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE };
 
@@ -120,15 +121,22 @@ static void print_clean(const char *s)
 		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
 }
 
+static const char *message_of(const json_t *error)
+{
+	const char *message = json_string_value(json_object_get(error, "message"));
+
+	return message ? message : "no answer";
+}
+
 /* The error in words: the message of the JSON body, and the names that come with it. */
 static void print_error(const struct route *route, const struct reply *r)
 {
 	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
 	json_t *error = json_object_get(document, "error"), *list;
-	const char *message = json_string_value(json_object_get(error, "message")), *key;
+	const char *key;
 
 	fprintf(stderr, PROGRAM " %s: ", route->command);
-	print_clean(message ? message : "no answer");
+	print_clean(message_of(error));
 	fputc('\n', stderr);
 	json_object_foreach(error, key, list)
 	{
@@ -206,8 +214,7 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	struct err e = {0};
 
 	if (r->body.full) {
-		fprintf(stderr, PROGRAM " %s: the answer would be larger than 64 MiB\n",
-			route->command);
+		fprintf(stderr, PROGRAM " %s: " TOO_LARGE "\n", route->command);
 		return EXIT_NO_ANSWER;
 	}
 	if (r->status >= 400) {
@@ -246,6 +253,29 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 	} else {
 		code = print_answer(route, &r, output);
 	}
+	buf_done(&r.body);
+	return code;
+}
+
+static int refused(const struct reply *r, struct err *e)
+{
+	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
+	int code = err_set(e, -ENOENT, "%s", message_of(json_object_get(document, "error")));
+
+	json_decref(document);
+	return code;
+}
+
+int query_save(struct app *app, const char *command, const char *const pairs[][2], const char *path,
+	struct err *e)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	int code = route_ask(app, query_route(command), pairs, &r, e);
+
+	if (code == 0 && r.body.full)
+		code = err_set(e, -EFBIG, TOO_LARGE);
+	else if (code == 0)
+		code = r.status < 400 ? output_write(path, &r.body, e) : refused(&r, e);
 	buf_done(&r.body);
 	return code;
 }

@@ -24,6 +24,13 @@ int query_split(const struct route *route, int argc, char **argv);
  */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
+/*
+ * Writes the answer of a command to a file, as -o does. pairs: parameter and value, name NULL ends. An answer that is an
+ * error is not written: e has its sentence.
+ */
+int query_save(struct app *app, const char *command, const char *const pairs[][2], const char *path,
+	struct err *e);
+
 /* Says on stderr that a word is no flag, and which flag was probably meant: the exit code of bad usage. */
 int query_refuse(const struct route *route, const char *word);
 

@@ -21,7 +21,6 @@
 #include "exporter/http/listen.h"
 #include "exporter/core/log.h"
 #include "exporter/http/peer.h"
-#include "exporter/lifecycle/systemd.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/site.h"
 #include "exporter/http/web_version.h"
@@ -400,7 +399,7 @@ static int serve_given(struct http *h, struct err *e)
 		return err_set(e, -EINVAL, "%zu sockets from systemd are too many: give at most %d",
 			h->app->n_sockets, HTTP_ADDRESSES_MAX);
 	for (size_t i = 0; code == 0 && i < h->app->n_sockets; i++) {
-		int fd = SERVICE_FIRST_SOCKET + (int)i;
+		int fd = LISTEN_FIRST_GIVEN + (int)i;
 		char *bound = h->server[h->n].address;
 
 		code = listen_adopt(fd, bound, e);

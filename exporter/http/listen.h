@@ -10,6 +10,9 @@
 #include "collectors/base/err.h"
 #include "exporter/options/shapes.h"
 
+/* The first descriptor of sockets that systemd hands over (sd_listen_fds(3)). */
+#define LISTEN_FIRST_GIVEN 3
+
 /*
  * A listening socket, non-blocking, closed on exec. bound gets the address as it became:
  * "127.0.0.1:43567". The sentence names the address and what is wrong with it.

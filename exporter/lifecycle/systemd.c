@@ -11,6 +11,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "exporter/http/listen.h"
 #include "exporter/core/worker.h"
 
 #define SOCKETS_MAX 1024
@@ -67,7 +68,7 @@ size_t service_sockets(void)
 	if (!is_for_us("LISTEN_PID", true) || !read_number("LISTEN_FDS", &n) || n > SOCKETS_MAX)
 		n = 0;
 	for (int i = 0; i < (int)n; i++)
-		fcntl(SERVICE_FIRST_SOCKET + i, F_SETFD, FD_CLOEXEC);
+		fcntl(LISTEN_FIRST_GIVEN + i, F_SETFD, FD_CLOEXEC);
 	return (size_t)n;
 }
 

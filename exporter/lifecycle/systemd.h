@@ -14,10 +14,9 @@
 bool service_notify(const char *state);
 
 /*
- * How many listening sockets were given, from descriptor SERVICE_FIRST_SOCKET on; from now on they are closed on exec.
+ * How many listening sockets were given, from descriptor LISTEN_FIRST_GIVEN (exporter/http/listen.h) on; from now on they are closed on exec.
  * Before other threads start.
  */
-#define SERVICE_FIRST_SOCKET 3
 size_t service_sockets(void);
 
 struct service;

@@ -12,26 +12,18 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/* Asks a route of our own: body stays empty where it has no answer, as before the first success. */
+/* The body stays empty where a route has no answer, as before the first success. */
 static int ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {
-	struct arguments a;
-	int code = 0;
+	int code = route_ask(app, route, pairs, r, e);
 
-	arguments_begin(&a, route->parameters);
-	for (size_t i = 0; pairs[i][0] && code == 0; i++)
-		code = arguments_add(&a, pairs[i][0], pairs[i][1], e);
-	if (code == 0)
-		code = arguments_finish(&a, e);
-	if (code == 0)
-		code = route->answer(app, &a, r, e);
 	if (code == 0 && r->status != 200 && !r->body.full)
 		buf_reset(&r->body);
 	return code;
 }
 
-static int write_report(struct app *app, const struct run *run, struct buf *out, struct err *e)
+static int make_report(struct app *app, const struct run *run, struct buf *out, struct err *e)
 {
 	struct reply series = {.body = BUF_MAX(out->max)};
 	struct reply runs = {.body = BUF_MAX(out->max)};
@@ -71,7 +63,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	r->status = 200;
 	r->content_type = "text/html; charset=utf-8";
-	return write_report(app, run, &r->body, e);
+	return make_report(app, run, &r->body, e);
 }
 
 const struct route route_report = {

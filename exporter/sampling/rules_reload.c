@@ -13,22 +13,20 @@
 #include "exporter/core/signals.h"
 #include "exporter/sampling/sampler.h"
 
-static void take(struct finder *f, const char *file, struct job_rules *rules)
+static void log_rules(const char *file, const struct job_rules *rules)
 {
 	char count[24];
 
 	snprintf(count, sizeof count, "%zu", job_rules_count(rules));
-	finder_rules(f, rules);
 	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
 }
 
-int rules_begin(const struct options *o, struct finder *f, struct err *e)
+int rules_begin(const struct options *o, struct job_rules **ret, struct err *e)
 {
-	struct job_rules *rules = NULL;
-	int code = f && o->jobs_rules ? job_rules_read(&rules, o->jobs_rules, e) : 0;
+	int code = o->jobs_rules ? job_rules_read(ret, o->jobs_rules, e) : 0;
 
-	if (rules)
-		take(f, o->jobs_rules, rules);
+	if (*ret)
+		log_rules(o->jobs_rules, *ret);
 	return code;
 }
 
@@ -52,7 +50,8 @@ static void give(struct finder *f, const struct host *host, void *context)
 	struct news *n = context;
 
 	(void)host;
-	take(f, n->file, TAKE(n->rules));
+	log_rules(n->file, n->rules);
+	finder_rules(f, TAKE(n->rules));
 }
 
 static int use(struct app *app, const sigset_t *hurry, struct err *e)

@@ -7,11 +7,11 @@
 
 #include "exporter/core/app.h"
 
-struct finder; /* exporter/discovery/finder.h; NULL: there are no rules */
+struct job_rules; /* exporter/discovery/rules.h */
 struct options;
 
-/* Without the option, 0. Before f is used. */
-int rules_begin(const struct options *o, struct finder *f, struct err *e);
+/* Reads the rules for the start; *ret is NULL without the option. */
+int rules_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
 /* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
 int rules_use(struct app *app, struct err *e);

@@ -18,11 +18,11 @@
 #include "collectors/runs.h"
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/discovery/finder.h"
+#include "exporter/discovery/rules.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/sampling/run_forecast.h"
-#include "exporter/sampling/rules_reload.h"
 #include "exporter/core/memory_trim.h"
 
 /* How many rows there are before memory of the start is given back. */
@@ -368,7 +368,7 @@ static void sampler_free(struct sampler *s)
 	free(s);
 }
 
-int sampler_start(struct sampler **ret, struct app *app, struct err *e)
+int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e)
 {
 	struct sampler *s = xcalloc(1, sizeof *s);
 
@@ -392,11 +392,13 @@ int sampler_start(struct sampler **ret, struct app *app, struct err *e)
 		s->next_row = s->host.now.mono;
 		/* A server is started again, and should see until then. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
-		code = rules_begin(app->options, s->finder, e);
+		if (take)
+			finder_rules(s->finder, TAKE(take));
 	}
 	if (code == 0)
 		code = thread_start(&s->thread, "sampler", sampler_loop, s, e);
 	if (code) {
+		job_rules_free(take);
 		sampler_free(s);
 		return code;
 	}

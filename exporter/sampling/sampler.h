@@ -22,12 +22,14 @@
 #include "exporter/history/history.h"
 
 struct sampler;
-struct finder; /* exporter/discovery/finder.h */
+struct finder;    /* exporter/discovery/finder.h */
+struct job_rules; /* exporter/discovery/rules.h */
 
 /* A run that has ended stays at /metrics until it was scraped once, at most this long. */
 #define LINGER_SECONDS 300
 
-int sampler_start(struct sampler **ret, struct app *app, struct err *e);
+/* take: the rules that runs are found by; NULL = none. Freed when the start fails, too. */
+int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
 /* Takes a last sample, ends, joins: that takes as long as the thread hangs, or is at work. */
 void sampler_stop(struct sampler *s);

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "exporter/site/site_private.h"
+#include "exporter/site/site_state.h"
 
 /* Answers a POST; false when no change has this path. */
 bool site_change(struct site *s, const struct request *r, struct target *t, struct answer *ret);

@@ -1,5 +1,5 @@
 /* /events: the new samples of a run, as they come. */
-#include "exporter/site/site_private.h"
+#include "exporter/site/site_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* The page that people look at, and the files it is made of. */
-#include "exporter/site/site_private.h"
+#include "exporter/site/site_state.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void add_links(struct buf *out, const struct site *s)
 	add_link(out, s->app->options->telemetry_path, "Metrics for Prometheus");
 	for (const struct route *const *route = all_routes; *route; route++)
 		add_route(out, *route);
-	for (const struct site_page *p = site_pages() + 1; p->path; p++)
+	for (const struct site_page *p = s->pages + 1; p->path; p++)
 		add_link(out, p->path, p->help);
 }
 

@@ -1,5 +1,5 @@
 /* /metrics: whose values, which families, in which format. */
-#include "exporter/site/site_private.h"
+#include "exporter/site/site_state.h"
 
 #include <math.h>
 #include <string.h>

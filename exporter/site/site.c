@@ -1,5 +1,5 @@
 /* The pages of the site and who answers which path. */
-#include "exporter/site/site_private.h"
+#include "exporter/site/site_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,99 +20,9 @@
 /* Longest error sentence that lists what is known. */
 #define ERROR_MAX 4096
 
-#define TEXT_PLAIN "text/plain; charset=utf-8"
-
-static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret);
-static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret);
-
-/* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
-static const struct site_page pages[] = {
-	{"/", "This page", site_front},
-	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
-		.takes_long = true},
-	{"/-/healthy", "200 while the sampler works, else 503", healthy},
-	{"/-/ready", "200 after the first sample, until then 503", ready},
-	{0},
-};
-
-const struct site_page *site_pages(void)
-{
-	return pages;
-}
-
-static const struct site_page *page_at(const char *path)
-{
-	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
-		if (strcmp(path, pages[i].path) == 0)
-			return &pages[i];
-	return NULL;
-}
-
-static const struct route *route_at(const char *path)
-{
-	for (const struct route *const *route = all_routes; *route; route++)
-		if (strcmp(path, (*route)->path) == 0)
-			return *route;
-	return NULL;
-}
-
-/* Something at this path that metrics there would hide. The front page alone gives way. */
-static bool is_taken(const char *path)
-{
-	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
-	       site_change_at(path);
-}
-
-struct site *site_new(struct app *app)
-{
-	struct site *s = xcalloc(1, sizeof *s);
-
-	s->app = app;
-	s->scrape = scrape_new();
-	s->live = live_new(app);
-	s->started = now_read().mono;
-	return s;
-}
-
-int site_start(struct site *s, struct err *e)
-{
-	const char *metrics = s->app->options->telemetry_path;
-
-	if (is_taken(metrics))
-		return err_set(e, -EINVAL, "--web.telemetry-path=%s: accepted is %s", metrics,
-			shape_metrics_path.accepted);
-	return live_start(s->live, e);
-}
-
-void site_stop(struct site *s)
-{
-	live_stop(s->live);
-}
-
-void site_free(struct site *s)
-{
-	if (!s)
-		return;
-	live_stop(s->live);
-	live_free(s->live);
-	scrape_free(s->scrape);
-	free(s);
-}
-
-void site_reply(struct answer *ret, struct reply *r)
-{
-	if (r->body.full)
-		reply_error(r, 422, "too_large", "the answer would be too large", NULL, NULL);
-	ret->status = r->status ? r->status : 200;
-	snprintf(ret->content_type, sizeof ret->content_type, "%s",
-		r->content_type ? r->content_type : TEXT_PLAIN);
-	ret->body = body_new(&r->body);
-	buf_done(&r->body);
-}
-
 static void text_page(struct answer *ret, int status, const char *text)
 {
-	struct reply r = {.status = status, .content_type = TEXT_PLAIN, .body = BUF_MAX(1024)};
+	struct reply r = {.status = status, .body = BUF_MAX(1024)};
 
 	buf_adds(&r.body, text);
 	site_reply(ret, &r);
@@ -144,24 +54,74 @@ static void ready(struct site *s, const struct request *r, struct target *t, str
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
-bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
-	struct reply *r)
-{
-	struct err e = {0};
-	char *name, *value;
-	int code;
+/* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
+static const struct site_page pages[] = {
+	{"/", "This page", site_front},
+	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
+		.takes_long = true},
+	{"/-/healthy", "200 while the sampler works, else 503", healthy},
+	{"/-/ready", "200 after the first sample, until then 503", ready},
+	{0},
+};
 
-	arguments_begin(a, parameters);
-	while ((code = target_next(t, &name, &value, &e)) > 0) {
-		code = arguments_add(a, name, value, &e);
-		if (code)
-			break;
-	}
-	if (code == 0)
-		code = arguments_finish(a, &e);
-	if (code)
-		reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
-	return code == 0;
+static const struct site_page *page_at(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
+		if (strcmp(path, pages[i].path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+static const struct route *route_at(const char *path)
+{
+	for (const struct route *const *route = all_routes; *route; route++)
+		if (strcmp(path, (*route)->path) == 0)
+			return *route;
+	return NULL;
+}
+
+/* Something at this path that metrics there would hide. The front page alone gives way. */
+static bool is_taken(const char *path)
+{
+	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
+	       site_change_at(path);
+}
+
+struct site *site_new(struct app *app)
+{
+	struct site *s = xcalloc(1, sizeof *s);
+
+	s->app = app;
+	s->pages = pages;
+	s->scrape = scrape_new();
+	s->live = live_new(app);
+	s->started = now_read().mono;
+	return s;
+}
+
+int site_start(struct site *s, struct err *e)
+{
+	const char *metrics = s->app->options->telemetry_path;
+
+	if (is_taken(metrics))
+		return err_set(e, -EINVAL, "--web.telemetry-path=%s: accepted is %s", metrics,
+			shape_metrics_path.accepted);
+	return live_start(s->live, e);
+}
+
+void site_stop(struct site *s)
+{
+	live_stop(s->live);
+}
+
+void site_free(struct site *s)
+{
+	if (!s)
+		return;
+	live_stop(s->live);
+	live_free(s->live);
+	scrape_free(s->scrape);
+	free(s);
 }
 
 /* What is large, and not compressed yet, is made smaller for those who ask for it. */
@@ -332,15 +292,6 @@ enum site_way site_way_of(const struct request *r)
 	if (!route->takes_long)
 		return SITE_AT_ONCE;
 	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
-}
-
-void site_refusal(struct answer *ret, int status, const char *code, const char *message)
-{
-	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
-
-	*ret = (struct answer){.handler = "other"};
-	reply_error(&r, status, code, message, NULL, NULL);
-	site_reply(ret, &r);
 }
 
 /*

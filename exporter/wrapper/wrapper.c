@@ -368,11 +368,11 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 /* What goes wrong is said on stderr, and no fault of the job. */
 static void write_report(struct app *app, const struct job *job)
 {
-	char run[sizeof "--run=" + RUN_ID_MAX], output[] = "-o";
-	char *const file = (char *)(uintptr_t)app->options->run_report;
+	const char *const run[][2] = {{"run", job->run_id}, {NULL}};
+	struct err e = {0};
 
-	snprintf(run, sizeof run, "--run=%s", job->run_id);
-	query_main(app, query_route("report"), 3, (char *[]){run, output, file});
+	if (query_save(app, "report", run, app->options->run_report, &e))
+		fprintf(stderr, "rightsize-exporter report: %s\n", e.text);
 }
 
 static int exit_code_of_job(const struct job *job)

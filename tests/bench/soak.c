@@ -259,7 +259,7 @@ static void start(struct soak *s, char *program)
 	s->scrape = scrape_new();
 	if (historian_start(&s->app.historian, &c, &e) ||
 		outlooks_start(&s->app.outlooks, &s->app, &e) ||
-		sampler_start(&s->app.sampler, &s->app, &e))
+		sampler_start(&s->app.sampler, &s->app, NULL, &e))
 		fail("start", &e);
 	snprintf(path, sizeof path, "%s/soak.csv", s->folder);
 	s->notes = fopen(path, "we");

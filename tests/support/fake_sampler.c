@@ -90,8 +90,9 @@ uint64_t fake_sampler_generation(struct sampler *s)
 
 /* ---- exporter/sampling/sampler.h ---- */
 
-int sampler_start(struct sampler **ret, struct app *app, struct err *e)
+int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e)
 {
+	(void)take;
 	(void)ret;
 	(void)app;
 	return err_set(e, -ENOSYS, "this is a sampler for tests");

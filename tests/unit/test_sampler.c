@@ -62,7 +62,7 @@ static int setup(void **state)
 	history_setup();
 	assert_int_equal(historian_start(&w->app.historian, &c, &e), 0);
 	assert_int_equal(outlooks_start(&w->app.outlooks, &w->app, &e), 0);
-	assert_int_equal(sampler_start(&w->app.sampler, &w->app, &e), 0);
+	assert_int_equal(sampler_start(&w->app.sampler, &w->app, NULL, &e), 0);
 	*state = w;
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* What the files of the site share. */
-#ifndef EXPORTER_SITE_PRIVATE_H
-#define EXPORTER_SITE_PRIVATE_H
+/* The state of the site, and what its pages need to answer: for the files of the site alone. */
+#ifndef EXPORTER_SITE_STATE_H
+#define EXPORTER_SITE_STATE_H
 
 #include <stdatomic.h>
 
@@ -11,6 +11,7 @@
 
 struct site {
 	struct app *app;
+	const struct site_page *pages; /* path NULL ends; the first is "/" */
 	struct scrape *scrape;
 	struct live *live;
 	struct mono started;
@@ -24,7 +25,6 @@ struct site_page {
 		struct answer *ret);
 	bool takes_long; /* as of struct route */
 };
-const struct site_page *site_pages(void); /* path NULL ends; the first is "/" */
 
 /* Reads the rest of the target into a; false when r was filled with the error. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
