@@ -36,7 +36,6 @@
 #include "exporter/history/server_lock.h"
 #include "exporter/lifecycle/systemd.h"
 #include "exporter/answers/result_cache.h"
-#include "exporter/answers/sizing.h"
 #include "exporter/client/bearer_token.h"
 #include "exporter/core/memory_trim.h"
 #include "exporter/wrapper/wrapper.h"
@@ -309,8 +308,7 @@ static int serve_main(int argc, char **argv)
 	app.options = &o;
 	app.self = &self;
 	app.refreshes_catalogue = true;
-	app.sized = sized_cache_new();
-	app.pasts = past_cache_new();
+	app.results = result_cache_new();
 	app.n_sockets = service_sockets();
 	columns_build(&app.columns);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "exporter/answers/result_cache.h"
-#include "exporter/answers/sizing.h"
 #include "exporter/catalogue/current.h"
 
 /* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
@@ -17,16 +16,13 @@ void app_tidy(struct app *app)
 
 	pthread_mutex_unlock(&app->shelf_lock);
 	shelf_tidy(s, IDLE_SECONDS);
-	sized_cache_tidy(app->sized, IDLE_SECONDS);
-	past_cache_tidy(app->pasts, IDLE_SECONDS);
+	result_cache_tidy(app->results, IDLE_SECONDS);
 }
 
 void app_done(struct app *app)
 {
-	sized_cache_free(app->sized);
-	past_cache_free(app->pasts);
-	app->sized = NULL;
-	app->pasts = NULL;
+	result_cache_free(app->results);
+	app->results = NULL;
 	shelf_free(app->shelf);
 	free(app->cache_path);
 	app->shelf = NULL;

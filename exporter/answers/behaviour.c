@@ -2,15 +2,19 @@
 #include "exporter/answers/behaviour.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/job_runs.h"
-#include "exporter/answers/result_cache.h"
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
+/* Samples become fewer and coarser with age, without a change of the runs. */
+#define PAST_SECONDS 600.0
+#define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 
 /* What a run is given when nobody says otherwise: the newest run's request, else its limit. */
 static double requested_bytes(const struct runs *runs)
@@ -22,6 +26,15 @@ static double requested_bytes(const struct runs *runs)
 }
 
 /* ---- phases, and whether they should be steps ---- */
+
+static void copy_phases(struct phases *p, struct arena *arena)
+{
+	struct phase *copy = arena_alloc(arena, (p->n + 1) * sizeof *copy);
+
+	if (p->n)
+		memcpy(copy, p->phase, p->n * sizeof *copy);
+	p->phase = copy;
+}
 
 /* Of the newest successful runs whose samples are still there; how many. */
 static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
@@ -45,9 +58,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return code;
 		/* What they are found by has a value for each sample, and is not kept. */
 		phases_of(&s, &samples, &ret[n]);
-		ret[n].phase = memcpy(arena_alloc(arena, (ret[n].n + 1) * sizeof *ret[n].phase),
-			ret[n].phase, ret[n].n * sizeof *ret[n].phase);
-		n++;
+		copy_phases(&ret[n++], arena);
 	}
 	*ret_n = n;
 	return 0;
@@ -123,17 +134,72 @@ static void add_phases(struct app *app, struct catalogue_use *use, const struct 
 		price_split(app, use, split, runs_architecture(runs), arena, b);
 }
 
+struct past_result {
+	struct result result;
+	struct past past;
+};
+
+/* The state: each run, and how it ended; a run that goes on does not change what is past. */
+static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state[24])
+{
+	struct buf all AUTO(buf_done) = BUF_MAX(runs->n * 256 + 1);
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct run *r = &runs->run[i];
+
+		buf_addf(&all, "%s %d", r->run_id, (int)r->outcome);
+		if (r->outcome != OUTCOME_RUNNING)
+			buf_addf(&all, " %a %a %zu", r->ended_at, r->duration_seconds, r->n_stats);
+		buf_addc(&all, '\n');
+	}
+	snprintf(key, PAST_KEY_MAX, "past %s", runs->n ? runs->run[0].job_name : "");
+	snprintf(state, 24, "%016" PRIx64, hash_bytes(all.data, all.len));
+}
+
+static void copy_past(const struct past *from, struct arena *arena, struct past *ret)
+{
+	*ret = *from;
+	for (size_t i = 0; i < from->n_phases; i++)
+		copy_phases(&ret->phases[i], arena);
+}
+
+bool past_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
+	struct past *ret)
+{
+	char key[PAST_KEY_MAX], state[24];
+
+	past_key(runs, key, state);
+	struct result *found = result_find(c, key, state, PAST_SECONDS);
+
+	if (!found)
+		return false;
+	copy_past(&((struct past_result *)(void *)found)->past, arena, ret);
+	shared_drop(&found->shared);
+	return true;
+}
+
+void past_keep(struct result_cache *c, const struct runs *runs, const struct past *past)
+{
+	char key[PAST_KEY_MAX], state[24];
+	struct past_result *r = (struct past_result *)(void *)result_new(sizeof *r);
+
+	past_key(runs, key, state);
+	copy_past(past, &r->result.arena, &r->past);
+	result_keep(c, &r->result, key, state, sizeof *r);
+	shared_drop(&r->result.shared);
+}
+
 static int look_back(struct app *app, struct history *h, const struct runs *runs,
 	struct arena *arena, struct past *ret, struct err *e)
 {
-	if (past_find(app->pasts, runs, arena, ret))
+	if (past_find(app->results, runs, arena, ret))
 		return 0;
 	*ret = (struct past){0};
 	prospect_of(runs, NAN, &ret->prospect);
 	int code = read_phases(h, runs, arena, ret->phases, &ret->n_phases, e);
 
 	if (code == 0)
-		past_keep(app->pasts, runs, ret);
+		past_keep(app->results, runs, ret);
 	return code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "exporter/catalogue/in_use.h"
 #include "exporter/answers/behaviour_json.h"
+#include "exporter/answers/result_cache.h"
 
 /*
  * runs: of the job, newest first, at least one. What ret points to lives in arena, and in the catalogue of use, which
@@ -14,5 +15,20 @@
  */
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
 	struct arena *arena, struct behaviour *ret, struct err *e);
+
+#define PAST_PHASES 5 /* runs whose phases are looked at */
+
+/* What all ended runs of a job and the samples of the newest tell: most of the work of /stats of a long history. */
+struct past {
+	struct prospect prospect;
+	size_t n_phases;
+	struct phases phases[PAST_PHASES]; /* newest run first */
+};
+
+/* Of the runs: true when it is known from before, with its phases copied into arena. NULL as a cache: never. */
+bool past_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
+	struct past *ret);
+/* Keeps a copy, in place of what was kept of that job. NULL as a cache does nothing. */
+void past_keep(struct result_cache *c, const struct runs *runs, const struct past *past);
 
 #endif

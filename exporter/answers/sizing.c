@@ -1,12 +1,10 @@
-/* Sizings, and the newest of them once more. */
+/* Sizings. */
 #include "exporter/answers/sizing.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
+#include <stdio.h>
 
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_parameters.h"
@@ -21,135 +19,27 @@ struct question {
 	struct job_mark mark;
 };
 
-struct entry {
-	struct sized sized;
-	TAILQ_ENTRY(entry) link;
-	struct arena arena;
-	struct question question; /* its texts in arena */
-	size_t bytes;
-	struct mono used;
-};
+#define KEY_MAX (JOB_NAME_MAX + 512)
 
-TAILQ_HEAD(entries, entry);
-
-struct sized_cache {
-	pthread_mutex_t lock;   /* guards the rest */
-	struct entries entries; /* the last used first */
-	size_t n, bytes;
-};
-
-/* ---- what is kept ---- */
-
-static void entry_free(struct shared *s)
+/*
+ * The question without the time: a window that moved, but lets the same runs in, is the same. What the history held of
+ * the job is the mark.
+ */
+static void key_of(const struct question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
-	struct entry *entry = (struct entry *)(void *)s;
-	struct arena arena = entry->arena;
+	const struct sizing_options *o = &q->options;
+	const struct job_mark *m = &q->mark;
 
-	free(entry);
-	arena_done(&arena);
+	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %a %a %d %a %zu %s", q->strategy->name,
+		isinf(q->since) != 0, o->runs, (int)o->risk, o->percentile, o->margin,
+		o->margin_given, o->input_bytes, o->attempt, q->job_name);
+	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a", m->runs, m->running,
+		m->succeeded, m->ids, m->ended);
 }
-
-struct sized_cache *sized_cache_new(void)
-{
-	struct sized_cache *c = xcalloc(1, sizeof *c);
-
-	pthread_mutex_init(&c->lock, NULL);
-	TAILQ_INIT(&c->entries);
-	return c;
-}
-
-/* With the lock. */
-static void drop(struct sized_cache *c, struct entry *entry)
-{
-	TAILQ_REMOVE(&c->entries, entry, link);
-	c->n--;
-	c->bytes -= entry->bytes;
-	shared_drop(&entry->sized.shared);
-}
-
-void sized_cache_free(struct sized_cache *c)
-{
-	if (!c)
-		return;
-	while (!TAILQ_EMPTY(&c->entries))
-		drop(c, TAILQ_FIRST(&c->entries));
-	pthread_mutex_destroy(&c->lock);
-	free(c);
-}
-
-void sized_cache_tidy(struct sized_cache *c, double seconds)
-{
-	struct mono now = now_read().mono;
-
-	if (!c)
-		return;
-	pthread_mutex_lock(&c->lock);
-	for (struct entry *last; (last = TAILQ_LAST(&c->entries, entries)) != NULL;) {
-		if (mono_seconds_between(last->used, now) <= seconds)
-			break;
-		drop(c, last);
-	}
-	pthread_mutex_unlock(&c->lock);
-}
-
-static bool same_options(const struct sizing_options *a, const struct sizing_options *b)
-{
-	return a->runs == b->runs && a->risk == b->risk && a->percentile == b->percentile &&
-	       a->margin == b->margin && a->margin_given == b->margin_given &&
-	       a->input_bytes == b->input_bytes && a->attempt == b->attempt;
-}
-
-/* The same but for the time; a window that moved, but lets the same runs in, is the same. */
-static bool same_words(const struct question *a, const struct question *b)
-{
-	return a->strategy == b->strategy && same_options(&a->options, &b->options) &&
-	       isinf(a->since) == isinf(b->since) && strcmp(a->job_name, b->job_name) == 0;
-}
-
-/* Held for the caller; NULL = not there. What was true before a run came or went is dropped. */
-static struct entry *find(struct sized_cache *c, const struct question *q)
-{
-	struct entry *found = NULL, *next;
-
-	pthread_mutex_lock(&c->lock);
-	for (struct entry *entry = TAILQ_FIRST(&c->entries); entry && !found; entry = next) {
-		next = TAILQ_NEXT(entry, link);
-		if (!same_words(&entry->question, q))
-			continue;
-		if (!job_mark_same(&entry->question.mark, &q->mark)) {
-			drop(c, entry);
-			continue;
-		}
-		found = entry;
-		found->used = now_read().mono;
-		shared_hold(&found->sized.shared);
-		TAILQ_REMOVE(&c->entries, found, link);
-		TAILQ_INSERT_HEAD(&c->entries, found, link);
-	}
-	pthread_mutex_unlock(&c->lock);
-	return found;
-}
-
-static void keep(struct sized_cache *c, struct entry *entry)
-{
-	if (entry->bytes > SIZED_BYTES_MAX)
-		return;
-	shared_hold(&entry->sized.shared);
-	entry->used = now_read().mono;
-	pthread_mutex_lock(&c->lock);
-	TAILQ_INSERT_HEAD(&c->entries, entry, link);
-	c->n++;
-	c->bytes += entry->bytes;
-	while (c->n > SIZED_MAX || c->bytes > SIZED_BYTES_MAX)
-		drop(c, TAILQ_LAST(&c->entries, entries));
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* ---- what is computed ---- */
 
 static size_t bytes_of(const struct runs *runs)
 {
-	size_t bytes = sizeof(struct entry) + 2 * runs->n * sizeof *runs->run;
+	size_t bytes = sizeof(struct sized) + 2 * runs->n * sizeof *runs->run;
 
 	for (size_t i = 0; i < runs->n; i++)
 		bytes += runs->run[i].n_stats * sizeof *runs->run[i].stats;
@@ -168,25 +58,23 @@ static int reply_no_demand(struct reply *r, const struct question *q, const stru
 }
 
 /* As sized_job. */
-static int size(struct history *h, const struct question *q, struct entry *ret, struct reply *r,
-	struct err *e)
+static int size(struct history *h, const struct question *q, struct sized *s, size_t *ret_bytes,
+	struct reply *r, struct err *e)
 {
-	struct sized *s = &ret->sized;
+	struct arena *arena = &s->result.arena;
 	struct err why = {0};
 	struct runs all;
-	int code = job_runs_of(h, q->job_name, 0, false, &ret->arena, &all, r, e);
+	int code = job_runs_of(h, q->job_name, 0, false, arena, &all, r, e);
 
 	if (code <= 0)
 		return code;
 	s->runs = runs_since(&all, q->since);
-	code = q->strategy->size(&s->runs, &q->options, &ret->arena, &s->sizing, &why);
+	code = q->strategy->size(&s->runs, &q->options, arena, &s->sizing, &why);
 	if (code == -ENODATA)
 		return reply_no_demand(r, q, &all, &s->runs, &why);
 	if (code)
 		return err_set(e, code, "%s", why.text);
-	ret->question = *q;
-	ret->question.job_name = arena_text(&ret->arena, q->job_name, strlen(q->job_name));
-	ret->bytes = bytes_of(&all);
+	*ret_bytes = bytes_of(&all);
 	return 1;
 }
 
@@ -200,7 +88,8 @@ int sized_job(struct app *app, const struct arguments *a, struct sized **ret, st
 		.window_days = argument_number(a, "window_days"),
 	};
 	AUTO(history_done) struct history *h = NULL;
-	struct entry *entry = NULL;
+	char key[KEY_MAX], state[KEY_MAX];
+	size_t bytes = 0;
 	int code;
 
 	if (!sizing_options(a, &q.options, reply))
@@ -209,30 +98,28 @@ int sized_job(struct app *app, const struct arguments *a, struct sized **ret, st
 	if (code == -ENOENT)
 		return reply_no_history(app, reply);
 	/* Before the runs are read: what changes in between makes the result old, not wrong. */
-	if (code == 0 && app->sized)
+	if (code == 0 && app->results)
 		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
 	if (code)
 		return code;
-	if (app->sized)
-		entry = find(app->sized, &q);
-	if (entry) {
-		*ret = &entry->sized;
+	key_of(&q, key, state);
+	*ret = (struct sized *)(void *)result_find(app->results, key, state, INFINITY);
+	if (*ret)
 		return 1;
+	struct sized *s = (struct sized *)(void *)result_new(sizeof *s);
+
+	code = size(h, &q, s, &bytes, reply, e);
+	if (code > 0) {
+		result_keep(app->results, &s->result, key, state, bytes);
+		*ret = s;
+	} else {
+		shared_drop(&s->result.shared);
 	}
-	entry = xcalloc(1, sizeof *entry);
-	shared_init(&entry->sized.shared, entry_free);
-	code = size(h, &q, entry, reply, e);
-	if (code > 0 && app->sized)
-		keep(app->sized, entry);
-	if (code > 0)
-		*ret = &entry->sized;
-	else
-		shared_drop(&entry->sized.shared);
 	return code;
 }
 
 void sized_done(struct sized **s)
 {
 	if (*s)
-		shared_drop(&(*s)->shared);
+		shared_drop(&(*s)->result.shared);
 }

@@ -6,14 +6,14 @@
 #ifndef EXPORTER_SIZED_H
 #define EXPORTER_SIZED_H
 
-#include "collectors/base/latest.h"
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"
+#include "exporter/answers/result_cache.h"
 #include "recommender/sizing/sizing.h"
 
 /* Immutable; what it points to lives as long as it does. */
 struct sized {
-	struct shared shared;
+	struct result result;
 	struct runs
 		runs; /* that the question lets in, newest first; open ones without statistics */
 	struct sizing sizing;
@@ -27,16 +27,5 @@ struct sized {
 int sized_job(struct app *app, const struct arguments *a, struct sized **ret, struct reply *reply,
 	struct err *e);
 void sized_done(struct sized **s); /* for AUTO; lets go */
-
-/* What is kept: at most so many results, and so many bytes of runs. */
-#define SIZED_MAX       32
-#define SIZED_BYTES_MAX (4u << 20)
-
-struct sized_cache;
-struct sized_cache *sized_cache_new(void);
-void sized_cache_free(struct sized_cache *c); /* NULL does nothing */
-
-/* Lets go of what was not asked for in that many seconds. NULL does nothing. Any thread. */
-void sized_cache_tidy(struct sized_cache *c, double seconds);
 
 #endif

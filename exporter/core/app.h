@@ -17,8 +17,7 @@ struct historian;
 struct machine_watch;
 struct shelf;
 struct outlooks;
-struct sized_cache;
-struct past_cache;
+struct result_cache;
 
 struct app {
 	const struct options *options;
@@ -29,8 +28,7 @@ struct app {
 	struct historian *historian;   /* NULL without one */
 	struct machine_watch *machine; /* NULL: only options say which server this is */
 	struct outlooks *outlooks;     /* NULL without */
-	struct sized_cache *sized;     /* NULL: each sizing is for one answer; freed by app_done */
-	struct past_cache *pasts;      /* likewise */
+	struct result_cache *results;  /* NULL: each result is for one answer; freed by app_done */
 	size_t n_sockets;         /* to serve on, given by systemd: exporter/lifecycle/systemd.h */
 	bool refreshes_catalogue; /* may fetch it in the background */
 	/* Private to exporter/catalogue/in_use.c. */

@@ -247,8 +247,7 @@ static void start(struct soak *s, char *program)
 	s->app.self =
 		NULL; /* jobs of others on this machine would be found, and counted for ever */
 	s->app.history_path = xstrdup(path);
-	s->app.sized = sized_cache_new();
-	s->app.pasts = past_cache_new();
+	s->app.results = result_cache_new();
 	columns_build(&s->app.columns);
 	const struct historian_config c = {.path = s->app.history_path,
 		.columns = &s->app.columns,

@@ -1,7 +1,7 @@
-/* exporter/past: the same while the runs are the same, and no longer. */
+/* exporter/answers/behaviour.c, result_cache.c: the same while the runs are the same, and no longer. */
 #include "tests/unit/test_main.h"
 
-#include "exporter/answers/result_cache.h"
+#include "exporter/answers/behaviour.h"
 
 static struct phase parts[2] = {{.start = 0, .seconds = 60}, {.start = 60, .seconds = 540}};
 
@@ -42,7 +42,7 @@ static void a_past_is_known_while_the_runs_are_the_same(void **state)
 		{.job_name = "etl", .run_id = "b", .outcome = OUTCOME_SUCCEEDED, .ended_at = 20},
 		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED, .ended_at = 10}};
 	struct runs runs = {2, run};
-	struct past_cache *c = past_cache_new();
+	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
 	(void)state;
@@ -57,14 +57,14 @@ static void a_past_is_known_while_the_runs_are_the_same(void **state)
 		if (past_find(c, &runs, &arena, &got) != cases[i].known)
 			fail_msg("%s: it is %sknown", cases[i].what, cases[i].known ? "not " : "");
 	}
-	past_cache_free(c);
+	result_cache_free(c);
 }
 
 static void what_is_found_outlives_the_cache(void **state)
 {
 	struct run run = {.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
 	struct runs runs = {1, &run};
-	struct past_cache *c = past_cache_new();
+	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
 	(void)state;
@@ -72,7 +72,7 @@ static void what_is_found_outlives_the_cache(void **state)
 
 	past_keep(c, &runs, &kept);
 	assert_true(past_find(c, &runs, &arena, &got));
-	past_cache_free(c);
+	result_cache_free(c);
 	assert_double_equal(got.prospect.peak[0], 7, 0);
 	assert_int_equal(got.phases[0].n, 2);
 	assert_ptr_not_equal(got.phases[0].phase, parts);
@@ -84,7 +84,7 @@ static void of_a_job_the_newest_is_kept(void **state)
 	struct run run[2] = {{.job_name = "etl", .run_id = "b", .outcome = OUTCOME_SUCCEEDED},
 		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED}};
 	struct runs before = {1, &run[1]}, after = {2, run};
-	struct past_cache *c = past_cache_new();
+	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
 	(void)state;
@@ -94,7 +94,7 @@ static void of_a_job_the_newest_is_kept(void **state)
 	past_keep(c, &after, &kept);
 	assert_false(past_find(c, &before, &arena, &got));
 	assert_true(past_find(c, &after, &arena, &got));
-	past_cache_free(c);
+	result_cache_free(c);
 }
 
 static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
@@ -102,7 +102,7 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 	char name[16];
 	struct run run = {.job_name = name, .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
 	struct runs runs = {1, &run};
-	struct past_cache *c = past_cache_new();
+	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 	int known = 0;
 
@@ -117,13 +117,13 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 		snprintf(name, sizeof name, "%d", i);
 		known += past_find(c, &runs, &arena, &got);
 	}
-	assert_int_equal(known, 16);
-	past_cache_tidy(c, -1);
+	assert_int_equal(known, RESULTS_MAX);
+	result_cache_tidy(c, -1);
 	assert_false(past_find(c, &runs, &arena, &got));
 	past_keep(NULL, &runs, &kept);
 	assert_false(past_find(NULL, &runs, &arena, &got));
-	past_cache_tidy(NULL, 0);
-	past_cache_free(c);
+	result_cache_tidy(NULL, 0);
+	result_cache_free(c);
 }
 
 int main(void)

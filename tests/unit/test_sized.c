@@ -25,14 +25,14 @@ static int fresh(void **state)
 	(void)state;
 	memcpy(run + 1, runs.run, runs.n * sizeof *run);
 	fake_history = (struct fake_history){.runs = {runs.n, run + 1}};
-	app = (struct app){.history_path = "some/history.db", .sized = sized_cache_new()};
+	app = (struct app){.history_path = "some/history.db", .results = result_cache_new()};
 	return 0;
 }
 
 static int done(void **state)
 {
 	(void)state;
-	sized_cache_free(app.sized);
+	result_cache_free(app.results);
 	return fake_history.open;
 }
 
@@ -149,7 +149,7 @@ static void no_more_is_kept_than_stated(void **state)
 	AUTO(sized_done) struct sized *first = ask("input_bytes", "1");
 
 	(void)state;
-	for (size_t i = 2; i <= SIZED_MAX; i++) {
+	for (size_t i = 2; i <= RESULTS_MAX; i++) {
 		char text[16];
 
 		snprintf(text, sizeof text, "%zu", i);
@@ -176,15 +176,15 @@ static void what_nobody_asks_for_is_let_go(void **state)
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
 
 	(void)state;
-	sized_cache_tidy(app.sized, 3600);
+	result_cache_tidy(app.results, 3600);
 	AUTO(sized_done) struct sized *again = ask(NULL, NULL);
 
 	assert_ptr_equal(first, again);
-	sized_cache_tidy(app.sized, -1);
+	result_cache_tidy(app.results, -1);
 	AUTO(sized_done) struct sized *anew = ask(NULL, NULL);
 
 	assert_ptr_not_equal(first, anew);
-	sized_cache_tidy(NULL, 0);
+	result_cache_tidy(NULL, 0);
 }
 
 static void a_failure_is_not_remembered(void **state)
@@ -211,8 +211,8 @@ static void a_failure_is_not_remembered(void **state)
 static void without_a_cache_each_answer_is_its_own(void **state)
 {
 	(void)state;
-	sized_cache_free(app.sized);
-	app.sized = NULL;
+	result_cache_free(app.results);
+	app.results = NULL;
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *second = ask(NULL, NULL);
 
 	assert_ptr_not_equal(first, second);
