@@ -28,17 +28,15 @@ int app_history(struct app *app, struct history **ret, struct err *e)
 
 int reply_no_history(struct app *app, struct reply *reply)
 {
-	char message[PATH_MAX + 64];
 
-	snprintf(message, sizeof message, "there is no history yet at %s", app->history_path);
-	return reply_error(reply, 404, "no_history", message, NULL, NULL);
+	return reply_error(reply, 404, "no_history", "there is no history yet at %s",
+		app->history_path);
 }
 
 static int reply_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e)
 {
 	const char *near[CLOSEST_MAX + 1];
-	char message[JOB_NAME_MAX + 128];
 	struct job_row *jobs;
 	size_t n;
 	int code = history_jobs(h, arena, &jobs, &n, e);
@@ -51,16 +49,15 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 		names[i] = jobs[i].job_name;
 	closest(job_name, names, n, near);
 	if (near[0])
-		snprintf(message, sizeof message, "no job \"%s\" is known", job_name);
-	else if (n)
-		snprintf(message, sizeof message,
+		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
+			"no job \"%s\" is known", job_name);
+	if (n)
+		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
 			"lists all %zu",
 			job_name, n);
-	else
-		snprintf(message, sizeof message, "no job \"%s\" is known, nor any other yet",
-			job_name);
-	return reply_error(reply, 404, "unknown_job", message, "did_you_mean", near);
+	return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
+		"no job \"%s\" is known, nor any other yet", job_name);
 }
 
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
@@ -117,7 +114,7 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 			outcome_name((enum outcome)o));
 		first = false;
 	}
-	return reply_error(reply, 404, "no_successful_run", buf_text(&message), NULL, NULL);
+	return reply_error(reply, 404, "no_successful_run", "%s", buf_text(&message));
 }
 
 int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
@@ -131,35 +128,42 @@ int reply_no_recent_run(struct reply *reply, const char *job_name, const struct 
 	if (json_is_string(at))
 		buf_addf(&message, "; the newest did at %s", json_string_value(at));
 	json_decref(at);
-	return reply_error(reply, 404, "no_recent_run", buf_text(&message), NULL, NULL);
+	return reply_error(reply, 404, "no_recent_run", "%s", buf_text(&message));
 }
 
 /* ---- one run ---- */
 
-static int reply_none(struct reply *reply, const char *run_id, const char *job_name)
-{
-	char message[JOB_NAME_MAX + 64];
-
-	if (run_id)
-		snprintf(message, sizeof message, "no run \"%s\" is known", run_id);
-	else
-		snprintf(message, sizeof message, "no job \"%s\" is known", job_name);
-	return reply_error(reply, 404, run_id ? "unknown_run" : "unknown_job", message, NULL, NULL);
-}
-
 bool span_asked_for(const struct arguments *a, struct span *ret, struct reply *reply)
 {
 	const char *dashes = a->flags ? "--" : "";
-	char message[160];
 
 	*ret = (struct span){argument_number(a, "from"), argument_number(a, "to")};
 	if (!(ret->from > ret->to))
 		return true;
-	snprintf(message, sizeof message,
+	reply_error(reply, 400, "bad_parameter",
 		"%sfrom is %.15g, which is later than %sto, %.15g: give the earlier time first",
 		dashes, ret->from, dashes, ret->to);
-	reply_error(reply, 400, "bad_parameter", message, NULL, NULL);
 	return false;
+}
+
+int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
+	const struct run **ret, struct reply *reply, struct err *e)
+{
+	struct runs found = {0};
+	int code = app_history(app, h, e);
+
+	if (code == -ENOENT)
+		return reply_no_history(app, reply);
+	if (code == 0)
+		code = history_runs(*h, q, arena, &found, e);
+	if (code)
+		return code;
+	if (found.n == 0)
+		return reply_error(reply, 404, q->run_id ? "unknown_run" : "unknown_job",
+			"no %s \"%s\" is known", q->run_id ? "run" : "job",
+			q->run_id ? q->run_id : q->job_name);
+	*ret = found.run;
+	return 1;
 }
 
 int run_asked_for(struct app *app, const struct arguments *a, struct history **h,
@@ -167,27 +171,14 @@ int run_asked_for(struct app *app, const struct arguments *a, struct history **h
 {
 	struct run_query query = {
 		.run_id = argument_text(a, "run"), .open_stats = true, .limit = 1};
-	struct runs found = {0};
 
 	if (!query.run_id)
 		query.job_name = argument_text(a, "job_name");
 	if (!query.run_id && !query.job_name)
-		return reply_error(reply, 400, "bad_parameter",
+		return reply_error(reply, 400, "bad_parameter", "%s",
 			a->flags ? "--run is missing: the id of a run, or --job-name for the "
 				   "newest of a job" :
 				   "run is missing: the id of a run, or job_name for the newest of "
-				   "a job",
-			NULL, NULL);
-	int code = app_history(app, h, e);
-
-	if (code == -ENOENT)
-		return reply_no_history(app, reply);
-	if (code == 0)
-		code = history_runs(*h, &query, arena, &found, e);
-	if (code)
-		return code;
-	if (found.n == 0)
-		return reply_none(reply, query.run_id, query.job_name);
-	*ret = found.run;
-	return 1;
+				   "a job");
+	return run_found(app, &query, h, arena, ret, reply, e);
 }

@@ -94,6 +94,9 @@ struct span {
  */
 int run_asked_for(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
+/* The same of a query of one run. */
+int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
+	const struct run **ret, struct reply *reply, struct err *e);
 
 /* False: reply says that it would end before it begins. */
 bool span_asked_for(const struct arguments *a, struct span *ret, struct reply *reply);

@@ -123,7 +123,6 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 {
 	static const char *const ranges[][2] = {
 		{"vcpus_min", "vcpus_max"}, {"memory_min", "memory_max"}};
-	char message[256];
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		double v = argument_number(a, numbers[i].name);
@@ -139,9 +138,9 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 
 		if (!(least > most))
 			continue;
-		snprintf(message, sizeof message, "%s: %g is more than %s, %g: no server is both",
-			ranges[i][0], least, ranges[i][1], most);
-		reply_error(r, 400, "bad_parameter", message, NULL, NULL);
+		reply_error(r, 400, "bad_parameter",
+			"%s: %g is more than %s, %g: no server is both", ranges[i][0], least,
+			ranges[i][1], most);
 		return false;
 	}
 	return true;
@@ -206,14 +205,14 @@ static void refuse(struct reply *r, const char *parameter, const char *word,
 	if (n <= ACCEPTED_MAX) {
 		GROW(all, n, room);
 		all[n] = NULL;
-		reply_error(r, 400, "bad_parameter", message, "accepted", all);
+		reply_error_list(r, 400, "bad_parameter", "accepted", all, "%s", message);
 		return;
 	}
 	closest(word, all, n, near);
 	if (!near[0])
 		snprintf(message + strlen(message), sizeof message - strlen(message),
 			", nor is any of its %zu like it", n);
-	reply_error(r, 400, "bad_parameter", message, "did_you_mean", near);
+	reply_error_list(r, 400, "bad_parameter", "did_you_mean", near, "%s", message);
 }
 
 static bool is_name(const struct catalogue *c, const char *word,
@@ -270,7 +269,6 @@ static bool read_compliance(const struct arguments *a, const struct catalogue *c
 {
 	const char *known[ACCEPTED_MAX + 1] = {0};
 	AUTO(arena_done) struct arena arena = {0};
-	char message[256];
 	size_t n = 0;
 
 	ret->compliance = words_of(a, "compliance_framework");
@@ -285,11 +283,10 @@ static bool read_compliance(const struct arguments *a, const struct catalogue *c
 		}
 	for (size_t i = 0; i < ret->compliance.n; i++)
 		if (!is_listed(known, n, ret->compliance.text[i])) {
-			snprintf(message, sizeof message,
+			reply_error_list(r, 400, "bad_parameter", "accepted", known,
 				"compliance_framework: no vendor of the catalogue complies with "
 				"\"%.64s\"",
 				ret->compliance.text[i]);
-			reply_error(r, 400, "bad_parameter", message, "accepted", known);
 			return false;
 		}
 	return true;
@@ -324,7 +321,7 @@ static bool read_places(const struct arguments *a, const struct catalogue *c, st
 
 	if (places_find(c, &places, arena, &ret->regions, &e) == 0)
 		return true;
-	reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
+	reply_error(r, 400, "bad_parameter", "%s", e.text);
 	return false;
 }
 
@@ -365,14 +362,12 @@ static bool read_objective(const struct arguments *a, const struct catalogue *c,
 	if (ret->objective->by_benchmark && !benchmark) {
 		reply_error(r, 400, "bad_parameter",
 			"objective: this one needs benchmark, the id of one; /benchmarks lists "
-			"them",
-			NULL, NULL);
+			"them");
 		return false;
 	}
 	if (strcmp(name, "deadline") == 0 && !(ret->deadline_seconds > 0)) {
 		reply_error(r, 400, "bad_parameter",
-			"objective: deadline needs deadline, the seconds in which a run must end",
-			NULL, NULL);
+			"objective: deadline needs deadline, the seconds in which a run must end");
 		return false;
 	}
 	return true;

@@ -53,7 +53,7 @@ static int reply_no_demand(struct reply *r, const struct question *q, const stru
 		return reply_no_recent_run(r, q->job_name, all, q->window_days);
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
-			return reply_error(r, 404, "no_data", why->text, NULL, NULL);
+			return reply_error(r, 404, "no_data", "%s", why->text);
 	return reply_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 

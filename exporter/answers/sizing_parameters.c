@@ -39,7 +39,6 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 {
 	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
 		const char *users[STRATEGIES_MAX + 1] = {0};
-		char message[160];
 		size_t n = 0;
 
 		if (!argument_text(a, special[i].name) || strategy->uses & special[i].use)
@@ -47,9 +46,8 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 		for (const struct strategy *s = strategies; s->name && n < STRATEGIES_MAX; s++)
 			if (s->uses & special[i].use)
 				users[n++] = s->name;
-		snprintf(message, sizeof message, "%s: strategy %s does not use it",
-			special[i].name, strategy->name);
-		reply_error(r, 400, "bad_parameter", message, "strategies", users);
+		reply_error_list(r, 400, "bad_parameter", "strategies", users,
+			"%s: strategy %s does not use it", special[i].name, strategy->name);
 		return false;
 	}
 	return true;

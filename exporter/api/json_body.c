@@ -11,7 +11,7 @@
 
 static bool refuse(struct reply *r, struct buf *message)
 {
-	reply_error(r, 400, "bad_body", buf_text(message), NULL, NULL);
+	reply_error(r, 400, "bad_body", "%s", buf_text(message));
 	buf_done(message);
 	return false;
 }

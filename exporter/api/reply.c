@@ -1,7 +1,13 @@
 /* Bodies of answers. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/json.h"
 #include "exporter/api/route.h"
+
+/* Longest sentence of an error: a path of the history, or all paths there are. */
+#define MESSAGE_MAX 8192
 
 int reply_json(struct reply *r, int status, json_t *take)
 {
@@ -16,11 +22,13 @@ int reply_json(struct reply *r, int status, json_t *take)
 	return 0;
 }
 
-int reply_error(struct reply *r, int status, const char *code, const char *message,
-	const char *list, const char *const *names)
+static void vreply_error(struct reply *r, int status, const char *code, const char *list,
+	const char *const *names, const char *format, va_list args)
 {
 	json_t *error = json_object(), *document = json_object();
+	char message[MESSAGE_MAX];
 
+	vsnprintf(message, sizeof message, format, args);
 	json_put(error, "code", json_text(code));
 	json_put(error, "message", json_text(message));
 	if (list) {
@@ -31,5 +39,26 @@ int reply_error(struct reply *r, int status, const char *code, const char *messa
 		json_put(error, list, array);
 	}
 	json_put(document, "error", error);
-	return reply_json(r, status, document);
+	reply_json(r, status, document);
+}
+
+int reply_error(struct reply *r, int status, const char *code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vreply_error(r, status, code, NULL, NULL, format, args);
+	va_end(args);
+	return 0;
+}
+
+int reply_error_list(struct reply *r, int status, const char *code, const char *list,
+	const char *const *names, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vreply_error(r, status, code, list, names, format, args);
+	va_end(args);
+	return 0;
 }

@@ -101,12 +101,15 @@ struct reply {
 };
 
 /*
- * A JSON error: {"error":{"code":"bad_parameter","message":"...", ...}}. code is snake_case and
- * part of the interface. names (NULL-terminated) go into the array list, for example
- * "did_you_mean"; both may be NULL. Returns 0, so that a route can end with it.
+ * A JSON error: {"error":{"code":"bad_parameter","message":"..."}}. code is snake_case and part of the interface.
+ * Returns 0, so that a route can end with it.
  */
-int reply_error(struct reply *r, int status, const char *code, const char *message,
-	const char *list, const char *const *names);
+int reply_error(struct reply *r, int status, const char *code, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The same with names (NULL ends; NULL = none) in an array below the key list, such as "did_you_mean". */
+int reply_error_list(struct reply *r, int status, const char *code, const char *list,
+	const char *const *names, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 struct route {
 	const char *path;

@@ -67,10 +67,10 @@ static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
 
 	shared_drop(&c->shared);
 	if (!told && app->self)
-		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER, NULL, NULL);
+		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER);
 	if (code)
 		return reply_error(r, 404, "no_open_run",
-			"no run of this id is open that this exporter records", NULL, NULL);
+			"no run of this id is open that this exporter records");
 
 	json_t *o = json_object();
 
@@ -95,8 +95,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (!known)
 		return reply_error(r, 400, "bad_body",
 			"outcome: accepted is succeeded, failed, oom_killed, interrupted or "
-			"unknown",
-			NULL, NULL);
+			"unknown");
 	return finish_run(app, argument_text(a, "run_id"), outcome, w.exit_code, r);
 }
 

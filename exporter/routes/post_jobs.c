@@ -43,14 +43,12 @@ static const struct body_key requested_keys[] = {
 
 static bool bad_label(struct reply *r)
 {
-	char message[160];
 
-	snprintf(message, sizeof message,
+	reply_error(r, 400, "bad_body",
 		"labels: accepted are up to %d texts without control characters, of at most %d "
 		"bytes "
 		"each, names too",
 		JOB_LABELS_MAX, JOB_WORD_MAX - 1);
-	reply_error(r, 400, "bad_body", message, NULL, NULL);
 	return false;
 }
 
@@ -86,8 +84,7 @@ static bool read_pid(const struct wanted *w, const struct peer *peer, struct ann
 		return true;
 	reply_error(r, 400, "bad_body",
 		"the body needs pid: only over the Unix socket it may be absent, for the process "
-		"that asks",
-		NULL, NULL);
+		"that asks");
 	return false;
 }
 
@@ -146,10 +143,10 @@ static void announce(struct finder *f, const struct host *host, void *context)
 static int reply_failure(struct reply *r, int code, const char *text)
 {
 	if (code == -ESRCH)
-		return reply_error(r, 404, "no_such_process", text, NULL, NULL);
+		return reply_error(r, 404, "no_such_process", "%s", text);
 	if (code == -EEXIST)
-		return reply_error(r, 409, "recorded_elsewhere", text, NULL, NULL);
-	return reply_error(r, 503, "not_followed", text, NULL, NULL);
+		return reply_error(r, 409, "recorded_elsewhere", "%s", text);
+	return reply_error(r, 503, "not_followed", "%s", text);
 }
 
 static int reply_announced(struct reply *r, const struct call *c)
@@ -173,9 +170,8 @@ static int begin(struct app *app, const struct announcement *a, struct reply *r)
 	if (sampler_find(app->sampler, announce, c))
 		code = reply_announced(r, c);
 	else
-		code = reply_error(r, 503, "not_followed",
-			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others",
-			NULL, NULL);
+		code = reply_error(r, 503, "not_followed", "%s",
+			app->self ? SAMPLER_NO_ANSWER : "this exporter follows no runs of others");
 	shared_drop(&c->shared);
 	return code;
 }

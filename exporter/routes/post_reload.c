@@ -14,9 +14,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	int code = rules_use(app, e);
 
 	if (code == -ECANCELED)
-		return reply_error(r, 503, "not_reloaded", e->text, NULL, NULL);
+		return reply_error(r, 503, "not_reloaded", "%s", e->text);
 	if (code)
-		return reply_error(r, 500, "bad_file", e->text, NULL, NULL);
+		return reply_error(r, 500, "bad_file", "%s", e->text);
 	json_t *o = json_object();
 
 	json_put(o, "reloaded", json_true());

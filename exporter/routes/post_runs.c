@@ -48,8 +48,8 @@ static int keep(struct app *app, const struct run *run, struct reply *r)
 	struct err e = {0};
 
 	if (add_unless_locked(app, &a, &e))
-		return reply_error(r, 503, "not_kept",
-			e.text[0] ? e.text : "the history cannot be written", NULL, NULL);
+		return reply_error(r, 503, "not_kept", "%s",
+			e.text[0] ? e.text : "the history cannot be written");
 	json_t *o = json_object();
 
 	json_put(o, "run_id", json_text(run->run_id));
@@ -63,7 +63,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	struct run run;
 
 	if (run_message_read(&run, args->body.data, args->body.len, &arena, e))
-		return reply_error(r, 400, "bad_body", e->text, NULL, NULL);
+		return reply_error(r, 400, "bad_body", "%s", e->text);
 	return keep(app, &run, r);
 }
 

@@ -107,7 +107,7 @@ static bool is_json(const char *content_type)
 
 static bool refuse(struct reply *r, int status, const char *code, const char *message)
 {
-	reply_error(r, status, code, message, NULL, NULL);
+	reply_error(r, status, code, "%s", message);
 	return false;
 }
 

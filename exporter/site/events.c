@@ -34,18 +34,9 @@ static int run_known(struct app *app, const char *run_id, struct reply *r, struc
 	AUTO(history_done) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	struct run_query query = {.run_id = run_id, .limit = 1};
-	char message[RUN_ID_MAX + 64];
-	struct runs found = {0};
-	int code = app_history(app, &h, e);
+	const struct run *run;
 
-	if (code == -ENOENT)
-		return reply_no_history(app, r);
-	if (code == 0)
-		code = history_runs(h, &query, &arena, &found, e);
-	if (code || found.n)
-		return code ? code : 1;
-	snprintf(message, sizeof message, "no run \"%s\" is known", run_id);
-	return reply_error(r, 404, "unknown_run", message, NULL, NULL);
+	return run_found(app, &query, &h, &arena, &run, r, e);
 }
 
 /* A browser that lost the connection says where it was. */
@@ -82,9 +73,9 @@ void site_events(struct site *s, const struct request *request, struct target *t
 			code = 0;
 	}
 	if (code == -EBUSY)
-		reply_error(&r, 503, "too_many_streams", e.text, NULL, NULL);
+		reply_error(&r, 503, "too_many_streams", "%s", e.text);
 	else if (code)
-		reply_error(&r, 500, "internal", e.text, NULL, NULL);
+		reply_error(&r, 500, "internal", "%s", e.text);
 	if (is_there && code == 0)
 		r.content_type = "text/event-stream";
 	site_reply(ret, &r);

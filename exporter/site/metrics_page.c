@@ -78,7 +78,7 @@ static bool collectors_ok(const struct snapshot *s, const char *parameter, const
 		name[i]);
 	for (size_t k = 0; k < s->n_blocks; k++)
 		buf_addf(&message, "%s %s", k ? "," : "", s->blocks[k].collector->name);
-	reply_error(r, 400, "bad_parameter", buf_text(&message), NULL, NULL);
+	reply_error(r, 400, "bad_parameter", "%s", buf_text(&message));
 	return false;
 }
 
@@ -86,8 +86,7 @@ static bool collectors_ok(const struct snapshot *s, const char *parameter, const
 static bool filter_ok(const struct exposition_filter *f, const struct snapshot *s, struct reply *r)
 {
 	if (f->n_collect && f->n_exclude) {
-		reply_error(r, 400, "bad_parameter", "give collect[] or exclude[], not both", NULL,
-			NULL);
+		reply_error(r, 400, "bad_parameter", "give collect[] or exclude[], not both");
 		return false;
 	}
 	return collectors_ok(s, "collect", f->collect, f->n_collect, r) &&
@@ -137,15 +136,13 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 	if (!all && allowance_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to choose metrics; ask for all of them, or try "
-			"again in a second",
-			NULL, NULL);
+			"again in a second");
 		site_reply(ret, &error);
 		return;
 	}
 	ret->body = scrape_body(s->scrape, snapshot, n.format, all ? NULL : filter, gzip);
 	if (!ret->body) {
-		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB", NULL,
-			NULL);
+		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB");
 		site_reply(ret, &error);
 		return;
 	}
@@ -167,7 +164,7 @@ static void answer_with(struct site *s, const struct request *r,
 		s->app->sampler ? fresh_snapshot(s, wait_of(r->scrape_timeout)) : NULL;
 
 	if (!snapshot) {
-		reply_error(&error, 503, "no_sample", "there is no sample yet", NULL, NULL);
+		reply_error(&error, 503, "no_sample", "there is no sample yet");
 		site_reply(ret, &error);
 		return;
 	}

@@ -197,8 +197,7 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	add_advice(&message, route);
 	if (now)
 		buf_adds(&message, "; or try again in a second");
-	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", buf_text(&message), NULL,
-		NULL);
+	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", "%s", buf_text(&message));
 }
 
 static void answer_route(struct site *s, const struct request *request, const struct route *route,
@@ -210,8 +209,7 @@ static void answer_route(struct site *s, const struct request *request, const st
 
 	allowance_making();
 	if (site_arguments(&a, route->parameters, t, &r) && ask(s->app, route, &a, &r, &e) != 0)
-		reply_error(&r, 500, "internal", e.text[0] ? e.text : "no reason was given", NULL,
-			NULL);
+		reply_error(&r, 500, "internal", "%s", e.text[0] ? e.text : "no reason was given");
 	bool over = allowance_end();
 
 	if (over || r.body.full)
@@ -223,11 +221,9 @@ static void answer_route(struct site *s, const struct request *request, const st
 static void refuse_method(struct answer *ret, const char *allow)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	char message[128];
 
 	ret->allow = allow;
-	snprintf(message, sizeof message, "only %s is answered here", allow);
-	reply_error(&r, 405, "method_not_allowed", message, NULL, NULL);
+	reply_error(&r, 405, "method_not_allowed", "only %s is answered here", allow);
 	site_reply(ret, &r);
 }
 
@@ -247,7 +243,7 @@ static void not_found(struct site *s, const struct target *t, struct answer *ret
 	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
 		buf_addf(&message, ", %s", pages[i].path);
 	ret->handler = "other";
-	reply_error(&r, 404, "not_found", buf_text(&message), NULL, NULL);
+	reply_error(&r, 404, "not_found", "%s", buf_text(&message));
 	site_reply(ret, &r);
 }
 
@@ -337,7 +333,7 @@ void site_answer(struct site *s, const struct request *r, struct answer *ret)
 	int code = target_split(r->target, &t, &e);
 
 	if ((get || post) && code) {
-		reply_error(&refusal, 400, "bad_path", e.text, NULL, NULL);
+		reply_error(&refusal, 400, "bad_path", "%s", e.text);
 		site_reply(ret, &refusal);
 	} else if (get) {
 		dispatch(s, r, &t, ret);

@@ -21,14 +21,14 @@ bool site_arguments(struct arguments *a, const struct parameter *parameters, str
 	if (code == 0)
 		code = arguments_finish(a, &e);
 	if (code)
-		reply_error(r, 400, "bad_parameter", e.text, NULL, NULL);
+		reply_error(r, 400, "bad_parameter", "%s", e.text);
 	return code == 0;
 }
 
 void site_reply(struct answer *ret, struct reply *r)
 {
 	if (r->body.full)
-		reply_error(r, 422, "too_large", "the answer would be too large", NULL, NULL);
+		reply_error(r, 422, "too_large", "the answer would be too large");
 	ret->status = r->status ? r->status : 200;
 	snprintf(ret->content_type, sizeof ret->content_type, "%s",
 		r->content_type ? r->content_type : TEXT_PLAIN);
@@ -41,6 +41,6 @@ void site_refusal(struct answer *ret, int status, const char *code, const char *
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 
 	*ret = (struct answer){.handler = "other"};
-	reply_error(&r, status, code, message, NULL, NULL);
+	reply_error(&r, status, code, "%s", message);
 	site_reply(ret, &r);
 }

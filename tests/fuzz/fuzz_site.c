@@ -26,7 +26,7 @@ static int echo(struct app *app, const struct arguments *a, struct reply *r, str
 {
 	(void)app;
 	(void)e;
-	return reply_error(r, 200, "echo", argument_text(a, "text"), NULL, NULL);
+	return reply_error(r, 200, "echo", "%s", argument_text(a, "text"));
 }
 
 static const struct route route_echo = {"/echo", NULL, "Says it again", parameters, echo};

@@ -119,7 +119,8 @@ static void errors_have_code_message_and_names(void **state)
 	struct reply r = {0};
 
 	(void)state;
-	assert_int_equal(reply_error(&r, 404, "unknown_job", "no job \"x\"", "did_you_mean", names),
+	assert_int_equal(reply_error_list(&r, 404, "unknown_job", "did_you_mean", names,
+				 "no job \"x\""),
 		0);
 	assert_int_equal(r.status, 404);
 	assert_string_equal(r.content_type, "application/json; charset=utf-8");
@@ -129,7 +130,7 @@ static void errors_have_code_message_and_names(void **state)
 		" \"did_you_mean\": [\"etl/load\", \"etl/store\"]}\n"
 		"}\n");
 	/* A second one replaces the first. */
-	reply_error(&r, 500, "internal", "why", NULL, NULL);
+	reply_error(&r, 500, "internal", "why");
 	assert_string_equal(buf_text(&r.body),
 		"{\"error\": {\"code\": \"internal\", \"message\": \"why\"}}\n");
 	buf_done(&r.body);
