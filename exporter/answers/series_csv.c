@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/answers/series_view.h"
 
 #define MIB 1048576.0
 #define GB  1e9
@@ -113,14 +114,6 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-static const double *column(const struct series *s, const char *name)
-{
-	for (size_t i = 0; name && i < s->n_columns; i++)
-		if (strcmp(s->columns[i], name) == 0)
-			return s->values[i];
-	return NULL;
-}
-
 /* With what the corrections behind it add. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
@@ -133,7 +126,7 @@ static double growth(const struct series *s, const double *v, size_t i)
 
 static double peer_value(const struct series *s, const struct peer *p, size_t i)
 {
-	const double *v = column(s, p->column), *plus = column(s, p->plus);
+	const double *v = series_column(s, p->column), *plus = series_column(s, p->plus);
 
 	if (!v || (p->plus && !plus))
 		return NAN;

@@ -5,7 +5,10 @@
 #include <string.h>
 
 /* clang-format off */
-const struct view_column view_columns[] = {
+static const struct view_column {
+	const char *name, *from; /* of the answer, of the history */
+	bool rate;               /* growth divided by the time it took */
+} view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
 	{"memory_bytes", "memory_bytes", false},
@@ -47,9 +50,9 @@ const char *const *view_sources(struct arena *arena)
 	return names;
 }
 
-static const double *column(const struct series *s, const char *name)
+const double *series_column(const struct series *s, const char *name)
 {
-	for (size_t i = 0; i < s->n_columns; i++)
+	for (size_t i = 0; name && i < s->n_columns; i++)
 		if (strcmp(s->columns[i], name) == 0)
 			return s->values[i];
 	return NULL;
@@ -107,7 +110,7 @@ struct series view_of(const struct series *s, struct arena *arena)
 	size_t n = 0;
 
 	for (const struct view_column *c = view_columns; c->name; c++) {
-		const double *from = column(s, c->from);
+		const double *from = series_column(s, c->from);
 
 		if (!from || !any_known(from, s->n))
 			continue;

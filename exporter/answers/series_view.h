@@ -9,17 +9,14 @@
 #include "collectors/base/mem.h"
 #include "recommender/run.h"
 
-struct view_column {
-	const char *name, *from; /* of the answer, of the history */
-	bool rate;               /* growth divided by the time it took */
-};
-extern const struct view_column view_columns[]; /* name NULL ends */
+/* The values of a column; NULL = there is none, as of a NULL name. */
+const double *series_column(const struct series *s, const char *name);
 
 /* What to read from the history for it: NULL-terminated, in arena. */
 const char *const *view_sources(struct arena *arena);
 
 /*
- * The columns of view_columns that have a known value, over the same times. s has the columns of
+ * The columns of the table that have a known value, over the same times. s has the columns of
  * view_sources. An interval much shorter than usual has no rate of its own: what grew in it belongs to
  * the next one.
  */

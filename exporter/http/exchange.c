@@ -34,6 +34,17 @@ static void leave_desk(struct exchange *x)
 	x->desk = NULL;
 }
 
+/* Bytes of the bodies of all. */
+static atomic_size_t kept;
+
+/* And keeps none from now on. */
+static void drop_body(struct exchange *x)
+{
+	atomic_fetch_sub(&kept, x->body.len);
+	buf_done(&x->body);
+	x->keeps_body = false;
+}
+
 void exchange_free(struct exchange *x)
 {
 	if (x->answered) {
@@ -41,19 +52,9 @@ void exchange_free(struct exchange *x)
 		shared_drop(&x->answer.body->shared);
 	}
 	leave_desk(x);
-	exchange_drop_body(x);
+	drop_body(x);
 	free(x->target);
 	free(x);
-}
-
-/* Bytes of the bodies of all. */
-static atomic_size_t kept;
-
-void exchange_drop_body(struct exchange *x)
-{
-	atomic_fetch_sub(&kept, x->body.len);
-	buf_done(&x->body);
-	x->keeps_body = false;
 }
 
 void exchange_keep(struct exchange *x, const char *data, size_t len)
@@ -67,7 +68,7 @@ void exchange_keep(struct exchange *x, const char *data, size_t len)
 
 	if (atomic_fetch_add(&kept, more) + more <= allowance()->changes)
 		return;
-	exchange_drop_body(x);
+	drop_body(x);
 	x->crowded = true;
 }
 

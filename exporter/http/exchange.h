@@ -53,7 +53,6 @@ struct request exchange_request(const struct exchange *x, const char *method);
 
 /* Keeps a piece of its body, while keeps_body. When the bodies of all would be too many (exporter/core/memory_budget.h), it is crowded instead. */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
-void exchange_drop_body(struct exchange *x); /* and keeps none from now on */
 
 /* Can its headers be read in two ways? exporter/http/framing.h; version: as MHD_HTTP_VERSION_1_1. */
 bool exchange_is_ambiguous(const struct exchange *x, const char *version);

@@ -246,18 +246,22 @@ static const char *keep(struct arena *a, const char *text)
 	return text ? arena_text(a, text, strlen(text)) : "";
 }
 
+static struct offer keep_offer(struct arena *a, const struct offer *from)
+{
+	struct offer o = *from;
+
+	o.vendor_id = keep(a, o.vendor_id);
+	o.instance_type = keep(a, o.instance_type);
+	o.region_id = keep(a, o.region_id);
+	o.allocation = keep(a, o.allocation);
+	return o;
+}
+
 static void keep_offers(struct job *j, const struct job_cost *found, const struct catalogue *c)
 {
 	arena_done(&j->memory);
-	for (unsigned i = 0; i < OFFERS; i++) {
-		struct offer o = found->offer[i];
-
-		o.vendor_id = keep(&j->memory, o.vendor_id);
-		o.instance_type = keep(&j->memory, o.instance_type);
-		o.region_id = keep(&j->memory, o.region_id);
-		o.allocation = keep(&j->memory, o.allocation);
-		j->offer[i] = o;
-	}
+	for (unsigned i = 0; i < OFFERS; i++)
+		j->offer[i] = keep_offer(&j->memory, &found->offer[i]);
 	j->source = keep(&j->memory, c->source);
 	j->as_of = keep(&j->memory, c->as_of);
 }
@@ -308,13 +312,8 @@ static void publish(const struct costs *c)
 			.last = j->last,
 			.source = keep(&t->memory, j->source),
 			.as_of = keep(&t->memory, j->as_of)};
-		for (unsigned k = 0; k < OFFERS; k++) {
-			r->offer[k] = j->offer[k];
-			r->offer[k].vendor_id = keep(&t->memory, j->offer[k].vendor_id);
-			r->offer[k].instance_type = keep(&t->memory, j->offer[k].instance_type);
-			r->offer[k].region_id = keep(&t->memory, j->offer[k].region_id);
-			r->offer[k].allocation = keep(&t->memory, j->offer[k].allocation);
-		}
+		for (unsigned k = 0; k < OFFERS; k++)
+			r->offer[k] = keep_offer(&t->memory, &j->offer[k]);
 	}
 	cost_table_publish(t);
 }

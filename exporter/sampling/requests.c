@@ -35,7 +35,8 @@ static void wait_for_tick(struct sampler *s, const struct taken *taken, enum pur
 			pthread_mutex_lock(&s->lock);
 			continue;
 		}
-		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
+		if (pthread_cond_clockwait(&s->ticked, &s->lock, CLOCK_MONOTONIC, &deadline) ==
+			ETIMEDOUT)
 			break;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -138,7 +139,8 @@ static bool is_silent(struct sampler *s, const struct request *r, struct patienc
 		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
 
 		while (!r->done && again == (s->silent && isfinite(p.seconds)) &&
-			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
+			pthread_cond_clockwait(&s->ticked, &s->lock, CLOCK_MONOTONIC, &until) !=
+				ETIMEDOUT)
 			;
 		if (waits(p.signals))
 			return false;
