@@ -22,8 +22,9 @@ int reply_json(struct reply *r, int status, json_t *take)
 	return 0;
 }
 
-static void vreply_error(struct reply *r, int status, const char *code, const char *list,
-	const char *const *names, const char *format, va_list args)
+__attribute__((format(printf, 6, 0))) static void vreply_error(struct reply *r, int status,
+	const char *code, const char *list, const char *const *names, const char *format,
+	va_list args)
 {
 	json_t *error = json_object(), *document = json_object();
 	char message[MESSAGE_MAX];
