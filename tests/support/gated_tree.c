@@ -233,8 +233,10 @@ static int drop(const char *path, const struct stat *st, int kind, struct FTW *w
 	return remove(path);
 }
 
-void gated_world_free(struct gated_world *w)
+void gated_world_freep(struct gated_world **owner)
 {
+	struct gated_world *w = *owner;
+
 	tree_free(w->tree);
 	open_all();
 	pthread_mutex_lock(&gate.lock);

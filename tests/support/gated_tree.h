@@ -27,7 +27,7 @@ struct gated_world {
 struct gated_world *gated_world_new(const char *self);
 
 /* The tree goes before those who still wait for it. */
-void gated_world_free(struct gated_world *w);
+void gated_world_freep(struct gated_world **owner); /* for AUTO */
 
 void put_file(const struct gated_world *w, const char *path, const char *text);
 void put_file_of(const struct gated_world *w, int pid, const char *file, const char *text);

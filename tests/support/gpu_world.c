@@ -36,8 +36,10 @@ void gpu_world_nvidia(struct gpu_world *w)
 	memory_tree_text(w->sys, "module/nvidia/version", "999.10\n");
 }
 
-void gpu_world_free(struct gpu_world *w)
+void gpu_world_freep(struct gpu_world **owner)
 {
+	struct gpu_world *w = *owner;
+
 	if (w->state)
 		collector_gpu.stop(w->state);
 	if (w->snapshot)

@@ -21,7 +21,7 @@ struct gpu_world {
 };
 
 struct gpu_world *gpu_world_new(void);
-void gpu_world_free(struct gpu_world *w);
+void gpu_world_freep(struct gpu_world **owner); /* for AUTO */
 
 /* NVIDIA's driver is loaded; the fake library says what it finds. */
 void gpu_world_nvidia(struct gpu_world *w);

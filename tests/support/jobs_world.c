@@ -29,8 +29,10 @@ struct world *world_new(void)
 	return w;
 }
 
-void world_free(struct world *w)
+void world_freep(struct world **owner)
 {
+	struct world *w = *owner;
+
 	jobs_free(w->host.jobs);
 	free(w->host.scratch);
 	arena_done(&w->snapshot.arena);

@@ -18,8 +18,9 @@ struct fake {
 };
 
 struct world *world_new(void);
-void world_free(struct world *w);
+void world_freep(struct world **owner); /* for AUTO */
 void put(struct world *w, const struct fake *f);
+#define PUT(w, ...) put((w), &(struct fake){__VA_ARGS__}) /* PUT(w, .pid = 10, .ppid = 1) */
 void children(struct world *w, int pid, const char *list);
 void gone(struct world *w, int pid);
 const struct run_reading *look(struct world *w);

@@ -268,6 +268,11 @@ struct tree *memory_tree(void)
 	return &m->tree;
 }
 
+void tree_freep(struct tree **t)
+{
+	tree_free(*t);
+}
+
 static struct entry *find_or_add(struct tree *t, const char *path)
 {
 	struct memory *m = memory_of(t);

@@ -13,6 +13,7 @@
  * An empty tree in memory. Directories exist as soon as a file below them does. No descriptor can be kept.
  */
 struct tree *memory_tree(void);
+void tree_freep(struct tree **t); /* of any kind, for AUTO */
 
 /* Adds or replaces a file; len bytes of data are copied. */
 void memory_tree_file(struct tree *t, const char *path, const char *data, size_t len);

@@ -10,7 +10,7 @@
 
 static void group_of_its_own_knows_all(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -31,7 +31,6 @@ static void group_of_its_own_knows_all(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 6.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_SYSTEM_SECONDS], 4.5, 1e-9);
 	assert_double_equal(note_of(&w).oom_kills, 0, 0);
-	world_done(&w);
 }
 
 static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
@@ -43,7 +42,7 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w, "/box");
 		account_close(w.account);
@@ -55,14 +54,13 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		look_again(&w);
 		assert_double_equal(w.value[RUN_CPU_SECONDS], 6.5, 1e-9);
 		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
-		world_done(&w);
 	}
 }
 
 /* 12 ignores SIGCHLD, ran, and took page faults: it may have forked, and nobody is told what its children did. */
 static void what_others_may_have_done_is_missed_and_not_told(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -86,7 +84,6 @@ static void what_others_may_have_done_is_missed_and_not_told(void **state)
 	/* Of the 0.8 s that the group used 12 did 0.5; that is told in ticks. */
 	assert_double_equal(note.cpu_missed_seconds, 0.3, 0.02);
 	assert_double_equal(note.cpu_seconds, 1, 1e-9);
-	world_done(&w);
 }
 
 /* It slows the run: it is for who has no other account of children whom nobody waits for. */
@@ -102,7 +99,7 @@ static void clock_is_used_where_nothing_else_tells_all(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 		char text[256];
 
 		world_init(&w, cases[i].group);
@@ -120,13 +117,12 @@ static void clock_is_used_where_nothing_else_tells_all(void **state)
 		w.account = account_open(w.accounts, &w.t.host,
 			&(struct account_spec){.root = 10, .ours = true, .clock = &clock}, &w.tree);
 		assert_int_equal(note_of(&w).uses_clock, cases[i].expected);
-		world_done(&w);
 	}
 }
 
 static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/");
@@ -155,12 +151,11 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
 	look_again(&w);
 	assert_string_equal(note_of(&w).cpu_source, "proc");
-	world_done(&w);
 }
 
 static void processes_of_the_group_join_the_tree(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -168,7 +163,6 @@ static void processes_of_the_group_join_the_tree(void **state)
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n13\n");
 	account_find_members(w.account, &w.t.host, &w.tree);
 	assert_true(process_tree_has(&w.tree, 13));
-	world_done(&w);
 }
 
 static void what_the_root_did_before_it_was_the_command_is_not_counted(void **state)
@@ -180,7 +174,7 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w, cases[i].group);
 		account_close(w.account);
@@ -194,13 +188,12 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 		assert_double_equal(w.value[RUN_CPU_USER_SECONDS] + w.value[RUN_CPU_SYSTEM_SECONDS],
 			cases[i].seconds, 1e-9);
 		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
-		world_done(&w);
 	}
 }
 
 static void what_the_root_did_before_it_entered_its_group_is_not_counted(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -213,7 +206,6 @@ static void what_the_root_did_before_it_entered_its_group_is_not_counted(void **
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 1.3, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
-	world_done(&w);
 }
 
 static void group_that_lacks_some_of_it_is_not_called_all_of_it(void **state)
@@ -225,7 +217,7 @@ static void group_that_lacks_some_of_it_is_not_called_all_of_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w, "/box");
 		put_process(&w, 10, 1, 150, "/box");
@@ -233,13 +225,12 @@ static void group_that_lacks_some_of_it_is_not_called_all_of_it(void **state)
 		look_again(&w);
 		assert_double_equal(w.value[RUN_CPU_SECONDS], 1.5, 1e-9);
 		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
-		world_done(&w);
 	}
 }
 
 static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/");
@@ -262,19 +253,17 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 	account_waited(w.account, 9);
 	assert_string_equal(note_of(&w).cpu_source, "rusage");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
-	world_done(&w);
 }
 
 static void unknown_machine_is_an_unknown_bound(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/");
 	test_host_remove(&w.t, "/proc/stat");
 	look_again(&w);
 	assert_true(isnan(note_of(&w).cpu_missed_seconds));
-	world_done(&w);
 }
 
 static void total_never_falls_and_its_parts_add_up(void **state)
@@ -283,7 +272,7 @@ static void total_never_falls_and_its_parts_add_up(void **state)
 		unsigned usec; /* 0: not to be read */
 		double expected;
 	} steps[] = {{2000000, 2}, {5000000, 5}, {4000000, 5}, {0, 5}, {7000000, 7}};
-	struct world w;
+	AUTO(world_done) struct world w;
 	double user = 0, system = 0;
 
 	(void)state;
@@ -302,7 +291,6 @@ static void total_never_falls_and_its_parts_add_up(void **state)
 		user = w.value[RUN_CPU_USER_SECONDS];
 		system = w.value[RUN_CPU_SYSTEM_SECONDS];
 	}
-	world_done(&w);
 }
 
 int main(void)

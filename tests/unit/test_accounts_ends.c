@@ -81,7 +81,7 @@ static void children_end(struct group *g)
 
 static void ends_are_measured_by_the_group_that_a_run_shares(void **state)
 {
-	struct group g;
+	AUTO(group_done) struct group g;
 
 	(void)state;
 	group_init(&g, SIGCHLD_BIT);
@@ -90,13 +90,12 @@ static void ends_are_measured_by_the_group_that_a_run_shares(void **state)
 	/* 1.3 s, less what the root did as another program, and ten of eleven ends. */
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.3 - 0.25 + 0.010, 5e-4);
 	assert_double_equal(note_of(&g.w).cpu_missed_seconds, 0.001, 5e-4);
-	group_done(&g);
 }
 
 /* The rest of the group would be more: the children of one who ignores SIGCHLD are nobody's. */
 static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **state)
 {
-	struct group g;
+	AUTO(group_done) struct group g;
 
 	(void)state;
 	group_init(&g, SIGCHLD_BIT);
@@ -110,22 +109,20 @@ static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **
 	look_again(&g.w);
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 11.3 - 0.25 + 0.010, 2e-3);
 	assert_true(note_of(&g.w).cpu_missed_seconds < 0.003);
-	group_done(&g);
 }
 
 static void exit_accounting_needs_no_clock(void **state)
 {
-	struct group g;
+	AUTO(group_done) struct group g;
 
 	(void)state;
 	group_init(&g, SIGCHLD_BIT);
 	assert_false(note_of(&g.w).uses_clock);
-	group_done(&g);
 }
 
 static void loss_of_records_leaves_the_rest_of_the_group(void **state)
 {
-	struct group g;
+	AUTO(group_done) struct group g;
 
 	(void)state;
 	group_init(&g, 0);
@@ -134,7 +131,6 @@ static void loss_of_records_leaves_the_rest_of_the_group(void **state)
 	look_again(&g.w);
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.4 - 0.25, 1e-9);
 	assert_string_equal(note_of(&g.w).cpu_source, "cgroup-rest");
-	group_done(&g);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 static void kill_in_the_own_group_is_noted(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -21,7 +21,6 @@ static void kill_in_the_own_group_is_noted(void **state)
 	assert_double_equal(note_of(&w).oom_kills, 1, 0);
 	assert_double_equal(note_of(&w).shared_oom_kills, 1, 0);
 	assert_double_equal(note_of(&w).memory_limit_bytes, 134217728, 0);
-	world_done(&w);
 }
 
 #define MIB       1048576.0
@@ -53,7 +52,7 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 		char events[64], path[64];
 
 		world_init(&w, "/");
@@ -82,13 +81,12 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 		assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES] / MIB, cases[i].expected, 1e-9);
 		assert_true(note_of(&w).peak_told_by_limit == w.value[RUN_MEMORY_PEAK_BYTES] ||
 			    cases[i].expected == 10);
-		world_done(&w);
 	}
 }
 
 static void limit_that_it_met_outlives_its_group(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -100,7 +98,6 @@ static void limit_that_it_met_outlives_its_group(void **state)
 		look_again(&w);
 	account_end(w.account, &w.t.host, &w.tree, w.value);
 	assert_double_equal(note_of(&w).memory_limit_bytes, 134217728, 0);
-	world_done(&w);
 }
 
 static void kill_in_a_shared_group_counts_from_the_begin(void **state)
@@ -126,7 +123,7 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 
 static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -151,7 +148,6 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	look_again(&w);
 	assert_true(isnan(w.value[RUN_CPU_PERIODS]) && isnan(w.value[RUN_CPU_THROTTLED_PERIODS]) &&
 		    isnan(w.value[RUN_CPU_THROTTLED_SECONDS]));
-	world_done(&w);
 }
 
 /* 5 periods held back when it is followed; before the command was started, 2. */
@@ -170,7 +166,7 @@ static void quota_counts_from_before_the_command(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 		struct quota before = {
 			.periods = 3, .throttled_periods = 2, .throttled_seconds = 0.5};
 
@@ -191,13 +187,12 @@ static void quota_counts_from_before_the_command(void **state)
 		usage(&w, 0, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
 		look_again(&w);
 		assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], cases[i].expected, 0);
-		world_done(&w);
 	}
 }
 
 static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/../box");
@@ -216,13 +211,12 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
-	world_done(&w);
 }
 
 /* Its group counts over all of the worker's life. */
 static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -238,7 +232,6 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
 	assert_double_equal(w.value[RUN_MEMORY_LIMIT_BYTES], 134217728, 0);
 	assert_string_equal(note_of(&w).cpu_source, "proc");
-	world_done(&w);
 }
 
 /* A second ago its root was born; 2 CPUs. */
@@ -256,7 +249,7 @@ static void open_young(struct world *w, unsigned used_usec, const char *parts)
 
 static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -287,12 +280,11 @@ static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 	test_host_file(&w.t, GROUP "memory.events", "max 12\noom 5\noom_kill 2\n");
 	account_end(w.account, &w.t.host, &w.tree, w.value);
 	assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES], LIMIT_MIB * MIB, 0);
-	world_done(&w);
 }
 
 static void throttling_before_the_run_is_not_the_run_s(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -302,13 +294,12 @@ static void throttling_before_the_run_is_not_the_run_s(void **state)
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 1, 0);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.3, 1e-9);
-	world_done(&w);
 }
 
 /* Children that nobody waited for may have used it. */
 static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w, "/box");
@@ -318,7 +309,6 @@ static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 2.2, 1e-9);
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
 	assert_double_equal(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES], 134217728, 0);
-	world_done(&w);
 }
 
 int main(void)

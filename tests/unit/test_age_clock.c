@@ -130,7 +130,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 static void a_clock_that_works_is_not_kept_each_time(void **state)
 {
 	struct test_place *f = *state;
-	struct history *other = test_history(f->folder.file);
+	AUTO(history_closep) struct history *other = test_history(f->folder.file);
 	double read;
 
 	assert_int_equal(history_clock(f->h, at(10, 1000), "a", &read, NULL), 0);
@@ -143,7 +143,6 @@ static void a_clock_that_works_is_not_kept_each_time(void **state)
 	assert_int_equal(history_version(other), before);
 	assert_int_equal(history_clock(f->h, at(3610, 4600), "a", &read, NULL), 0);
 	assert_int_not_equal(history_version(other), before);
-	history_close(other);
 }
 
 int main(void)

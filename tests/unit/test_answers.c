@@ -56,13 +56,12 @@ static void jobs_are_as_recorded(void **state)
 static void stats_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
-	struct arena arena = {0};
+	AUTO(arena_done) struct arena arena = {0};
 	struct window w = window_of(&runs, 5, &arena);
 
 	(void)state;
 	golden_json("stats.json", stats_json("etl/load", &w, 1795251000));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
-	arena_done(&arena);
 }
 
 static void the_window_holds_the_newest_successful_runs(void **state)
@@ -83,7 +82,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct run run[6] = {0};
 		struct runs all = {6, run};
-		struct arena arena = {0};
+		AUTO(arena_done) struct arena arena = {0};
 
 		for (size_t k = 0; k < 6; k++)
 			run[k].outcome = table[i].outcome[k];
@@ -91,7 +90,6 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 
 		assert_int_equal(w.n, table[i].n);
 		assert_int_equal(w.excluded, table[i].excluded);
-		arena_done(&arena);
 	}
 }
 

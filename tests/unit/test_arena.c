@@ -8,7 +8,7 @@
 
 static void arena_reuses_its_room(void **state)
 {
-	struct arena a = {0};
+	AUTO(arena_done) struct arena a = {0};
 
 	(void)state;
 	void *first = arena_alloc(&a, 100);
@@ -16,12 +16,11 @@ static void arena_reuses_its_room(void **state)
 	arena_alloc(&a, 100000);
 	arena_reset(&a);
 	assert_ptr_equal(arena_alloc(&a, 100), first);
-	arena_done(&a);
 }
 
 static void arena_of_what_grows_stays_as_large_as_that(void **state)
 {
-	struct arena a = {0};
+	AUTO(arena_done) struct arena a = {0};
 	size_t largest = 1000 * 520;
 
 	(void)state;
@@ -38,7 +37,6 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	for (const struct arena_chunk *c = a.first; c; c = *(struct arena_chunk *const *)c)
 		taken += malloc_usable_size((void *)(uintptr_t)c);
 	assert_in_range(taken, largest, 2 * largest);
-	arena_done(&a);
 }
 
 int main(void)

@@ -130,14 +130,13 @@ static void double_text_of_short_times_is_that_of_printf(void **state)
 
 static void buf_drops_what_passes_the_cap(void **state)
 {
-	struct buf b = BUF_MAX(5);
+	AUTO(buf_done) struct buf b = BUF_MAX(5);
 
 	(void)state;
 	buf_adds(&b, "abc");
 	buf_adds(&b, "def");
 	assert_true(b.full);
 	assert_string_equal(buf_text(&b), "abc");
-	buf_done(&b);
 }
 
 static void scan_stops_where_it_failed(void **state)
@@ -438,7 +437,7 @@ static int count_names(void *context, const char *name)
 
 static void memory_tree_lists_each_name_once(void **state)
 {
-	struct tree *t = memory_tree();
+	AUTO(tree_freep) struct tree *t = memory_tree();
 	int n = 0;
 
 	(void)state;
@@ -448,7 +447,6 @@ static void memory_tree_lists_each_name_once(void **state)
 	assert_int_equal(tree_list(t, "a", count_names, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(tree_list(t, "x", count_names, &n), -ENOENT);
-	tree_free(t);
 }
 
 static int released;

@@ -10,6 +10,8 @@
 #include "recommender/catalogue/build.h"
 #include "recommender/catalogue/fields.h"
 
+FREEP(catalogue)
+
 #define HEAD "vendor_id,server_id,vcpus,memory_amount"
 
 static struct catalogue *csv(const char *text)
@@ -177,7 +179,7 @@ static void csv_errors_name_line_and_column(void **state)
 
 static void prices_are_grouped_and_summarised(void **state)
 {
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct row r;
 	struct err e;
@@ -224,7 +226,6 @@ static void prices_are_grouped_and_summarised(void **state)
 		assert_true(c->price[c->server[0].first_price + k].price >= 0.9);
 	for (uint32_t k = 0; k < 4; k++)
 		assert_true(c->price[c->server[1].first_price + k].price != 0.9);
-	catalogue_free(c);
 }
 
 static void a_refused_server_leaves_no_price_behind(void **state)
@@ -269,7 +270,7 @@ static void the_last_holder_frees_it(void **state)
 
 static void the_built_in_catalogue_is_plausible(void **state)
 {
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 	size_t arm = 0, gpus = 0, dedicated = 0;
 
@@ -305,7 +306,6 @@ static void the_built_in_catalogue_is_plausible(void **state)
 			n += strcmp(c->server[k].vendor_id, vendors[i]) == 0;
 		assert_true(n >= 20);
 	}
-	catalogue_free(c);
 }
 
 static void field_rows_are_well_formed(void **state)
@@ -331,7 +331,7 @@ static void field_rows_are_well_formed(void **state)
 
 static void a_table_of_columns_can_be_printed(void **state)
 {
-	struct buf out = BUF_MAX(65536);
+	AUTO(buf_done) struct buf out = BUF_MAX(65536);
 
 	(void)state;
 	fields_markdown(&out);
@@ -342,7 +342,6 @@ static void a_table_of_columns_can_be_printed(void **state)
 
 	assert_non_null(first);
 	assert_null(strstr(first + 1, "`country_id`"));
-	buf_done(&out);
 }
 
 static void more_lines_of_a_server_are_more_prices(void **state)
@@ -402,7 +401,7 @@ static void zones_that_cost_the_same_are_one_price(void **state)
 static void the_best_score_of_a_server_counts(void **state)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 	const char text[] = HEAD "\nv,b,1,1\nv,a,1,1\nv,c,1,1\n";
 	const struct benchmark more = {.benchmark_id = "speed",
@@ -436,12 +435,11 @@ static void the_best_score_of_a_server_counts(void **state)
 	assert_true(speed->score[1] == 3 && delay->score[1] == 1);
 	assert_true(isnan(speed->score[0]) && isnan(speed->score[2]));
 	assert_null(catalogue_benchmark(c, "nothing"));
-	catalogue_free(c);
 }
 
 static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 {
-	struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
+	AUTO(catalogue_freep) struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
 	struct err e = {0};
 
 	(void)state;
@@ -462,7 +460,6 @@ static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 		code[2] == 'Z' ? code[1]++, code[2] = 'A' : code[2]++)
 		assert_int_equal(catalogue_set_usd(c, code, 1, &e), 0);
 	assert_int_equal(catalogue_set_usd(c, "ZZZ", 1, &e), -E2BIG);
-	catalogue_free(c);
 }
 
 int main(void)

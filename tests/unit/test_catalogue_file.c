@@ -16,6 +16,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/catalogue/file.h"
 
+FREEP(catalogue)
+
 static char folder[64], path[128], scratch[128];
 
 static const char csv[] =
@@ -92,7 +94,7 @@ static char *database(size_t *n)
 static void assert_loads(const char *from)
 {
 	struct catalogue_file_options o = {.scratch = scratch};
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 
 	if (catalogue_from_file(&c, from, &o, &e))
@@ -101,7 +103,6 @@ static void assert_loads(const char *from)
 	assert_string_equal(c->server[0].server_id, "s");
 	assert_true(c->server[0].vcpus == 2 && c->server[0].min_price_ondemand == 0.5);
 	assert_string_equal(c->source, strcmp(from, "-") == 0 ? "standard input" : from);
-	catalogue_free(c);
 }
 
 /* The file as standard input. */
@@ -225,7 +226,7 @@ static void a_dump_of_many_lines_is_read_once(void **state)
 				    "0.5,'Linux','ACTIVE');\n-- done";
 	struct buf text AUTO(buf_done) = BUF_MAX(16u << 20);
 	struct catalogue_file_options o = {.scratch = scratch};
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 
 	(void)state;
@@ -240,7 +241,6 @@ static void a_dump_of_many_lines_is_read_once(void **state)
 	assert_string_equal(c->server[0].server_id, "r");
 	assert_string_equal(c->server[1].server_id, "s");
 	assert_true(c->server[1].min_price_ondemand == 0.5);
-	catalogue_free(c);
 }
 
 static void count_progress(void *context, size_t bytes)
@@ -252,14 +252,13 @@ static void progress_is_told(void **state)
 {
 	size_t bytes = 0;
 	struct catalogue_file_options o = {.progress = count_progress, .progress_context = &bytes};
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 
 	(void)state;
 	write_file(csv, strlen(csv), true);
 	assert_int_equal(catalogue_from_file(&c, path, &o, &e), 0);
 	assert_int_equal(bytes, strlen(csv));
-	catalogue_free(c);
 }
 
 int main(void)

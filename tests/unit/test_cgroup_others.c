@@ -14,7 +14,7 @@ static void children_of_others_may_come_and_go(void **state)
 				  "5 (sh) S 2 1 1 0 -1 0 1 %d 0 0 50 0 %d 0 20 0 1 0 5 1000 5 0\n";
 	struct cgroup_rest_reading now;
 	char text[128];
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -33,7 +33,6 @@ static void children_of_others_may_come_and_go(void **state)
 	rest_group_has(&w, "5\n7\n10\n", 52.5);
 	now = rest_read(&w);
 	assert_double_equal(now.seconds, 1 + 20.5 - 2.5 - HALF_TICK, 1e-9);
-	rest_world_done(&w);
 }
 
 /* A family of an other: 98 is a child of the shell, and 99 a child of that. Both end before they are seen again. */
@@ -50,7 +49,7 @@ static void generations_of_others_may_end_at_once(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		rest_put_process(&w, 98, SHELL, 100, 0);
@@ -65,14 +64,13 @@ static void generations_of_others_may_end_at_once(void **state)
 			assert_double_equal(rest_read(&w).seconds, 1 + 23 - 4.5 - HALF_TICK, 1e-9);
 		else
 			assert_doubtful(&w, 1 + 23 - 3);
-		rest_world_done(&w);
 	}
 }
 
 /* 98 had used 60 s, and children of its 40 s, before the run began: the shell is told of that, too, when 98 ends. */
 static void what_others_used_before_is_not_taken_off_the_run(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -85,7 +83,6 @@ static void what_others_used_before_is_not_taken_off_the_run(void **state)
 	rest_put(&w, &(struct rest_fields){SHELL, 2, 50, 1, 10100, 20, false});
 	rest_group_has(&w, "5\n7\n10\n", 209);
 	assert_double_equal(rest_read(&w).seconds, 1 + 9 - 1, 1e-9);
-	rest_world_done(&w);
 }
 
 static void put_crowd(struct rest_world *w, int first, int n)
@@ -109,7 +106,7 @@ static void crowd_is_told_apart_where_orphans_come_to_us(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		cgroup_rest_close(w.rest);
@@ -117,19 +114,17 @@ static void crowd_is_told_apart_where_orphans_come_to_us(void **state)
 		w.orphans_ours = cases[i].orphans_ours;
 		w.rest = rest_open(&w);
 		assert_int_equal(w.rest != NULL, cases[i].apart);
-		rest_world_done(&w);
 	}
 }
 
 static void who_is_not_shown_here_is_not_told_apart(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
 	rest_group_has(&w, "0\n7\n10\n", 30);
 	assert_null(rest_open(&w));
-	rest_world_done(&w);
 }
 
 static void note_pid(void *context, pid_t pid)
@@ -143,7 +138,7 @@ static void strangers_are_others_where_orphans_come_to_us(void **state)
 	(void)state;
 	for (int ours = 0; ours < 2; ours++) {
 		uint64_t found = 0;
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		cgroup_rest_close(w.rest);
@@ -157,24 +152,22 @@ static void strangers_are_others_where_orphans_come_to_us(void **state)
 		assert_double_equal(rest_read(&w).seconds, ours ? 8 : 11, 1e-9);
 		cgroup_rest_processes(w.rest, &w.t.host, note_pid, &found);
 		assert_int_equal(found, ours ? 0 : 107778);
-		rest_world_done(&w);
 	}
 }
 
 static void groups_below_are_not_told_apart(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
 	test_host_file(&w.t, GROUP "below/cgroup.procs", "");
 	assert_null(rest_open(&w));
-	rest_world_done(&w);
 }
 
 static void orphans_of_the_run_are_found_in_the_group(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 	uint64_t found = 0;
 
 	(void)state;
@@ -184,7 +177,6 @@ static void orphans_of_the_run_are_found_in_the_group(void **state)
 	rest_group_has(&w, "5\n7\n10\n20\n21\n", 30);
 	cgroup_rest_processes(w.rest, &w.t.host, note_pid, &found);
 	assert_int_equal(found, 1020);
-	rest_world_done(&w);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 static void rest_of_the_group_is_the_run_s(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -27,14 +27,13 @@ static void rest_of_the_group_is_the_run_s(void **state)
 	assert_double_equal(last.seconds, 1 + 8 - 0.3 - 0.01, 1e-9);
 	/* The shell's one tick may be two. */
 	assert_double_equal(last.most, last.seconds, 0.02);
-	rest_world_done(&w);
 }
 
 static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **state)
 {
 	struct cgroup_rest_spec spec = {
 		.root = ROOT, .members = {rest_is_root}, .known_seconds = 1};
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -45,13 +44,12 @@ static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **stat
 	w.rest = cgroup_rest_open(&w.t.host, &spec);
 	rest_group_has(&w, "5\n7\n10\n", 32.5);
 	assert_double_equal(rest_read(&w).seconds, 1 + 2.5 - 0.5, 1e-9);
-	rest_world_done(&w);
 }
 
 /* All that the command and its children do is the run's: it is forked later, and its first children are gone by then. */
 static void group_is_watched_before_the_command_is_forked(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -67,12 +65,11 @@ static void group_is_watched_before_the_command_is_forked(void **state)
 	rest_put_process(&w, ROOT, OURS, 100, 0);
 	rest_group_has(&w, "5\n7\n10\n", 29 + 3 + 0.1 + 0.01);
 	assert_double_equal(rest_read(&w).seconds, 3, 1e-9);
-	rest_world_done(&w);
 }
 
 static void parent_may_wait_for_the_root(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -83,13 +80,12 @@ static void parent_may_wait_for_the_root(void **state)
 	rest_put_process(&w, SHELL, 2, 50, 444);
 	rest_group_has(&w, "5\n7\n", 32);
 	assert_double_equal(rest_read(&w).seconds, 3, 1e-9);
-	rest_world_done(&w);
 }
 
 /* As when it does so between two files that are read: the root is a zombie, or already gone. */
 static void parent_that_waited_just_now_is_believed_once(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -111,7 +107,6 @@ static void parent_that_waited_just_now_is_believed_once(void **state)
 
 	assert_double_equal(last.seconds, 3, 1e-9);
 	assert_double_equal(last.most, 11, 1e-9);
-	rest_world_done(&w);
 }
 
 static void others_may_work(void **state)
@@ -139,7 +134,7 @@ static void others_may_work(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct cgroup_rest_reading now;
 		double truth = 5 - cases[i].others;
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		rest_put_process(&w, SHELL, 2, cases[i].shell_ticks, cases[i].shell_waited_faults);
@@ -161,7 +156,6 @@ static void others_may_work(void **state)
 			now.most > truth + 0.02)
 			fail_msg("shell %s, then: %f, at most %f", cases[i].what, now.seconds,
 				now.most);
-		rest_world_done(&w);
 	}
 }
 
@@ -176,7 +170,7 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		cgroup_rest_close(w.rest);
@@ -189,7 +183,6 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 		double allowed = rest * 0.01 + cases[i].at_most_above;
 
 		assert_double_equal(rest_read(&w).seconds, rest - fmax(off - allowed, 0), 1e-9);
-		rest_world_done(&w);
 	}
 }
 
@@ -197,7 +190,7 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 static void ticks_of_many_are_right_on_average(void **state)
 {
 	struct cgroup_rest_reading now;
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
@@ -217,7 +210,6 @@ static void ticks_of_many_are_right_on_average(void **state)
 
 	assert_true(now.seconds <= truth && now.seconds > truth * 0.98);
 	assert_true(now.most > truth + 0.05 && now.most < truth + 0.1);
-	rest_world_done(&w);
 }
 
 /* Whoever called fork(2) takes a page fault at its next write. */
@@ -235,7 +227,7 @@ static void who_lets_the_kernel_reap_its_children_must_not_fork(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct rest_world w;
+		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
 		cgroup_rest_close(w.rest);
@@ -254,20 +246,18 @@ static void who_lets_the_kernel_reap_its_children_must_not_fork(void **state)
 
 		rest_group_has(&w, "5\n7\n10\n", 60);
 		assert_double_equal(rest_read(&w).seconds, before + 10, rest_allowed(30));
-		rest_world_done(&w);
 	}
 }
 
 static void newcomer_that_ignores_its_children_may_have_had_some(void **state)
 {
-	struct rest_world w;
+	AUTO(rest_world_done) struct rest_world w;
 
 	(void)state;
 	rest_world_init(&w);
 	rest_put(&w, &(struct rest_fields){98, SHELL, 0, 3, 0, 0, true});
 	rest_group_has(&w, "5\n7\n10\n98\n", 50);
 	assert_doubtful(&w, 21);
-	rest_world_done(&w);
 }
 
 int main(void)

@@ -80,9 +80,9 @@ static const struct group_members members = {is_10_or_11};
 
 static void v2_group_is_read(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
-	struct cgroup_files f;
+	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
@@ -126,15 +126,13 @@ static void v2_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 1024, 0);
 	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 205, 0);
 	assert_true(isnan(v[CGROUP_IO_PRESSURE_SECONDS])); /* no such file: not 0 */
-	cgroup_files_close(&f);
-	world_done(&w);
 }
 
 static void v1_group_is_read(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
-	struct cgroup_files f;
+	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
@@ -168,15 +166,13 @@ static void v1_group_is_read(void **state)
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_true(isnan(v[CGROUP_OOM_KILLS]));
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 1.5, 1e-9);
-	cgroup_files_close(&f);
-	world_done(&w);
 }
 
 static void v1_io_is_the_sum_of_its_devices(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c = {0};
-	struct cgroup_files f;
+	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
@@ -193,15 +189,13 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 	sys(&w, "blkio/blkio.throttle.io_service_bytes", "Total 0\n");
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 0, 0);
-	cgroup_files_close(&f);
-	world_done(&w);
 }
 
 static void nonsense_in_the_files_is_unknown(void **state)
 {
 	static const char *const texts[] = {"", "\n", "max\n", "usage_usec\n", "usage_usec x\n",
 		"some total=\n", "some\n", "-5\n", "99999999999999999999999999\n", ":\n", "8:0\n"};
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c = {0};
 	struct cgroup_files f;
 	double v[CGROUP_VALUES];
@@ -222,7 +216,6 @@ static void nonsense_in_the_files_is_unknown(void **state)
 	}
 	cgroup_files_close(&f);
 	cgroup_files_close(&f);
-	world_done(&w);
 }
 
 /* ---- whose it is ---- */
@@ -262,7 +255,7 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct own_case *k = &cases[i];
 		char path[128];
-		struct world w;
+		AUTO(world_done) struct world w;
 		struct cgroup c;
 
 		world_init(&w);
@@ -281,13 +274,12 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 		if (cgroup_keep_own(&c, &w.host, 10, &members) != k->own)
 			fail_msg("%s: own is not %d", k->name, k->own);
 		assert_int_equal(c.place[CGROUP_CPU].version, k->own ? 2 : 0);
-		world_done(&w);
 	}
 }
 
 static void v1_controllers_are_judged_one_by_one(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
 
 	(void)state;
@@ -302,12 +294,11 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 	assert_true(cgroup_keep_own(&c, &w.host, 10, &members));
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 1);
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 0);
-	world_done(&w);
 }
 
 static void first_process_of_a_container_is_its_own_init(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
 
 	(void)state;
@@ -322,16 +313,15 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	assert_false(cgroup_keep_own(&c, &w.host, 1, &members)); /* 1 is no member here */
 	sys(&w, "fs/cgroup/box/cgroup.procs", "10\n11\n");
 	assert_true(cgroup_keep_own(&all, &w.host, 1, &members));
-	world_done(&w);
 }
 
 /* ---- another container's, seen through its root ---- */
 
 static void sibling_container_is_read_through_its_root(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
-	struct cgroup_files f;
+	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
@@ -355,13 +345,11 @@ static void sibling_container_is_read_through_its_root(void **state)
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_double_equal(v[CGROUP_CPU_SECONDS], 3, 1e-9);
-	cgroup_files_close(&f);
-	world_done(&w);
 }
 
 static void group_below_the_containers_is_found_by_its_path(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
 
 	(void)state;
@@ -373,12 +361,11 @@ static void group_below_the_containers_is_found_by_its_path(void **state)
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	assert_string_equal(c.place[CGROUP_CPU].path, "10/root/sys/fs/cgroup/user.slice/run");
 	assert_int_equal(c.place[CGROUP_CPU].top, strlen("10/root/sys/fs/cgroup"));
-	world_done(&w);
 }
 
 static void v1_container_is_read_through_its_root(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 	struct cgroup c;
 
 	(void)state;
@@ -391,7 +378,6 @@ static void v1_container_is_read_through_its_root(void **state)
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 1);
 	assert_string_equal(c.place[CGROUP_CPU].path, "10/root/sys/fs/cgroup/cpu,cpuacct");
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 0);
-	world_done(&w);
 }
 
 /* Who was born is looked for in the group a few times, since it may be moved there later, and all else now and then. */

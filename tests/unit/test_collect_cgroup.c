@@ -20,8 +20,8 @@ struct expected {
 
 static void check_fixture(const char *fixture, const struct expected *table, size_t n)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	test_host_init(&t);
 	test_host_fixture(&t, fixture);
@@ -30,8 +30,6 @@ static void check_fixture(const char *fixture, const struct expected *table, siz
 	for (size_t i = 0; i < n; i++)
 		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
 	assert_null(block_fault(r.block));
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void reads_v1(void **state)
@@ -210,7 +208,7 @@ static void finds_the_files_of_each_controller(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(path_cases); i++) {
 		const struct path_case *c = &path_cases[i];
 		struct cgroup found = {0};
-		struct test_host t;
+		AUTO(test_host_done) struct test_host t;
 		struct err e = {0};
 		bool any = false;
 
@@ -233,7 +231,6 @@ static void finds_the_files_of_each_controller(void **state)
 											t.sys :
 											t.root);
 		}
-		test_host_done(&t);
 	}
 }
 
@@ -294,7 +291,7 @@ static void limits_may_be_absent_or_hostile(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
+		AUTO(test_host_done) struct test_host t;
 		struct cgroup group;
 
 		test_host_init(&t);
@@ -309,13 +306,12 @@ static void limits_may_be_absent_or_hostile(void **state)
 		assert_value(l.cpu_cores, table[i].cores);
 		assert_value(l.memory_bytes, table[i].bytes);
 		assert_value(l.tasks, table[i].tasks);
-		test_host_done(&t);
 	}
 }
 
 static void v1_quota_of_minus_one_is_none(void **state)
 {
-	struct test_host t;
+	AUTO(test_host_done) struct test_host t;
 	struct cgroup group;
 
 	(void)state;
@@ -326,13 +322,12 @@ static void v1_quota_of_minus_one_is_none(void **state)
 	test_host_file(&t, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
 	assert_int_equal(cgroup_find(&group, &t.host, "self", NULL), 0);
 	assert_value(cgroup_limits_read(&group, &t.host).cpu_cores, NAN);
-	test_host_done(&t);
 }
 
 static void no_control_groups_is_no_error(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -342,8 +337,6 @@ static void no_control_groups_is_no_error(void **state)
 		assert_string_equal(r.err.text, "");
 		test_host_advance(&t, 1);
 	}
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static double collected(struct test_run *r, struct test_host *t, double seconds, const char *name)
@@ -358,8 +351,8 @@ static void moving_to_another_group_is_noticed(void **state)
 {
 	static const char cpu[] = "rightsize_cgroup_cpu_seconds";
 	static const char limit[] = "rightsize_cgroup_memory_limit_bytes";
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -383,14 +376,12 @@ static void moving_to_another_group_is_noticed(void **state)
 	test_host_remove(&t, "/proc/self/cgroup");
 	test_host_advance(&t, 60);
 	assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void an_unreadable_file_is_named(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -401,8 +392,6 @@ static void an_unreadable_file_is_named(void **state)
 	assert_int_equal(test_run_start(&r, &collector_cgroup, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), -EACCES);
 	assert_string_equal(r.err.text, "read sys/fs/cgroup/a/memory.current: Permission denied");
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 int main(void)

@@ -17,8 +17,8 @@ static void collect(struct test_run *r, struct test_host *t, const char *stat)
 
 static void reads_a_captured_machine(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -52,8 +52,6 @@ static void reads_a_captured_machine(void **state)
 	assert_int_equal(test_run_points(&r, "rightsize_cpu_seconds"), 8);
 	assert_int_equal(test_run_points(&r, "rightsize_cpu_usage_cores"), 0);
 	assert_null(block_fault(r.block));
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void usage_is_busy_time_over_at_least_250_ms(void **state)
@@ -76,8 +74,8 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		{0.05, "cpu 1900 10 540 9040 200 15 25 40 480 0\n", 32}, /* 8 s within 250 ms */
 		{1, "cpu 1900 10 540 9240 200 15 25 40 480 0\n", 0},
 	};
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -87,14 +85,12 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		collect(&r, &t, table[i].stat);
 		assert_value(test_run_value(&r, "rightsize_cpu_usage_cores", ""), table[i].cores);
 	}
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void counters_do_not_fall_with_the_kernels(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -110,14 +106,12 @@ static void counters_do_not_fall_with_the_kernels(void **state)
 	collect(&r, &t, "cpu 1020 0 505 9004 401 0 0 71 0 0\n");
 	assert_value(test_run_value(&r, "rightsize_cpu_seconds", "idle"), 90.04);
 	assert_value(test_run_value(&r, "rightsize_cpu_seconds", "iowait"), 4.01);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void old_kernels_have_fewer_modes(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -128,14 +122,12 @@ static void old_kernels_have_fewer_modes(void **state)
 	assert_value(test_run_value(&r, "rightsize_cpu_system_seconds", ""), 0.5);
 	assert_value(test_run_value(&r, "rightsize_context_switches", ""), NAN);
 	assert_value(test_run_value(&r, "rightsize_boot_time_seconds", ""), 5);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_mode_that_is_left_out_does_not_make_sums_fall(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -146,8 +138,6 @@ static void a_mode_that_is_left_out_does_not_make_sums_fall(void **state)
 	assert_value(test_run_value(&r, "rightsize_cpu_user_seconds", ""), 1.3);
 	assert_value(test_run_value(&r, "rightsize_cpu_system_seconds", ""), NAN);
 	assert_value(test_run_value(&r, "rightsize_cpu_usage_cores", ""), 0.1);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void hostile_files_are_errors_or_gaps(void **state)
@@ -169,8 +159,8 @@ static void hostile_files_are_errors_or_gaps(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		test_host_file(&t, "/proc/stat", table[i].stat);
@@ -179,23 +169,19 @@ static void hostile_files_are_errors_or_gaps(void **state)
 		assert_int_equal(r.err.text[0] != '\0', table[i].code != 0);
 		assert_int_equal(test_run_points(&r, "rightsize_cpu_seconds"), table[i].modes);
 		assert_null(block_fault(r.block));
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
 static void a_missing_file_is_named(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
 	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
 	assert_string_equal(r.err.text, "read proc/stat: No such file or directory");
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 int main(void)

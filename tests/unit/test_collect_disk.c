@@ -15,8 +15,8 @@ extern const struct collector collector_disk;
 
 static void a_container_host_counts_physical_disks_only(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -40,8 +40,6 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	assert_int_equal(test_run_points(&r, READ), 5);
 	assert_value(block_sum(r.block, 0), (800000.0 + 4000000 + 56 + 24000 + 88) * 512);
 	assert_null(block_fault(r.block));
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void add_line(char *text, size_t size, const char *name)
@@ -73,8 +71,8 @@ static void without_sysfs_names_decide(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 		char text[2048] = "", names[256];
 
 		snprintf(names, sizeof names, "%s ", table[i].names);
@@ -98,8 +96,6 @@ static void without_sysfs_names_decide(void **state)
 			assert_value(test_run_value(&r, READ, name), 1024);
 		}
 		assert_int_equal(test_run_points(&r, READ), reported);
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
@@ -114,8 +110,8 @@ static double read_after(struct test_run *r, struct test_host *t, const char *di
 
 static void a_disk_that_was_replaced_counts_on(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -126,16 +122,14 @@ static void a_disk_that_was_replaced_counts_on(void **state)
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 20 0 3 0 4 0 0 0 0\n"), 1030 * 512);
 	assert_value(read_after(&r, &t, "8 0 sdb 1 0 20 0 3 0 4 0 0 0 0\n"), NAN);
 	assert_int_equal(test_run_points(&r, READ), 1);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_disk_is_looked_at_again_when_one_comes(void **state)
 {
 	static const char line[] =
 		"8 0 sda 1 0 2 0 3 0 4 0 0 0 0\n8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n";
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -150,8 +144,6 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 	test_host_advance(&t, 60);
 	read_after(&r, &t, line);
 	assert_value(test_run_value(&r, READ, "sda1"), 1024);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void old_new_and_hostile_lines(void **state)
@@ -178,15 +170,13 @@ static void old_new_and_hostile_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 		assert_value(read_after(&r, &t, table[i].text), table[i].sda);
 		assert_int_equal(test_run_points(&r, READ), table[i].points);
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 

@@ -38,8 +38,8 @@ static void put_machine(struct test_host *t)
 
 static void packages_are_summed_and_what_is_within_them_is_not(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	put_machine(&t);
@@ -57,13 +57,11 @@ static void packages_are_summed_and_what_is_within_them_is_not(void **state)
 	assert_value(test_run_value(&r, ZONE, "intel-rapl:1|package-1"), 1.32885);
 	assert_value(test_run_value(&r, PACKAGES, ""), 3.82885);
 	assert_int_equal(test_run_points(&r, ZONE), 4);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_machine_without_readable_counters_has_no_such_collector(void **state)
 {
-	struct test_host t;
+	AUTO(test_host_done) struct test_host t;
 	struct test_run r;
 
 	(void)state;
@@ -74,13 +72,12 @@ static void a_machine_without_readable_counters_has_no_such_collector(void **sta
 	memory_tree_refuse(t.sys, "class/powercap/intel-rapl:0/energy_uj", -EACCES);
 	assert_int_equal(test_run_start(&r, &collector_energy, &t.host), -ENOENT);
 	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void without_one_of_the_packages_there_is_no_sum(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	put_machine(&t);
@@ -89,8 +86,6 @@ static void without_one_of_the_packages_there_is_no_sum(void **state)
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	assert_true(isnan(test_run_value(&r, PACKAGES, "")));
 	assert_value(test_run_value(&r, ZONE, "intel-rapl:0|package-0"), 0);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 int main(void)

@@ -382,8 +382,8 @@ static void no_table_is_an_error_and_later_works(void **state)
 
 static void long_tables_are_read_whole(void **state)
 {
-	struct tree *proc = memory_tree();
-	struct mounts m = {0};
+	AUTO(tree_freep) struct tree *proc = memory_tree();
+	AUTO(mounts_done) struct mounts m = {0};
 	struct err e = {0};
 	size_t room = 64u * 20000, n = 0;
 	AUTO(freep) char *text = xmalloc(room);
@@ -401,8 +401,6 @@ static void long_tables_are_read_whole(void **state)
 
 	assert_int_equal(mounts_read(&m, proc, "self/mountinfo", &e), 0);
 	assert_int_equal(m.hash, hash);
-	mounts_done(&m);
-	tree_free(proc);
 }
 
 static void lines_that_are_no_mounts_are_left_out(void **state)
@@ -421,8 +419,8 @@ static void lines_that_are_no_mounts_are_left_out(void **state)
 		"1 0 8:1 / / rw ext4 a rw",
 		"-1 0 8:1 / / rw - ext4 a rw",
 	};
-	struct tree *proc = memory_tree();
-	struct mounts m = {0};
+	AUTO(tree_freep) struct tree *proc = memory_tree();
+	AUTO(mounts_done) struct mounts m = {0};
 	struct err e = {0};
 
 	(void)state;
@@ -436,8 +434,6 @@ static void lines_that_are_no_mounts_are_left_out(void **state)
 	assert_int_equal(m.n, 1);
 	assert_string_equal(m.mount[0].source, "a");
 	assert_string_equal(m.mount[0].options, "");
-	mounts_done(&m);
-	tree_free(proc);
 }
 
 int main(void)

@@ -25,16 +25,14 @@ static void check(const struct test_run *r, const struct expected *table, size_t
 
 static void check_captured(const struct collector *c, const struct expected *table, size_t n)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	test_host_init(&t);
 	test_host_fixture(&t, "vm");
 	assert_int_equal(test_run_start(&r, c, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	check(&r, table, n);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void memory_of_a_captured_machine(void **state)
@@ -70,8 +68,8 @@ static void check_files(const struct collector *c, const char *path, const struc
 	size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		test_host_file(&t, path, table[i].text);
@@ -80,8 +78,6 @@ static void check_files(const struct collector *c, const char *path, const struc
 		assert_int_equal(r.err.text[0] != '\0', table[i].code != 0);
 		for (size_t j = 0; j < 3 && table[i].expected[j].name; j++)
 			check(&r, &table[i].expected[j], 1);
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
@@ -157,8 +153,8 @@ static double processes_after(struct test_run *r, struct test_host *t, double se
 
 static void processes_are_counted_less_often_the_more_there_are(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -181,8 +177,6 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 	assert_value(processes_after(&r, &t, 0.1), 999);
 	memory_tree_refuse(t.proc, "", -EACCES);
 	assert_value(processes_after(&r, &t, 60), NAN);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void pressure_of_a_captured_machine(void **state)
@@ -224,8 +218,8 @@ static void a_kernel_without_pressure_is_no_error(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		memory_tree_refuse(t.proc, "pressure/cpu", codes[i]);
@@ -237,8 +231,6 @@ static void a_kernel_without_pressure_is_no_error(void **state)
 		memory_tree_refuse(t.proc, "pressure/io", -EACCES);
 		assert_int_equal(test_run_collect(&r, &t.host), -EACCES);
 		assert_string_equal(r.err.text, "read proc/pressure/io: Permission denied");
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 

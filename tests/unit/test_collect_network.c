@@ -25,8 +25,8 @@ static void open_fixture(struct test_host *t, struct test_run *r, const char *na
 
 static void a_container_host_counts_its_cards_only(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	open_fixture(&t, &r, "node");
@@ -42,35 +42,29 @@ static void a_container_host_counts_its_cards_only(void **state)
 	assert_value(test_run_value(&r, "rightsize_network_send_errors", "eno2"), 9);
 	assert_value(test_run_value(&r, "rightsize_network_send_drops", "eno2"), 12);
 	assert_value(test_run_value(&r, LEFT_OUT, ""), 7);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_pod_counts_its_end_of_the_veth(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	open_fixture(&t, &r, "pod");
 	assert_value(test_run_value(&r, RECEIVED, "eth0"), 5e6);
 	assert_int_equal(test_run_points(&r, RECEIVED), 1);
 	assert_value(test_run_value(&r, LEFT_OUT, ""), 1);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_virtual_machine_counts_its_card(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	open_fixture(&t, &r, "vm");
 	assert_value(test_run_value(&r, RECEIVED, "eth0"), 181410943);
 	assert_int_equal(test_run_points(&r, RECEIVED), 1);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 /* One interface: what sysfs shows of it, and whether it is to be reported. */
@@ -144,8 +138,8 @@ static void each_byte_counts_once(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 		char dev[1024] = "Inter-| Receive\n face |bytes\n";
 
 		test_host_init(&t);
@@ -162,8 +156,6 @@ static void each_byte_counts_once(void **state)
 			fail_msg("machine %zu: %s is %sreported", i, f->name,
 				f->reported ? "not " : "");
 		}
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
@@ -189,8 +181,8 @@ static void hostile_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		test_host_file(&t, "/proc/net/dev", table[i].text);
@@ -199,15 +191,13 @@ static void hostile_lines(void **state)
 		assert_value(test_run_value(&r, RECEIVED, table[i].name), table[i].received);
 		assert_int_equal(test_run_points(&r, RECEIVED), table[i].points);
 		assert_null(block_fault(r.block));
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
 static void a_card_that_comes_back_counts_on(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -218,8 +208,6 @@ static void a_card_that_comes_back_counts_on(void **state)
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	assert_value(test_run_value(&r, RECEIVED, "eth0"), 950);
 	assert_value(test_run_value(&r, "rightsize_network_receive_drops", "eth0"), 4);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 /* ---- a pod that sees the processes of the machine ---- */
@@ -274,9 +262,9 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct tree *machine_sys = memory_tree();
-		struct test_host t;
-		struct test_run r;
+		AUTO(tree_freep) struct tree *machine_sys = memory_tree();
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		put_pod(&t, machine_sys);
@@ -284,18 +272,15 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 		memory_tree_refuse(t.proc, "1/ns/net", table[i].refused);
 		assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
 		check_reported(&r, &t, table[i].reported);
-		test_run_done(&r);
-		tree_free(machine_sys);
-		test_host_done(&t);
 	}
 }
 
 /* What would be counted twice is not told, and what is known stays so. */
 static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
 {
-	struct tree *machine_sys = memory_tree();
-	struct test_host t;
-	struct test_run r;
+	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -308,17 +293,14 @@ static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void *
 	memory_tree_refuse(t.proc, "1/mountinfo", -EIO);
 	test_host_advance(&t, 61);
 	check_reported(&r, &t, "ens5");
-	test_run_done(&r);
-	tree_free(machine_sys);
-	test_host_done(&t);
 }
 
 /* As in `unshare -n`, where /sys stays that of the machine. */
 static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 {
-	struct tree *machine_sys = memory_tree();
-	struct test_host t;
-	struct test_run r;
+	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -327,16 +309,13 @@ static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 	t.host.root_sys = NULL;
 	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
 	check_reported(&r, &t, "ens5");
-	test_run_done(&r);
-	tree_free(machine_sys);
-	test_host_done(&t);
 }
 
 static void whose_network_it_is_is_asked_until_there_is_an_answer(void **state)
 {
-	struct tree *machine_sys = memory_tree();
-	struct test_host t;
-	struct test_run r;
+	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -346,9 +325,6 @@ static void whose_network_it_is_is_asked_until_there_is_an_answer(void **state)
 	assert_int_equal(test_run_collect(&r, &t.host), -ETIMEDOUT);
 	memory_tree_refuse(t.proc, "1/ns/net", 0);
 	check_reported(&r, &t, "ens5");
-	test_run_done(&r);
-	tree_free(machine_sys);
-	test_host_done(&t);
 }
 
 int main(void)

@@ -17,8 +17,8 @@ struct expected {
 
 static void check_fixture(const char *fixture, const struct expected *table, size_t n)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	test_host_init(&t);
 	test_host_fixture(&t, fixture);
@@ -27,8 +27,6 @@ static void check_fixture(const char *fixture, const struct expected *table, siz
 	for (size_t i = 0; i < n; i++)
 		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
 	assert_null(block_fault(r.block));
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void server_of_captured_machines(void **state)
@@ -74,8 +72,8 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct test_host t;
-		struct test_run r;
+		AUTO(test_host_done) struct test_host t;
+		AUTO(test_run_done) struct test_run r;
 
 		test_host_init(&t);
 		t.host.affinity_cpus = table[i].affinity;
@@ -91,15 +89,13 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 		assert_value(test_run_value(&r, "rightsize_server_cpus", ""), table[i].cpus);
 		assert_value(test_run_value(&r, "rightsize_server_cpu_cores", ""), table[i].cores);
 		assert_null(block_fault(r.block));
-		test_run_done(&r);
-		test_host_done(&t);
 	}
 }
 
 static void an_affinity_that_changed_is_told_half_a_minute_later(void **state)
 {
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
 	test_host_init(&t);
@@ -111,16 +107,14 @@ static void an_affinity_that_changed_is_told_half_a_minute_later(void **state)
 	test_host_advance(&t, 30);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	assert_value(test_run_value(&r, "rightsize_server_cpu_cores", ""), 2);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 {
 	static const char cpu[] =
 		"processor : 1\nmodel name\t:  Big \xff CPU @ 2 GHz \nflags : fpu vme\n\n";
-	struct test_host t;
-	struct test_run r;
+	AUTO(test_host_done) struct test_host t;
+	AUTO(test_run_done) struct test_run r;
 	size_t n = 0, room = 512 * 1024;
 	AUTO(freep) char *text = xmalloc(room);
 
@@ -135,8 +129,6 @@ static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 	assert_value(test_run_value(&r, "rightsize_server",
 			     "riscv64||Big \xef\xbf\xbd CPU @ 2 GHz"),
 		1);
-	test_run_done(&r);
-	test_host_done(&t);
 }
 
 int main(void)

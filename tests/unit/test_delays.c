@@ -22,7 +22,7 @@ static struct host host_over(struct tree *proc)
 
 static void waits_of_all_threads_are_added_up(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct host h = host_over(proc);
 	struct delay_reader *r = delay_reader_new(&h);
 	struct delays d = {0};
@@ -41,12 +41,11 @@ static void waits_of_all_threads_are_added_up(void **state)
 	assert_false(delay_reader_counts_all(r));
 	delay_reader_free(r);
 	free(h.scratch);
-	tree_free(proc);
 }
 
 static void what_cannot_be_read_is_told(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct host h = host_over(proc);
 	struct delay_reader *r = delay_reader_new(&h);
 	struct delays d = {.cpu_ns = 42};
@@ -60,7 +59,6 @@ static void what_cannot_be_read_is_told(void **state)
 	delay_reader_free(r);
 	delay_reader_free(NULL);
 	free(h.scratch);
-	tree_free(proc);
 }
 
 static int64_t own_cpu_ns(void)

@@ -148,7 +148,7 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 static void a_run_that_ended_keeps_none(void **state)
 {
 	struct descriptors group_files_of_runs = {.most = 100};
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	w->host.group_files = &group_files_of_runs;
@@ -157,7 +157,7 @@ static void a_run_that_ended_keeps_none(void **state)
 		"25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
 	memory_tree_text(w->proc, "self/cgroup", "0::/\n");
 	memory_tree_text(w->proc, "1/cgroup", "0::/\n");
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5);
 	children(w, 10, "");
 	memory_tree_text(w->proc, "10/cgroup", "0::/box\n");
 	memory_tree_text(w->sys, "fs/cgroup/box/cgroup.procs", "10\n");
@@ -178,7 +178,6 @@ static void a_run_that_ended_keeps_none(void **state)
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
 	assert_string_equal(note.cpu_source, "cgroup");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 4, 1e-9);
-	world_free(w);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static int set_up(void **state)
 	assert_int_equal(historian_start(&f->app.historian, &c, NULL), 0);
 	f->fold = fold_new(&f->app.columns);
 	f->finder = finder_new(&f->app, f->fold);
-	put(f->w, &(struct fake){.pid = WORKER, .ppid = 1, .start = WORKER});
+	PUT(f->w, .pid = WORKER, .ppid = 1, .start = WORKER);
 	*state = f;
 	return 0;
 }
@@ -96,7 +96,7 @@ static int tear_down(void **state)
 	fold_free(f->fold);
 	historian_stop(f->app.historian);
 	columns_done(&f->app.columns);
-	world_free(f->w);
+	world_freep(&f->w);
 	arena_done(&f->arena);
 	test_folder_remove(&f->folder);
 	free(f);
@@ -177,7 +177,7 @@ static void end_of_a_run_whose_process_is_gone_is_not_taken(void **state)
 {
 	struct fixture *f = *state;
 
-	put(f->w, &(struct fake){.pid = WORKER, .ppid = 1, .start = WORKER + 1});
+	PUT(f->w, .pid = WORKER, .ppid = 1, .start = WORKER + 1);
 	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), -ENOENT);
 	gone(f->w, WORKER);
 	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), -ENOENT);

@@ -26,27 +26,23 @@ static struct buf render(enum exposition_format format, const struct exposition_
 
 static void text_is_as_recorded(void **state)
 {
-	struct buf text = render(EXPOSITION_TEXT_0_0_4, NULL);
-	struct buf newer = render(EXPOSITION_TEXT_1_0_0, NULL);
+	AUTO(buf_done) struct buf text = render(EXPOSITION_TEXT_0_0_4, NULL);
+	AUTO(buf_done) struct buf newer = render(EXPOSITION_TEXT_1_0_0, NULL);
 
 	(void)state;
 	golden_check("exposition.txt", buf_text(&text), text.len);
 	/* Our names are plain, so the formats differ in nothing but their Content-Type. */
 	assert_string_equal(buf_text(&newer), buf_text(&text));
-	buf_done(&text);
-	buf_done(&newer);
 }
 
 static void openmetrics_is_as_recorded(void **state)
 {
-	struct buf text = render(EXPOSITION_OPENMETRICS_1_0_0, NULL);
-	struct buf older = render(EXPOSITION_OPENMETRICS_0_0_1, NULL);
+	AUTO(buf_done) struct buf text = render(EXPOSITION_OPENMETRICS_1_0_0, NULL);
+	AUTO(buf_done) struct buf older = render(EXPOSITION_OPENMETRICS_0_0_1, NULL);
 
 	(void)state;
 	golden_check("exposition.openmetrics", buf_text(&text), text.len);
 	assert_string_equal(buf_text(&older), buf_text(&text));
-	buf_done(&text);
-	buf_done(&older);
 }
 
 /* The families of a body as one line: "a b c". */
@@ -108,11 +104,10 @@ static void filters_keep_and_drop(void **state)
 			;
 		for (; f.n_name < 3 && table[i].name[f.n_name]; f.n_name++)
 			;
-		struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
+		AUTO(buf_done) struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
 
 		families(buf_text(&b), found, sizeof found);
 		assert_string_equal(found, table[i].families);
-		buf_done(&b);
 	}
 }
 
@@ -120,24 +115,22 @@ static void health_is_that_of_the_chosen_collectors(void **state)
 {
 	static const char *const only[] = {"birds"};
 	struct exposition_filter f = {.n_collect = 1, .collect = only};
-	struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
+	AUTO(buf_done) struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
 
 	(void)state;
 	assert_non_null(strstr(buf_text(&b),
 		"\nrightsize_collector_success{collector=\"birds\"} 0\n"));
 	assert_null(strstr(buf_text(&b), "cats"));
-	buf_done(&b);
 }
 
 static void openmetrics_without_families_still_ends(void **state)
 {
 	static const char *const none[] = {"nothing"};
 	struct exposition_filter f = {.n_name = 1, .name = none};
-	struct buf b = render(EXPOSITION_OPENMETRICS_1_0_0, &f);
+	AUTO(buf_done) struct buf b = render(EXPOSITION_OPENMETRICS_1_0_0, &f);
 
 	(void)state;
 	assert_string_equal(buf_text(&b), "# EOF\n");
-	buf_done(&b);
 }
 
 static void assert_writes(const struct snapshot *s, struct exposition_heads *heads,

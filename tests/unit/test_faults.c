@@ -181,8 +181,8 @@ static void files_longer_than_the_scratch_are_refused(void **state)
 		for (size_t j = 0; all_collectors[j]; j++) {
 			if (strcmp(all_collectors[j]->name, table[i].collector) != 0)
 				continue;
-			struct test_host t;
-			struct test_run r;
+			AUTO(test_host_done) struct test_host t;
+			AUTO(test_run_done) struct test_run r;
 			AUTO(freep) char *text = xmalloc(HOST_SCRATCH_SIZE);
 
 			test_host_init(&t);
@@ -193,8 +193,6 @@ static void files_longer_than_the_scratch_are_refused(void **state)
 			assert_true(strstr(r.err.text, table[i].path) != NULL);
 			memory_tree_file(t.proc, table[i].path, text, HOST_SCRATCH_SIZE - 1);
 			assert_int_not_equal(test_run_collect(&r, &t.host), -EFBIG);
-			test_run_done(&r);
-			test_host_done(&t);
 		}
 }
 

@@ -53,7 +53,7 @@ static void end(struct fixture *f)
 	finder_free(f->finder);
 	fold_free(f->fold);
 	columns_done(&f->app.columns);
-	world_free(f->w);
+	world_freep(&f->w);
 	free(f);
 }
 
@@ -71,7 +71,7 @@ static void process(struct fixture *f, int pid, int ppid, const char *program,
 {
 	char path[64], text[200];
 
-	put(f->w, &(struct fake){.pid = pid, .ppid = ppid, .start = (unsigned long)pid});
+	PUT(f->w, .pid = pid, .ppid = ppid, .start = (unsigned long)pid);
 	command(f, pid, program, strlen(program) + 1);
 	snprintf(path, sizeof path, "%d/cgroup", pid);
 	snprintf(text, sizeof text, "0::/kubepods/pod1/%s\n", container ? container : "");
@@ -213,7 +213,7 @@ static void worker(struct fixture *f, int pid, const char *title, unsigned long 
 {
 	char path[64];
 
-	put(f->w, &(struct fake){.pid = pid, .ppid = 1, .start = 5, .user = 100 * cpu_seconds});
+	PUT(f->w, .pid = pid, .ppid = 1, .start = 5, .user = 100 * cpu_seconds);
 	command(f, pid, title, strlen(title) + 1);
 	snprintf(path, sizeof path, "%d/environ", pid);
 	memory_tree_file(f->w->proc, path, "RAY_JOB_ID=01", sizeof "RAY_JOB_ID=01");

@@ -39,8 +39,10 @@ static struct world *world_new(void)
 	return w;
 }
 
-static void world_free(struct world *w)
+static void world_freep(struct world **owner)
 {
+	struct world *w = *owner;
+
 	fold_free(w->fold);
 	free(w);
 }
@@ -55,7 +57,7 @@ static void at(struct world *w, double seconds, double cpu, double memory)
 
 static void growth_starts_from_zero_and_adds_up(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -74,13 +76,12 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].value[CPU], 0.25, 1e-9);
 	assert_double_equal(row[0].duration, 1, 1e-9);
-	world_free(w);
 }
 
 /* A job of 0.1 cores that is found after an hour did not use 360 cores in the second after it. */
 static void the_first_row_covers_the_run_from_its_start(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -95,12 +96,11 @@ static void the_first_row_covers_the_run_from_its_start(void **state)
 	at(w, 5002, 360.2, 10);
 	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].duration, 1, 1e-6);
-	world_free(w);
 }
 
 static void unknown_and_fallen_counters_are_unknown(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -119,12 +119,11 @@ static void unknown_and_fallen_counters_are_unknown(void **state)
 	at(w, 4, 6, 1);
 	fold_rows(w->fold, &w->snapshot, NULL, &row);
 	assert_double_equal(row[0].value[CPU], 2, 1e-9);
-	world_free(w);
 }
 
 static void an_instant_gives_a_row_only_at_the_end(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -135,12 +134,11 @@ static void an_instant_gives_a_row_only_at_the_end(void **state)
 	w->reading.ended = true;
 	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].value[CPU], 1, 1e-9);
-	world_free(w);
 }
 
 static void a_correction_has_no_length(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -153,12 +151,11 @@ static void a_correction_has_no_length(void **state)
 	assert_int_equal(fold_correction(w->fold, &w->snapshot, "r1", &row), 1);
 	assert_double_equal(row[0].duration, 0, 0);
 	assert_double_equal(row[0].value[CPU], 0.5, 1e-9);
-	world_free(w);
 }
 
 static void only_recorded_runs_have_rows(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
 	(void)state;
@@ -173,7 +170,6 @@ static void only_recorded_runs_have_rows(void **state)
 	assert_false(fold_records(w->fold, "r1"));
 	at(w, 3, 1, 1);
 	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 0);
-	world_free(w);
 }
 
 int main(void)

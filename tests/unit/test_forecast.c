@@ -10,6 +10,8 @@
 #include "recommender/servers/forecast.h"
 #include "recommender/servers/system_reserve.h"
 
+FREEP(catalogue)
+
 static void near(double a, double b)
 {
 	if (!(fabs(a - b) < 1e-9 * (1 + fabs(b))))
@@ -58,7 +60,7 @@ static struct catalogue *catalogue(bool with_llm)
 
 static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 {
-	struct catalogue *c = catalogue(false);
+	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
 	static const struct {
 		const char *on;
 		double cpu_seconds, cores, expected;
@@ -101,12 +103,11 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		near(f.low, 0.9 * f.seconds);
 		near(f.high, 1.3 * f.seconds);
 	}
-	catalogue_free(c);
 }
 
 static void without_a_reference_the_same_speed_is_assumed(void **state)
 {
-	struct catalogue *c = catalogue(false);
+	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
 	struct profile p = profile_of_duration(100);
 	struct forecast f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
 
@@ -117,12 +118,11 @@ static void without_a_reference_the_same_speed_is_assumed(void **state)
 	f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
 	assert_int_equal(f.basis, FORECAST_NONE);
 	assert_true(isnan(f.seconds));
-	catalogue_free(c);
 }
 
 static void a_score_of_zero_was_not_measured(void **state)
 {
-	struct catalogue *c = catalogue(true);
+	AUTO(catalogue_freep) struct catalogue *c = catalogue(true);
 	static const struct {
 		const char *from, *to;
 		double cpu_seconds, cores, gpu_seconds;
@@ -149,7 +149,6 @@ static void a_score_of_zero_was_not_measured(void **state)
 		if (f.basis != FORECAST_ASSUMED || f.seconds != 100)
 			fail_msg("row %zu: %g s, %s", i, f.seconds, forecast_basis_name[f.basis]);
 	}
-	catalogue_free(c);
 }
 
 static void gpu_jobs_are_scaled_by_gpu_model(void **state)
@@ -237,7 +236,7 @@ static struct cost cost_on(const struct catalogue *c, const char *vendor, const 
 
 static void costs_have_parts_and_name_what_they_lack(void **state)
 {
-	struct catalogue *c = catalogue(false);
+	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
 	struct demand d = {NAN, NAN, NAN, NAN, NAN, NAN};
 	struct profile p = profile_of_duration(NAN);
 	struct cost cost = cost_on(c, "s", "a", 1000, d, p, "USD");
@@ -275,7 +274,6 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 
 	cost = cost_on(c, "s", "a", NAN, d, p, "USD");
 	assert_true(isnan(cost.amount) && isnan(cost.low) && isnan(cost.high));
-	catalogue_free(c);
 }
 
 static void the_system_keeps_its_share(void **state)

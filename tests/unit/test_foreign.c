@@ -60,8 +60,10 @@ static int drop(const char *path, const struct stat *st, int kind, struct FTW *w
 	return remove(path);
 }
 
-static void world_free(struct world *w)
+static void world_freep(struct world **owner)
 {
+	struct world *w = *owner;
+
 	tree_free(w->tree);
 	close(w->top);
 	assert_int_equal(nftw(w->path, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
@@ -101,7 +103,7 @@ static ssize_t get(const struct world *w, const char *path)
 
 static void a_plain_file_of_its_own_is_read(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char few[4];
 	struct mounts_seen seen = {.allowed = 1};
 	struct foreign f = {"7/cwd", ".command.run", geteuid(), allows, &seen};
@@ -115,12 +117,11 @@ static void a_plain_file_of_its_own_is_read(void **state)
 	assert_int_equal(get(w, "a/b/.command.run"), -ENOENT);
 	assert_int_equal(tree_foreign(w->tree, &f, few, sizeof few), sizeof few);
 	assert_memory_equal(few, TEXT, sizeof few);
-	world_free(w);
 }
 
 static void what_only_looks_like_one_is_not_even_opened(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	folder(w, "work/a", 0755);
@@ -143,12 +144,11 @@ static void what_only_looks_like_one_is_not_even_opened(void **state)
 	/* Of the memory, which has no driver that does anything. */
 	if (mknodat(w->top, "work/zero", S_IFCHR | 0644, makedev(1, 5)) == 0)
 		assert_int_equal(get(w, "zero"), -ENOENT);
-	world_free(w);
 }
 
 static void secrets_of_others_are_not_read_for_it(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	uint64_t us = geteuid(), them = us + 1;
 
 	(void)state;
@@ -170,7 +170,6 @@ static void secrets_of_others_are_not_read_for_it(void **state)
 	assert_int_equal(get_as(w, us, "shut/template"), strlen(TEXT));
 	assert_int_equal(fchmodat(w->top, "work", 0700, 0), 0);
 	assert_int_equal(get_as(w, them, "template"), -ENOENT);
-	world_free(w);
 }
 
 static void each_mount_on_the_way_is_asked_about_first(void **state)
@@ -197,7 +196,7 @@ static void each_mount_on_the_way_is_asked_about_first(void **state)
 
 static void nobody_walks_for_ever(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char path[256] = "work";
 
 	(void)state;
@@ -208,7 +207,6 @@ static void nobody_walks_for_ever(void **state)
 		put(w, path, 0644);
 		assert_int_equal(get(w, path + 5), i < 63 ? (ssize_t)strlen(TEXT) : -ENOENT);
 	}
-	world_free(w);
 }
 
 /* Who would have to give it back first, has 45 s for that. */
@@ -222,11 +220,11 @@ static void a_lease_is_not_waited_for(void **state)
 	AUTO(closep) int fd = openat(w->top, "work/f", O_RDWR | O_CLOEXEC);
 
 	if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) {
-		world_free(w);
+		world_freep(&w);
 		skip();
 	}
 	assert_int_equal(get(w, "f"), -EAGAIN);
-	world_free(w);
+	world_freep(&w);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void start(struct gpu_world *w)
 
 static void amdgpu_totals_come_from_sysfs(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card1", "amdgpu", "0000:03:00.0");
@@ -81,12 +81,11 @@ static void amdgpu_totals_come_from_sysfs(void **state)
 	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 1, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_busy_ratio", "card1")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_energy_joules", "card1")));
-	gpu_world_free(w);
 }
 
 static void intel_gives_what_it_has(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "xe", "0000:8c:00.0");
@@ -110,12 +109,11 @@ static void intel_gives_what_it_has(void **state)
 	/* Neither tells whether it works: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
-	gpu_world_free(w);
 }
 
 static void what_is_no_gpu_of_ours_is_left_out(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "nvidia", "0000:01:00.0");
@@ -125,12 +123,11 @@ static void what_is_no_gpu_of_ours_is_left_out(void **state)
 	start(w);
 	assert_int_equal(gpu_world_tick(w, 1), -ENOENT);
 	assert_string_equal(w->err.text, "");
-	gpu_world_free(w);
 }
 
 static void a_run_gets_the_time_of_its_clients(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -154,12 +151,11 @@ static void a_run_gets_the_time_of_its_clients(void **state)
 	/* A scrape right after it sees the same, not the nothing of a moment. */
 	assert_int_equal(gpu_world_tick(w, 0.1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.75, 1e-9);
-	gpu_world_free(w);
 }
 
 static void a_client_counts_once_through_all_its_descriptors(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -191,12 +187,11 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 	put_amdgpu(w, 100, 6, 42, 500, 1700);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.1, 1e-9);
-	gpu_world_free(w);
 }
 
 static void every_driver_is_read(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 	char text[1024];
 
 	(void)state;
@@ -223,13 +218,12 @@ static void every_driver_is_read(void **state)
 	gpu_world_fd(w, 100, 4, "/dev/dri/renderD129", text);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.2 + 0.4, 1e-9);
-	gpu_world_free(w);
 }
 
 /* ROCm's work goes through /dev/kfd and is in no engine's time: memory is known, work is not. */
 static void compute_queues_have_memory_but_no_known_time(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -243,12 +237,11 @@ static void compute_queues_have_memory_but_no_known_time(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 4096 * MIB, 0);
-	gpu_world_free(w);
 }
 
 static void a_process_may_vanish_or_refuse(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -279,12 +272,11 @@ static void a_process_may_vanish_or_refuse(void **state)
 	gpu_world_tick(w, 60);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
-	gpu_world_free(w);
 }
 
 static void a_descriptor_opened_later_is_found(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -303,13 +295,12 @@ static void a_descriptor_opened_later_is_found(void **state)
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 300 * MIB, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
-	gpu_world_free(w);
 }
 
 /* So many descriptors that not all are searched in one tick: unknown until it is done. */
 static void searching_is_rationed(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 	char list[800] = "";
 
 	(void)state;
@@ -329,13 +320,12 @@ static void searching_is_rationed(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	gpu_world_free(w);
 }
 
 /* One process with more descriptors than a tick may look at: the first ones have to do. */
 static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void **state)
 {
-	struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
 	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
@@ -347,13 +337,12 @@ static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void
 	start(w);
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
-	gpu_world_free(w);
 }
 
 /* Both kinds in one machine, and a run on both. */
 static void nvidia_and_others_add_up(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	fake_nvml_play("gpus=2 processes=1:100:512:40:c");
@@ -371,7 +360,6 @@ static void nvidia_and_others_add_up(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 2, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1012 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.7, 1e-9);
-	gpu_world_free(w);
 }
 
 /*
@@ -384,7 +372,7 @@ static void a_read_that_fails_is_a_gap(void **state)
 	(void)state;
 	for (size_t c = 0; c < sizeof codes / sizeof codes[0]; c++)
 		for (int n = 0, passed = 0; !passed; n++) {
-			struct gpu_world *w = drm_world();
+			AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 			struct tree *proc = w->proc, *sys = w->sys;
 			int left = -1;
 
@@ -425,7 +413,6 @@ static void a_read_that_fails_is_a_gap(void **state)
 			tree_free(w->host.sys);
 			w->host.proc = proc;
 			w->host.sys = sys;
-			gpu_world_free(w);
 		}
 }
 

@@ -68,7 +68,7 @@ static void one_gpu_gives_every_number(void **state)
 		{"rightsize_gpus_used", "", 1},
 		{"rightsize_gpu_unattributed_processes", "", 0},
 	};
-	struct gpu_world *w = host_world("");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("");
 
 	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
@@ -80,11 +80,11 @@ static void one_gpu_gives_every_number(void **state)
 			fail_msg("%s{%s} is %.17g, not %.17g", cases[i].name, cases[i].labels,
 				value, cases[i].value);
 	}
-	gpu_world_free(w);
 }
 
 static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w =
 		host_world("gpus=8 processes=0:100:512:40:c,1:100:256:20:c,7:101:1024:100:c,"
 			   "7:100:100:0:c,2:999:4096:90:c,3:100:10:0:m");
@@ -117,12 +117,11 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 1902 * MIB, 0);
-	gpu_world_free(w);
 }
 
 static void a_run_without_gpu_work_uses_none(void **state)
 {
-	struct gpu_world *w = host_world("processes=0:999:512:40:c");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:999:512:40:c");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -132,11 +131,11 @@ static void a_run_without_gpu_work_uses_none(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 0, 0);
-	gpu_world_free(w);
 }
 
 static void slices_are_told_apart(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w =
 		host_world("gpus=2 mig=0 "
 			   "processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
@@ -160,7 +159,6 @@ static void slices_are_told_apart(void **state)
 	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 2, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
-	gpu_world_free(w);
 }
 
 /* Each call fails in each way in turn: its number is absent, and only that. */
@@ -180,7 +178,7 @@ static void a_call_that_fails_costs_its_number(void **state)
 		{"nvmlDeviceGetTotalEccErrors", "rightsize_gpu_ecc_errors", "0|corrected"},
 	};
 	static const int codes[] = {NVML_NOT_SUPPORTED, NVML_NO_PERMISSION, NVML_UNKNOWN};
-	struct gpu_world *w = host_world("");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("");
 	char scenario[128];
 
 	(void)state;
@@ -196,11 +194,11 @@ static void a_call_that_fails_costs_its_number(void **state)
 					other == i);
 			assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
 		}
-	gpu_world_free(w);
 }
 
 static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w = host_world("gpus=2 processes=0:100:512:40:c "
 					 "fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
 					 "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
@@ -214,11 +212,11 @@ static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)));
-	gpu_world_free(w);
 }
 
 static void utilization_of_processes_may_be_unknown_alone(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w =
 		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetProcessUtilization:3");
 
@@ -230,11 +228,11 @@ static void utilization_of_processes_may_be_unknown_alone(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
-	gpu_world_free(w);
 }
 
 static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w = host_world("gpus=3 processes=0:100:512:40:c,1:100:512:40:c");
 
 	(void)state;
@@ -251,11 +249,11 @@ static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_processes", "1")));
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "2"), 1, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
-	gpu_world_free(w);
 }
 
 static void half_a_reading_is_none(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w =
 		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
 
@@ -267,11 +265,11 @@ static void half_a_reading_is_none(void **state)
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "0")));
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
-	gpu_world_free(w);
 }
 
 static void a_gpu_lost_from_the_start_is_down(void **state)
 {
+	AUTO(gpu_world_freep)
 	struct gpu_world *w = host_world("gpus=2 fail=nvmlDeviceGetHandleByIndex:15");
 
 	(void)state;
@@ -279,12 +277,11 @@ static void a_gpu_lost_from_the_start_is_down(void **state)
 	news(w, 1);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "1"), 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
-	gpu_world_free(w);
 }
 
 static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 {
-	struct gpu_world *w = host_world("processes=0:100:512:40:c");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:100:512:40:c");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -308,7 +305,6 @@ static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 	w->host.now = now_read();
 	news(w, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 256 * MIB, 0);
-	gpu_world_free(w);
 }
 
 static void stopping_does_not_wait_for_a_hanging_call(void **state)
@@ -336,7 +332,7 @@ static void stopping_does_not_wait_for_a_hanging_call(void **state)
 
 static void a_library_that_has_not_answered_yet_is_quiet(void **state)
 {
-	struct gpu_world *w = host_world("hang=nvmlInit_v2");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("hang=nvmlInit_v2");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -352,7 +348,6 @@ static void a_library_that_has_not_answered_yet_is_quiet(void **state)
 	w->host.now = now_read();
 	news(w, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	gpu_world_free(w);
 }
 
 static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
@@ -361,7 +356,7 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
-		struct gpu_world *w = host_world(scenarios[i]);
+		AUTO(gpu_world_freep) struct gpu_world *w = host_world(scenarios[i]);
 
 		gpu_world_process(w, 100, 1, "");
 		gpu_world_follow(w, 100);
@@ -374,13 +369,12 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 		/* Nobody asks again and again for a driver that is not there. */
 		assert_true(gpus_wait(w->state, PATIENCE));
 		assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 1);
-		gpu_world_free(w);
 	}
 }
 
 static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	fake_nvml_play("");
@@ -393,12 +387,11 @@ static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
 	gpu_world_tick(w, 1);
 	news(w, 1);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
-	gpu_world_free(w);
 }
 
 static void a_driver_of_another_version_is_said_in_words(void **state)
 {
-	struct gpu_world *w = host_world("init=18");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("init=18");
 
 	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
@@ -409,12 +402,11 @@ static void a_driver_of_another_version_is_said_in_words(void **state)
 	fake_nvml_play("");
 	news(w, 1);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
-	gpu_world_free(w);
 }
 
 static void an_unloaded_driver_may_come_back(void **state)
 {
-	struct gpu_world *w = host_world("init=18");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("init=18");
 
 	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
@@ -430,12 +422,11 @@ static void an_unloaded_driver_may_come_back(void **state)
 	gpu_world_tick(w, 0);
 	news(w, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
-	gpu_world_free(w);
 }
 
 static void a_process_younger_than_the_table_is_a_stranger(void **state)
 {
-	struct gpu_world *w = host_world("processes=0:100:512:40:c");
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:100:512:40:c");
 
 	(void)state;
 	gpu_world_process(w, 100, 1, "");
@@ -445,7 +436,6 @@ static void a_process_younger_than_the_table_is_a_stranger(void **state)
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	gpu_world_free(w);
 }
 
 int main(void)

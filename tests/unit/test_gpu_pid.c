@@ -38,7 +38,7 @@ static pid_t map(struct gpu_world *w, uint32_t driver_pid)
 
 static void in_the_initial_namespace_the_numbers_are_the_same(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	w->host.own_pid_namespace = true;
@@ -47,7 +47,6 @@ static void in_the_initial_namespace_the_numbers_are_the_same(void **state)
 	/* A container's own namespace has another inode; there a number alone proves nothing. */
 	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026533000]");
 	assert_int_equal(map(w, 4242), 0);
-	gpu_world_free(w);
 }
 
 static void a_number_is_taken_on_evidence_only(void **state)
@@ -70,28 +69,26 @@ static void a_number_is_taken_on_evidence_only(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct gpu_world *w = gpu_world_new();
+		AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 		process(w, 50, cases[i].ns_pids, cases[i].device);
 		assert_int_equal(map(w, cases[i].driver_pid), cases[i].pid);
-		gpu_world_free(w);
 	}
 }
 
 static void somebody_elses_process_stays_unattributed(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	process(w, 50, "50", "/dev/nvidia0");
 	memory_tree_refuse(w->proc, "50/fd", -EACCES);
 	assert_int_equal(map(w, 50), 0);
-	gpu_world_free(w);
 }
 
 static void all_of_proc_is_searched_rarely(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 	struct gpu_pids m = {0};
 	const uint32_t numbers[] = {7, 9, 7};
 
@@ -113,13 +110,12 @@ static void all_of_proc_is_searched_rarely(void **state)
 	assert_int_equal(gpu_pid_of(&m, 7), 50);
 	assert_int_equal(m.n, 1);
 	gpu_pids_done(&m);
-	gpu_world_free(w);
 }
 
 /* Through the collector: the numbers of the driver lead to the run, or are counted. */
 static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	fake_nvml_play("processes=0:7:512:40:c");
@@ -143,13 +139,12 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
-	gpu_world_free(w);
 }
 
 /* Older drivers list nobody to who asks from within a container. */
 static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 {
-	struct gpu_world *w = gpu_world_new();
+	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
 	(void)state;
 	fake_nvml_play("");
@@ -168,7 +163,6 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 	assert_int_equal(gpu_world_tick(w, 5), 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
-	gpu_world_free(w);
 }
 
 int main(void)

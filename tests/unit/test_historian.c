@@ -357,7 +357,7 @@ static void limits_are_enforced_at_the_start(void **state)
 {
 	struct fixture *f = *state;
 	struct historian_config c = config_of(f);
-	struct history *h = test_history(f->folder.file);
+	AUTO(history_closep) struct history *h = test_history(f->folder.file);
 	size_t n = 0;
 
 	for (int i = 0; i < 6; i++) {
@@ -371,7 +371,6 @@ static void limits_are_enforced_at_the_start(void **state)
 	for (int i = 0; i < 10000 && (n = test_count_runs(h, NULL)) > 2; i++)
 		assert_true(historian_flush(f->h, LONG));
 	assert_int_equal(n, 2);
-	history_close(h);
 }
 
 static void limits_are_enforced_at_the_end(void **state)

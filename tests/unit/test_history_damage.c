@@ -26,12 +26,11 @@ static int tear_down(void **state)
 
 static void assert_opens_empty(const char *path)
 {
-	struct history *h = test_history(path);
+	AUTO(history_closep) struct history *h = test_history(path);
 
 	assert_int_equal(test_count_runs(h, NULL), 0);
 	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
 	assert_int_equal(test_count_runs(h, NULL), 1);
-	history_close(h);
 }
 
 static void damage_garbage(const char *path)

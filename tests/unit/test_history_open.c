@@ -31,12 +31,11 @@ static int tear_down(void **state)
 
 static void assert_opens_empty(const char *path)
 {
-	struct history *h = test_history(path);
+	AUTO(history_closep) struct history *h = test_history(path);
 
 	assert_int_equal(test_count_runs(h, NULL), 0);
 	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
 	assert_int_equal(test_count_runs(h, NULL), 1);
-	history_close(h);
 }
 
 static void what_was_written_is_there_after_reopening(void **state)
@@ -63,7 +62,7 @@ static int add_line(void *context, int n, char **value, char **name)
 static void the_schema_is_the_golden_one(void **state)
 {
 	struct test_folder *f = *state;
-	struct buf schema = BUF_MAX(1 << 16);
+	AUTO(buf_done) struct buf schema = BUF_MAX(1 << 16);
 	static char golden[1 << 16];
 	sqlite3 *db;
 
@@ -81,7 +80,6 @@ static void the_schema_is_the_golden_one(void **state)
 		test_write_file(TEST_GOLDEN "/history_schema.sql", buf_text(&schema), schema.len);
 	golden[test_read_file(TEST_GOLDEN "/history_schema.sql", golden, sizeof golden - 1)] = '\0';
 	assert_string_equal(buf_text(&schema), golden);
-	buf_done(&schema);
 }
 
 static void new_columns_are_added_and_old_ones_stay(void **state)
@@ -178,10 +176,9 @@ static void a_newer_schema_is_left_alone(void **state)
 		assert_non_null(strstr(e.text, "99"));
 	}
 	test_run_sql(f->file, "PRAGMA user_version = " TEST_SCHEMA_VERSION);
-	struct history *h = test_history(f->file);
+	AUTO(history_closep) struct history *h = test_history(f->file);
 
 	assert_int_equal(test_count_runs(h, NULL), 40);
-	history_close(h);
 }
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)

@@ -78,6 +78,7 @@ static void answers_have_their_headers(void **state)
 	struct http_world *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(buf_done)
 		struct buf reply = http_get(f, table[i].method, table[i].target, table[i].headers);
 
 		if (http_status_of(&reply) != table[i].status)
@@ -90,16 +91,14 @@ static void answers_have_their_headers(void **state)
 			if (strstr(buf_text(&reply), table[i].lacks[k]))
 				fail_msg("%s has %s: %s", table[i].target, table[i].lacks[k],
 					buf_text(&reply));
-		buf_done(&reply);
 	}
 }
 
 static void head_has_no_body(void **state)
 {
-	struct buf reply = http_get(*state, "HEAD", "/metrics", "");
+	AUTO(buf_done) struct buf reply = http_get(*state, "HEAD", "/metrics", "");
 
 	assert_string_equal(body_of(&reply), "");
-	buf_done(&reply);
 }
 
 static void old_and_hasty_clients_are_answered(void **state)
@@ -139,10 +138,9 @@ static void old_and_hasty_clients_are_answered(void **state)
 
 static void assert_serves(struct http_world *f)
 {
-	struct buf reply = http_get(f, "GET", "/metrics", "");
+	AUTO(buf_done) struct buf reply = http_get(f, "GET", "/metrics", "");
 
 	assert_int_equal(http_status_of(&reply), 200);
-	buf_done(&reply);
 }
 
 static void bad_requests_get_an_error_and_harm_nobody(void **state)
@@ -219,7 +217,7 @@ static void what_is_too_large_is_refused(void **state)
 
 static void many_parameters_are_refused(void **state)
 {
-	struct buf target = BUF_MAX(HTTP_WORLD_REPLY_MAX);
+	AUTO(buf_done) struct buf target = BUF_MAX(HTTP_WORLD_REPLY_MAX);
 
 	buf_adds(&target, "/metrics?name[]=a");
 	for (int i = 0; i < 200; i++)
@@ -229,7 +227,6 @@ static void many_parameters_are_refused(void **state)
 	assert_int_equal(http_status_of(&reply), 400);
 	assert_non_null(strstr(buf_text(&reply), "more than 64 times"));
 	buf_done(&reply);
-	buf_done(&target);
 }
 
 static void slow_clients_do_not_stop_the_others(void **state)

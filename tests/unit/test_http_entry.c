@@ -86,11 +86,10 @@ static int end(void **state)
 static void check(struct http_world *w, const char *method, const char *path, const char *header,
 	int status)
 {
-	struct buf reply = http_get(w, method, path, header);
+	AUTO(buf_done) struct buf reply = http_get(w, method, path, header);
 
 	if (http_status_of(&reply) != status)
 		fail_msg("%s %s %s: %s", method, path, header, buf_text(&reply));
-	buf_done(&reply);
 }
 
 static void readers_have_passwords_and_writers_the_token(void **state)
@@ -169,10 +168,9 @@ static void who_shows_nothing_is_refused_before_the_body(void **state)
 
 	w->options.allow_changes = true;
 	http_world_start(w, 1);
-	struct buf reply = end_post(begin_post(w, "", 1000));
+	AUTO(buf_done) struct buf reply = end_post(begin_post(w, "", 1000));
 
 	assert_int_equal(http_status_of(&reply), 401);
-	buf_done(&reply);
 }
 
 /* The password is computed while it comes: the first time by whoever is not known yet, then at once. */
@@ -192,12 +190,11 @@ static void a_body_in_pieces_arrives_whole(void **state)
 		send_blanks(fd, 1);
 		send_blanks(fd, 60000);
 		send_blanks(fd, 39999);
-		struct buf reply = end_post(fd);
+		AUTO(buf_done) struct buf reply = end_post(fd);
 
 		assert_int_equal(http_status_of(&reply), table[i].status);
 		if (table[i].status == 200)
 			assert_non_null(strstr(buf_text(&reply), "\r\n\r\n100000 bytes"));
-		buf_done(&reply);
 	}
 }
 
@@ -244,11 +241,10 @@ static void bodies_have_16_mib_together(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(fd); i++)
 		send_blanks(fd[i], 10);
 	for (size_t i = 0; i < ARRAY_LEN(fd); i++) {
-		struct buf reply = end_post(fd[i]);
+		AUTO(buf_done) struct buf reply = end_post(fd[i]);
 
 		taken += http_status_of(&reply) == 200;
 		refused += http_status_of(&reply) == 503;
-		buf_done(&reply);
 	}
 	assert_int_equal(taken + refused, ROOM + MORE);
 	assert_true(taken > 0 && refused > 0);
@@ -257,10 +253,9 @@ static void bodies_have_16_mib_together(void **state)
 		check(w, "POST", "/set", "", 200);
 	fd[0] = begin_post(w, "", CHANGE_BODY_MAX);
 	send_blanks(fd[0], CHANGE_BODY_MAX);
-	struct buf reply = end_post(fd[0]);
+	AUTO(buf_done) struct buf reply = end_post(fd[0]);
 
 	assert_int_equal(http_status_of(&reply), 200);
-	buf_done(&reply);
 }
 
 #define ENTRY_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

@@ -11,7 +11,7 @@
 
 static void only_what_was_there_before_is_passed_on(void **state)
 {
-	struct inherited i;
+	AUTO(inherited_done) struct inherited i;
 	int before =
 		open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
 	int status;
@@ -32,12 +32,11 @@ static void only_what_was_there_before_is_passed_on(void **state)
 	close(before);
 	close(after);
 	close(far);
-	inherited_done(&i);
 }
 
 static void children_from_before_are_known(void **state)
 {
-	struct inherited i;
+	AUTO(inherited_done) struct inherited i;
 	pid_t old = fork(), new;
 
 	(void)state;
@@ -63,7 +62,6 @@ static void children_from_before_are_known(void **state)
 	kill(new, SIGKILL);
 	waitpid(old, NULL, 0);
 	waitpid(new, NULL, 0);
-	inherited_done(&i);
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static size_t with_place(const struct job_names *j)
 
 static void only_so_many_jobs_are_let_in(void **state)
 {
-	struct job_names j = {.max = 2};
+	AUTO(job_names_done) struct job_names j = {.max = 2};
 	struct mono now = start, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
 
 	(void)state;
@@ -61,25 +61,23 @@ static void only_so_many_jobs_are_let_in(void **state)
 	assert_true(job_names_admit(&j, "c", ROOT, next_day));
 	assert_true(job_names_admit(&j, "b", ROOT, next_day));
 	assert_false(job_names_admit(&j, "a", ROOT, next_day));
-	job_names_done(&j);
 }
 
 /* Whatever of them has a run: without somebody else all is as it always was. */
 static void a_user_alone_takes_no_place_from_himself(void **state)
 {
-	struct job_names j = {.max = 500};
+	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
 	(void)state;
 	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
 	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
 	assert_false(short_run(&j, "another", MALLORY, now));
-	job_names_done(&j);
 }
 
 static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 {
-	struct job_names j = {.max = 500};
+	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
 	(void)state;
@@ -92,13 +90,12 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 	assert_int_equal(short_runs(&j, "report", 520, ROOT, &now), 249);
 	assert_int_equal(short_runs(&j, "etl", 520, OTHER, &now), 166);
 	assert_int_equal(with_place(&j), 500);
-	job_names_done(&j);
 }
 
 /* The last to give way was the first to come. */
 static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void **state)
 {
-	struct job_names j = {.max = 4};
+	AUTO(job_names_done) struct job_names j = {.max = 4};
 	struct mono now = start;
 
 	(void)state;
@@ -109,12 +106,11 @@ static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void *
 	assert_true(short_run(&j, "payroll", ROOT, now));
 	for (size_t i = 0; i < j.n; i++)
 		assert_int_equal(j.name[i].held > 0, strcmp(j.name[i].name, "evil1") != 0);
-	job_names_done(&j);
 }
 
 static void a_name_with_a_run_keeps_its_place(void **state)
 {
-	struct job_names j = {.max = 3};
+	AUTO(job_names_done) struct job_names j = {.max = 3};
 
 	(void)state;
 	assert_true(job_names_admit(&j, "a", MALLORY, start));
@@ -130,13 +126,12 @@ static void a_name_with_a_run_keeps_its_place(void **state)
 	/* Ends of what has no place, or was never let in. */
 	job_names_ended(&j, "b");
 	job_names_ended(&j, "unknown");
-	job_names_done(&j);
 }
 
 /* Else who comes with many names would take the places of a user who had more before, and that one's jobs were gone. */
 static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 {
-	struct job_names j = {.max = 500};
+	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
 	(void)state;
@@ -148,13 +143,12 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 		assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 250);
 		assert_int_equal(with_place(&j), 500);
 	}
-	job_names_done(&j);
 }
 
 /* It has none of its user's to take that are without a run; those of whom it gave its place to are. */
 static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **state)
 {
-	struct job_names j = {.max = 4};
+	AUTO(job_names_done) struct job_names j = {.max = 4};
 
 	(void)state;
 	for (int i = 1; i <= 4; i++)
@@ -168,13 +162,12 @@ static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **stat
 	assert_int_equal(with_place(&j), 4);
 	/* All run now. */
 	assert_false(job_names_admit(&j, "a1", ROOT, start));
-	job_names_done(&j);
 }
 
 /* Who names his job as somebody else does gets no other place by it, and takes none. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
-	struct job_names j = {.max = 4};
+	AUTO(job_names_done) struct job_names j = {.max = 4};
 	struct mono now = start;
 
 	(void)state;
@@ -185,13 +178,12 @@ static void a_name_without_a_place_is_anybody_s(void **state)
 	assert_int_equal(with_place(&j), 4);
 	assert_false(short_run(&j, "report", ROOT, now));
 	assert_true(short_run(&j, "evil1", MALLORY, now));
-	job_names_done(&j);
 }
 
 /* Whoever they are, and however many: Prometheus is not flooded by users who take places from each other. */
 static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 {
-	struct job_names j = {.max = 50};
+	AUTO(job_names_done) struct job_names j = {.max = 50};
 	struct mono now = start;
 	char name[32];
 	size_t admitted = 0;
@@ -210,7 +202,6 @@ static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 	now.ns += JOB_NAME_REST_SECONDS * NS_PER_S;
 	assert_int_equal(short_runs(&j, "good", 60, ROOT, &now), 50);
 	assert_in_range(j.n, 50, 100);
-	job_names_done(&j);
 }
 
 int main(void)

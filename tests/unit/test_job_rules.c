@@ -8,6 +8,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/discovery/rules.h"
 
+FREEP(job_rules)
+
 #define TEXT(literal)                                                                              \
 	{                                                                                          \
 		literal, sizeof(literal) - 1                                                       \
@@ -100,7 +102,7 @@ static void first_rule_that_matches_wins(void **state)
 		{{.container = "abcdef"}, "c-abc", 4},
 		{{.user = "other", .cgroup = TEXT("/jobs/q")}, "", 0},
 	};
-	struct job_rules *r = parse(rules_text);
+	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 
 	(void)state;
 	assert_int_equal(job_rules_count(r), 5);
@@ -117,7 +119,6 @@ static void first_rule_that_matches_wins(void **state)
 		if (want)
 			assert_string_equal(found.is.job_name, want);
 	}
-	job_rules_free(r);
 }
 
 static void groups_fill_run_attempt_and_labels(void **state)
@@ -125,7 +126,7 @@ static void groups_fill_run_attempt_and_labels(void **state)
 	const struct process_facts facts = {
 		.text = {.command_line = TEXT("run.py\0etl\0--step\0a\nb"),
 			.environment = TEXT("STAGE=prod\0RUN=2026-11-21\0TRY=2")}};
-	struct job_rules *r = parse(rules_text);
+	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 	struct rule_finding found;
 
 	(void)state;
@@ -142,7 +143,6 @@ static void groups_fill_run_attempt_and_labels(void **state)
 	assert_false(job_rules_reads(r, (struct slice){"SECRET", 6}));
 	assert_int_equal(job_rules_facts(r),
 		FACT_EXECUTABLE | FACT_USER | FACT_CGROUP | FACT_WORKING_DIRECTORY);
-	job_rules_free(r);
 }
 
 static void names_are_fit_to_show_whatever_the_process_says(void **state)
@@ -150,13 +150,12 @@ static void names_are_fit_to_show_whatever_the_process_says(void **state)
 	static const char text[] = "rules:\n- executable: '(?<a>.+)(?<none>,)?'\n"
 				   "  job_name: '<{a}{none}>'\n";
 	const struct process_facts facts = {.executable = TEXT("/b\x1b[2J\n\x7f\xff")};
-	struct job_rules *r = parse(text);
+	AUTO(job_rules_freep) struct job_rules *r = parse(text);
 	struct rule_finding found;
 
 	(void)state;
 	assert_true(job_rules_match(r, &facts, &found, NULL));
 	assert_string_equal(found.is.job_name, "</b_[2J>");
-	job_rules_free(r);
 }
 
 /* PCRE2 takes time for each byte, and some take that long. */
@@ -171,13 +170,13 @@ static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
 	path[4095] = 'y';
 	path[4096] = 'z';
 	struct job_rules *y = parse("rules:\n- {working_directory: y, job_name: x}");
+	AUTO(job_rules_freep)
 	struct job_rules *z = parse("rules:\n- {working_directory: z, job_name: x}");
 
 	assert_true(job_rules_match(y, &facts, &found, NULL));
 	assert_false(job_rules_match(z, &facts, &found, NULL));
 	assert_int_equal(found.gave_up, 0);
 	job_rules_free(y);
-	job_rules_free(z);
 }
 
 /* What is not there matches nothing, not even a pattern that matches everything. */
@@ -193,6 +192,7 @@ static void a_variable_that_is_not_set_matches_nothing(void **state)
 		{TEXT("A\0=A=\0"), false},
 		{TEXT(""), false},
 	};
+	AUTO(job_rules_freep)
 	struct job_rules *r = parse("rules:\n- {environment: {A: '.*'}, job_name: x}\n");
 
 	(void)state;
@@ -202,15 +202,14 @@ static void a_variable_that_is_not_set_matches_nothing(void **state)
 
 		assert_int_equal(job_rules_match(r, &facts, &found, NULL), table[i].matches);
 	}
-	job_rules_free(r);
 }
 
 static void each_rule_says_why_not(void **state)
 {
 	const struct process_facts facts = {
 		.text = {.command_line = TEXT("x")}, .executable = TEXT("/bin/x")};
-	struct buf why = BUF_MAX(10000);
-	struct job_rules *r = parse(rules_text);
+	AUTO(buf_done) struct buf why = BUF_MAX(10000);
+	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 	struct rule_finding found;
 
 	(void)state;
@@ -220,8 +219,6 @@ static void each_rule_says_why_not(void **state)
 					    "\trule 3 (line 11): user is not known\n"
 					    "\trule 4 (line 12): working_directory is not known\n"
 					    "\trule 5 (line 13): container is not known\n");
-	buf_done(&why);
-	job_rules_free(r);
 }
 
 /* Without a bound these take exponential time, as far as PCRE2 sees no short cut; of the first it sees none. */
@@ -240,11 +237,10 @@ static void endless_pattern_is_given_up(void **state)
 
 		snprintf(rules, sizeof rules, "rules:\n- {command_line: '%s', job_name: x}",
 			patterns[i]);
-		struct job_rules *r = parse(rules);
+		AUTO(job_rules_freep) struct job_rules *r = parse(rules);
 
 		if (!job_rules_match(r, &facts, &found, NULL))
 			assert_int_equal(found.gave_up, i == 0 || found.gave_up);
-		job_rules_free(r);
 	}
 }
 

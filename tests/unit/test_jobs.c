@@ -12,11 +12,11 @@
 
 static void waited_child_is_counted_once(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5);
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	follow(w, 10, 0);
@@ -24,16 +24,10 @@ static void waited_child_is_counted_once(void **state)
 	/* The child used 30 ticks more, ended, and its parent waited for it. */
 	gone(w, 11);
 	children(w, 10, "");
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .user = 100,
-		       .waited_user = 230,
-		       .faults = 50,
-		       .waited_faults = 75,
-		       .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .waited_user = 230, .faults = 50,
+		.waited_faults = 75, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.3, 1e-9);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
-	world_free(w);
 }
 
 static void births(struct world *w, unsigned n)
@@ -48,11 +42,11 @@ static void births(struct world *w, unsigned n)
 static void nobody_is_searched_for_when_nobody_was_born(void **state)
 {
 	const char *file = "10/task/10/children";
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	births(w, 100);
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
@@ -62,26 +56,25 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 	look(w);
 	assert_int_equal(memory_tree_reads(w->proc, file), reads);
 	births(w, 101);
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
 	/* Where the kernel does not tell, they are looked for each time. */
 	memory_tree_remove(w->proc, "stat");
 	children(w, 11, "12 ");
-	put(w, &(struct fake){.pid = 12, .ppid = 11, .start = 7});
+	PUT(w, .pid = 12, .ppid = 11, .start = 7);
 	children(w, 12, "");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
-	world_free(w);
 }
 
 static void child_nobody_waited_for_is_kept(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5);
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	follow(w, 10, 0);
@@ -90,19 +83,18 @@ static void child_nobody_waited_for_is_kept(void **state)
 	children(w, 10, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
 	/* What the parent then does itself comes on top. */
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 150, .faults = 60, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .user = 150, .faults = 60, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
-	world_free(w);
 }
 
 static void orphan_stays_a_member(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .faults = 5});
-	put(w, &(struct fake){.pid = 12, .ppid = 11, .start = 7, .faults = 5});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5);
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .faults = 5);
+	PUT(w, .pid = 12, .ppid = 11, .start = 7, .faults = 5);
 	children(w, 10, "11 ");
 	children(w, 11, "12 ");
 	children(w, 12, "");
@@ -110,7 +102,7 @@ static void orphan_stays_a_member(void **state)
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
 	gone(w, 11);
 	children(w, 10, "");
-	put(w, &(struct fake){.pid = 12, .ppid = 1, .start = 7, .user = 500, .faults = 5});
+	PUT(w, .pid = 12, .ppid = 1, .start = 7, .user = 500, .faults = 5);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
 	gone(w, 10);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
@@ -120,18 +112,17 @@ static void orphan_stays_a_member(void **state)
 	assert_true(w->snapshot.runs->ended);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 5, 1e-9);
 	assert_true(isnan(w->snapshot.runs->value[RUN_MEMORY_BYTES]));
-	world_free(w);
 }
 
 static void orphan_that_the_reaper_got_is_counted_once(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 9, .ppid = 1, .start = 1});
-	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30});
-	put(w, &(struct fake){.pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50});
+	PUT(w, .pid = 9, .ppid = 1, .start = 1);
+	PUT(w, .pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1);
+	PUT(w, .pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30);
+	PUT(w, .pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50);
 	children(w, 9, "10 ");
 	children(w, 10, "11 ");
 	children(w, 11, "12 ");
@@ -142,49 +133,37 @@ static void orphan_that_the_reaper_got_is_counted_once(void **state)
 	gone(w, 11);
 	gone(w, 12);
 	children(w, 10, "");
-	put(w, &(struct fake){
-		       .pid = 9, .ppid = 1, .start = 1, .waited_user = 45, .waited_faults = 50});
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 9,
-		       .user = 10,
-		       .waited_user = 20,
-		       .start = 5,
-		       .faults = 1,
-		       .waited_faults = 30});
+	PUT(w, .pid = 9, .ppid = 1, .start = 1, .waited_user = 45, .waited_faults = 50);
+	PUT(w, .pid = 10, .ppid = 9, .user = 10, .waited_user = 20, .start = 5, .faults = 1,
+		.waited_faults = 30);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.75, 1e-9);
-	world_free(w);
 }
 
 static void reused_pid_is_a_stranger(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 100, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 90000, .start = 999});
+	PUT(w, .pid = 10, .ppid = 1, .user = 90000, .start = 999);
 	look(w);
 	assert_true(w->snapshot.runs->ended);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1, 1e-9);
-	world_free(w);
 }
 
 static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 9,
-		       .ppid = 1,
-		       .user = 1000,
-		       .waited_user = 50,
-		       .waited_faults = 9,
-		       .start = 4});
-	put(w, &(struct fake){.pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5});
+	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 50, .waited_faults = 9,
+		.start = 4);
+	PUT(w, .pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5);
 	/* A child that the reaper had before. */
-	put(w, &(struct fake){.pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4});
+	PUT(w, .pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4);
 	children(w, 9, "8 10 ");
 	children(w, 8, "");
 	children(w, 10, "");
@@ -192,62 +171,54 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
 	/* An orphan, given to the reaper, is found though nobody ran. */
-	put(w, &(struct fake){.pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8});
+	PUT(w, .pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8);
 	children(w, 9, "8 10 12 ");
 	children(w, 12, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.1, 1e-9);
 	/* Both end, and the reaper waits. */
 	gone(w, 10);
 	gone(w, 12);
-	put(w, &(struct fake){.pid = 9,
-		       .ppid = 1,
-		       .user = 1000,
-		       .waited_user = 170,
-		       .waited_faults = 70,
-		       .start = 4});
+	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 170, .waited_faults = 70,
+		.start = 4);
 	children(w, 9, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
 	/* It goes as well: nothing falls. */
 	gone(w, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
-	world_free(w);
 }
 
 static void mark_from_before_it_was_followed_counts(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){
-		       .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 500 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
-	world_free(w);
 }
 
 static void children_are_found_without_children_files(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 30, .ppid = 1, .start = 5});
-	put(w, &(struct fake){.pid = 20, .ppid = 30, .start = 6});
-	put(w, &(struct fake){.pid = 10, .ppid = 20, .start = 7});
-	put(w, &(struct fake){.pid = 40, .ppid = 1, .start = 7});
+	PUT(w, .pid = 30, .ppid = 1, .start = 5);
+	PUT(w, .pid = 20, .ppid = 30, .start = 6);
+	PUT(w, .pid = 10, .ppid = 20, .start = 7);
+	PUT(w, .pid = 40, .ppid = 1, .start = 7);
 	follow(w, 30, 0);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
-	world_free(w);
 }
 
 static void refused_files_are_a_gap_not_a_failure(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10});
+	PUT(w, .pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10);
 	children(w, 10, "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
@@ -256,15 +227,14 @@ static void refused_files_are_a_gap_not_a_failure(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 1, 0);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 0.07, 1e-9);
 	assert_true(isnan(w->snapshot.runs->value[RUN_OPEN_FDS]));
-	world_free(w);
 }
 
 static void ending_process_that_refuses_is_not_counted(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 0});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 0);
 	children(w, 10, "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
@@ -272,21 +242,15 @@ static void ending_process_that_refuses_is_not_counted(void **state)
 	look(w);
 	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
 	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 0, 0);
-	world_free(w);
 }
 
 static void conclusion_corrects_upwards_only(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .user = 100,
-		       .start = 5,
-		       .rss_pages = 2560,
-		       .peak_kib = 10240});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
@@ -307,21 +271,15 @@ static void conclusion_corrects_upwards_only(void **state)
 	jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
 	look(w);
 	assert_int_equal(w->snapshot.n_runs, 0);
-	world_free(w);
 }
 
 static void record_wins_over_what_was_seen(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .user = 100,
-		       .start = 5,
-		       .rss_pages = 2560,
-		       .peak_kib = 10240});
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	look(w);
@@ -335,7 +293,6 @@ static void record_wins_over_what_was_seen(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1,
 		1e-9); /* a counter never falls */
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 4096, 0);
-	world_free(w);
 }
 
 int main(void)

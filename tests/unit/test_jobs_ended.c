@@ -16,7 +16,7 @@ static void follow_named(struct world *w, int pid, const char *run_id, unsigned 
 {
 	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
 
-	put(w, &(struct fake){.pid = pid, .ppid = 1, .user = ticks, .start = 5});
+	PUT(w, .pid = pid, .ppid = 1, .user = ticks, .start = 5);
 	children(w, pid, "");
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
 }
@@ -51,7 +51,7 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(ticks); i++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 
 		follow_named(w, 10, "first", ticks[i][0]);
 		look(w);
@@ -67,14 +67,13 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 		look(w);
 		jobs_drop_ended(w->host.jobs, &w->host, UINT64_MAX, 0);
 		assert_true(told(w, RUN_CPU_SECONDS) >= before);
-		world_free(w);
 	}
 }
 
 /* Each by itself: that others go on ending keeps none. */
 static void ended_runs_go_when_seen_or_after_a_while(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	follow_named(w, 10, "first", 1);
@@ -94,13 +93,12 @@ static void ended_runs_go_when_seen_or_after_a_while(void **state)
 	w->host.now.mono.ns += 4 * NS_PER_S;
 	jobs_drop_ended(w->host.jobs, &w->host, 4, 3);
 	assert_false(follows(w, "second"));
-	world_free(w);
 }
 
 /* A scrape tells what was found a moment ago, and since when it is so. */
 static void a_look_is_told_again_until_the_next(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct snapshot again = {0};
 
 	(void)state;
@@ -109,7 +107,7 @@ static void a_look_is_told_again_until_the_next(void **state)
 	double before = look(w)->value[RUN_CPU_SECONDS];
 
 	w->host.now.wall.ns = 51 * NS_PER_S;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .user = 300, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .user = 300, .start = 5);
 	jobs_tell(w->host.jobs, &again);
 	assert_int_equal(again.n_runs, 1);
 	assert_string_equal(again.runs[0].run_id, "only");
@@ -120,7 +118,6 @@ static void a_look_is_told_again_until_the_next(void **state)
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], before + 2.99, 1e-9);
 	assert_double_equal(told(w, JOBS_TIMESTAMP), 51, 0);
 	arena_done(&again.arena);
-	world_free(w);
 }
 
 static void history_gets_only_what_it_keeps(void **state)
@@ -147,7 +144,7 @@ static void history_gets_only_what_it_keeps(void **state)
 
 static void ended_runs_make_room(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char name[16];
 
 	(void)state;
@@ -158,7 +155,6 @@ static void ended_runs_make_room(void **state)
 		gone(w, 10);
 		look(w);
 	}
-	world_free(w);
 }
 
 /* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
@@ -166,7 +162,7 @@ static void user_time_does_not_fall_by_the_last_bit(void **state)
 {
 	(void)state;
 	for (int hundredths = 8; hundredths < 20; hundredths++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 		double final[RUN_N_METRICS];
 
 		follow_named(w, 10, "only", 1);
@@ -177,7 +173,6 @@ static void user_time_does_not_fall_by_the_last_bit(void **state)
 		final[RUN_CPU_SECONDS] = final[RUN_CPU_SYSTEM_SECONDS] = hundredths / 100.0;
 		jobs_conclude(w->host.jobs, "only", final, FINAL_EXACT);
 		assert_true(look(w)->value[RUN_CPU_USER_SECONDS] >= before);
-		world_free(w);
 	}
 }
 

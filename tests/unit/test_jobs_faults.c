@@ -123,16 +123,10 @@ static void put_process(struct life *l, int pid, int ppid, unsigned long look, b
 {
 	char text[100];
 
-	put(l->w, &(struct fake){.pid = pid,
-			  .ppid = ppid,
-			  .user = user_ticks(look),
-			  .system = 50 + 5 * look,
-			  .faults = 500 + look,
-			  .waited_user = waited ? user_ticks(0) + 50 : 0,
-			  .waited_faults = waited ? 500 : 0,
-			  .rss_pages = memory_kib(look) / 4,
-			  .stack = (unsigned long)pid * 4096,
-			  .start = (unsigned long)pid});
+	PUT(l->w, .pid = pid, .ppid = ppid, .user = user_ticks(look), .system = 50 + 5 * look,
+		.faults = 500 + look, .waited_user = waited ? user_ticks(0) + 50 : 0,
+		.waited_faults = waited ? 500 : 0, .rss_pages = memory_kib(look) / 4,
+		.stack = (unsigned long)pid * 4096, .start = (unsigned long)pid);
 	put_memory(l, pid, look, 300);
 	put_io(l, pid, look, waited);
 	snprintf(text, sizeof text, "%lu %lu 7\n", 1000000 * (look + 1), 500000 * (look + 1));
@@ -252,7 +246,7 @@ static void life_begin(struct life *l, enum kind kind, int code)
 static void life_end(struct life *l)
 {
 	delay_reader_free(l->w->host.delays);
-	world_free(l->w);
+	world_freep(&l->w);
 	tree_free(l->proc);
 	tree_free(l->sys);
 	tree_free(l->root);

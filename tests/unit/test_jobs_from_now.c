@@ -25,7 +25,7 @@ static void begin(struct world *w)
 
 static void only_what_is_used_from_then_on_counts(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct fake now = worker;
 
 	(void)state;
@@ -44,7 +44,6 @@ static void only_what_is_used_from_then_on_counts(void **state)
 	assert_double_equal(r->value[RUN_CPU_SECONDS], 2, 1e-9);
 	assert_double_equal(r->value[RUN_MINOR_FAULTS], 7, 0);
 	assert_double_equal(r->value[RUN_DURATION_SECONDS], 2, 1e-9);
-	world_free(w);
 }
 
 static void mark_from_before_is_no_peak_of_the_run(void **state)
@@ -59,7 +58,7 @@ static void mark_from_before_is_no_peak_of_the_run(void **state)
 		{5000, 102400, 5120 * 4096.0, "samples"},
 		{5000, 204800, 204800 * 1024.0, "vmhwm"},
 	};
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct fake now = worker;
 	struct account_note note;
 
@@ -79,13 +78,12 @@ static void mark_from_before_is_no_peak_of_the_run(void **state)
 			strcmp(note.memory_source, table[i].source) != 0)
 			fail_msg("%zu: %g by %s", i, peak, note.memory_source);
 	}
-	world_free(w);
 }
 
 /* Its clock told a little more than its parent, who counts in ticks, got for it. */
 static void child_from_before_takes_nothing_away(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct fake parent = worker,
 		    child = {.pid = 11, .ppid = 10, .user = 300, .faults = 50, .start = 6};
 
@@ -104,7 +102,6 @@ static void child_from_before_takes_nothing_away(void **state)
 	parent.user += 100;
 	put(w, &parent);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.99, 1e-9);
-	world_free(w);
 }
 
 int main(void)

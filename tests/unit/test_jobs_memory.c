@@ -18,28 +18,14 @@ static const char *source(const struct world *w)
 
 static void peak_is_the_mark_and_what_others_held(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .start = 5,
-		       .rss_pages = 25600,
-		       .peak_kib = 102400,
-		       .faults = 1});
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 25600, .peak_kib = 102400,
+		.faults = 1);
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
+	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
 	children(w, 10, "11 12 ");
 	children(w, 11, "");
 	children(w, 12, "");
@@ -47,54 +33,30 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
 	assert_string_equal(source(w), "samples");
 	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 512000,
-		       .faults = 9});
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 256,
-		       .peak_kib = 512000,
-		       .faults = 9});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000,
+		.faults = 9);
+	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000,
+		.faults = 9);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 601 * mib, 1);
 	assert_string_equal(source(w), "vmhwm");
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 102 * mib, 1);
-	world_free(w);
 }
 
 static void forked_child_shares_what_it_has_not_touched(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .start = 5,
-		       .rss_pages = 76800,
-		       .peak_kib = 307200,
-		       .faults = 1,
-		       .stack = 7});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 76800, .peak_kib = 307200,
+		.faults = 1, .stack = 7);
 	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 76800,
-		       .peak_kib = 307200,
-		       .faults = 100,
-		       .stack = 7});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 76800, .peak_kib = 307200,
+		.faults = 100, .stack = 7);
 	/* Forked, then executed something. */
-	put(w, &(struct fake){.pid = 12,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 512,
-		       .peak_kib = 2048,
-		       .faults = 1,
-		       .stack = 8});
+	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 512, .peak_kib = 2048, .faults = 1,
+		.stack = 8);
 	children(w, 10, "11 12 ");
 	children(w, 11, "");
 	children(w, 12, "");
@@ -104,43 +66,25 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 		1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 602 * mib, 1);
 	/* It then took 50 MiB more. */
-	put(w, &(struct fake){.pid = 11,
-		       .ppid = 10,
-		       .start = 6,
-		       .rss_pages = 89600,
-		       .peak_kib = 358400,
-		       .faults = 100,
-		       .stack = 7});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 89600, .peak_kib = 358400,
+		.faults = 100, .stack = 7);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 352 * mib + 100 * 4096, 1);
-	world_free(w);
 }
 
 static void peak_is_without_the_reaper(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
 	(void)state;
-	put(w, &(struct fake){
-		       .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240});
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 9,
-		       .start = 5,
-		       .rss_pages = 256,
-		       .peak_kib = 1024,
-		       .faults = 1});
+	PUT(w, .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240);
+	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
 	children(w, 9, "10 ");
 	children(w, 10, "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], mib, 0);
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 9,
-		       .start = 5,
-		       .rss_pages = 256,
-		       .peak_kib = 2048,
-		       .faults = 9});
+	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 2048, .faults = 9);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 2 * mib, 0);
-	world_free(w);
 }
 
 /* ---- PSS ---- */
@@ -158,11 +102,8 @@ static void put_family(struct world *w, unsigned long pages)
 	char path[64], text[200];
 
 	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
-		put(w, &(struct fake){.pid = pid,
-			       .ppid = pid == FIRST ? 1 : FIRST,
-			       .start = 5,
-			       .rss_pages = pages,
-			       .faults = pages});
+		PUT(w, .pid = pid, .ppid = pid == FIRST ? 1 : FIRST, .start = 5, .rss_pages = pages,
+			.faults = pages);
 		children(w, pid, pid == FIRST ? "11 12 13 14 15 16 17 " : "");
 		rollup_path(path, pid);
 		snprintf(text, sizeof text, "Rss: %lu kB\nPss: %lu kB\nAnonHugePages: 8 kB\n",
@@ -204,7 +145,7 @@ static struct world *look_at_family(uint64_t cost_ns, size_t looks)
 
 static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 {
-	struct world *w = look_at_family(0, LOOKS / 4);
+	AUTO(world_freep) struct world *w = look_at_family(0, LOOKS / 4);
 	const double *v = w->snapshot.runs->value;
 
 	(void)state;
@@ -213,13 +154,12 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	assert_double_equal(v[RUN_MEMORY_PSS_AGE_SECONDS], 0, 0);
 	assert_double_equal(v[RUN_MEMORY_PSS_BYTES], PROCESSES * 2000 * 1024, 0);
 	assert_double_equal(v[RUN_MEMORY_HUGE_BYTES], PROCESSES * 8 * 1024, 0);
-	world_free(w);
 }
 
 /* The stat file lacks what the CPUs have not added up yet, and is as far from the truth at every look. */
 static void pss_is_not_read_again_because_two_files_differ(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_family(w, 100);
@@ -233,13 +173,12 @@ static void pss_is_not_read_again_because_two_files_differ(void **state)
 	for (int i = 0; i < LOOKS; i++)
 		look(w);
 	assert_int_equal(rollups_read(w), PROCESSES);
-	world_free(w);
 }
 
 static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **state)
 {
 	const uint64_t cost_ns = 5000000;
-	struct world *w = look_at_family(cost_ns, LOOKS);
+	AUTO(world_freep) struct world *w = look_at_family(cost_ns, LOOKS);
 	const double *v = w->snapshot.runs->value;
 	size_t most = PROCESSES + (PSS_FIRST_BUDGET_NS + LOOKS * PSS_BUDGET_NS) / cost_ns;
 
@@ -250,14 +189,13 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	assert_true(v[RUN_MEMORY_PSS_AGE_SECONDS] >= LOOKS / 2);
 	/* It follows the RSS. */
 	assert_true(v[RUN_MEMORY_PSS_BYTES] >= PROCESSES * 2000 * 1024);
-	world_free(w);
 }
 
 /* However long nothing is due, no more is saved up than what one look may cost at most. */
 static void a_quiet_day_saves_up_no_stall(void **state)
 {
 	const uint64_t cost_ns = 5000000;
-	struct world *w = look_at_family(cost_ns, 1);
+	AUTO(world_freep) struct world *w = look_at_family(cost_ns, 1);
 	size_t before;
 
 	(void)state;
@@ -270,7 +208,6 @@ static void a_quiet_day_saves_up_no_stall(void **state)
 	look(w);
 	assert_in_range(rollups_read(w) - before, 1, PSS_FIRST_BUDGET_NS / cost_ns);
 	assert_true(w->snapshot.runs->value[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES / 2);
-	world_free(w);
 }
 
 static void kinds_of_memory_are_told_apart(void **state)
@@ -278,11 +215,11 @@ static void kinds_of_memory_are_told_apart(void **state)
 	static const char kinds[] =
 		"Pid:\t10\nVmHWM:\t 400 kB\nVmSwap:\t 5 kB\nRssAnon:\t 100 kB\n"
 		"RssFile:\t 200 kB\nRssShmem:\t 60 kB\nHugetlbPages:\t 2048 kB\n";
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 90});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90);
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	memory_tree_text(w->proc, "10/status", kinds);
@@ -297,21 +234,20 @@ static void kinds_of_memory_are_told_apart(void **state)
 	assert_double_equal(v[RUN_MEMORY_SWAP_BYTES], 2 * 5 * 1024, 0);
 	/* Nothing is known of huge pages, and an older kernel tells no kinds. */
 	assert_true(isnan(v[RUN_MEMORY_HUGE_BYTES]));
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 91});
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 91);
 	v = look(w)->value;
 	assert_true(isnan(v[RUN_MEMORY_ANONYMOUS_BYTES]));
 	assert_true(isnan(v[RUN_MEMORY_HUGETLB_BYTES]));
-	world_free(w);
 }
 
 static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 {
 	static const char kinds[] = "Pid:\t10\nVmHWM:\t 400 kB\nRssAnon:\t 100 kB\n";
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .rss_pages = 90});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90);
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	memory_tree_text(w->proc, "10/status", kinds);
@@ -320,7 +256,7 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_OPEN_FDS], 1, 0);
 	/* Its memory is taken down, and its files are root's. */
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 5, .user = 1});
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .user = 1);
 	memory_tree_text(w->proc, "11/status", "State:\tR (running)\nPid:\t11\n");
 	memory_tree_refuse(w->proc, "11/fd", -EACCES);
 	const double *v = look(w)->value;
@@ -328,7 +264,6 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	assert_double_equal(v[RUN_PROCESSES], 2, 0);
 	assert_double_equal(v[RUN_MEMORY_ANONYMOUS_BYTES], 100 * 1024, 0);
 	assert_double_equal(v[RUN_OPEN_FDS], 1, 0);
-	world_free(w);
 }
 
 /* ---- tmpfs ---- */
@@ -339,11 +274,8 @@ static void put_mapping(struct world *w, int pid, unsigned long shmem_kib, unsig
 	const unsigned long own_kib = 1024;
 	char path[64], text[200];
 
-	put(w, &(struct fake){.pid = pid,
-		       .ppid = pid == FIRST ? 1 : FIRST,
-		       .start = 5,
-		       .rss_pages = (own_kib + shmem_kib) / 4,
-		       .faults = shmem_kib + 1});
+	PUT(w, .pid = pid, .ppid = pid == FIRST ? 1 : FIRST, .start = 5,
+		.rss_pages = (own_kib + shmem_kib) / 4, .faults = shmem_kib + 1);
 	snprintf(path, sizeof path, "%d/status", pid);
 	snprintf(text, sizeof text,
 		"Pid:\t%d\nVmHWM:\t%lu kB\nRssAnon:\t%lu kB\nRssShmem:\t%lu kB\n", pid,
@@ -393,7 +325,7 @@ static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		bool two = table[i].mapped_mib[1] > 0;
-		struct world *w = world_of_a_group(two ? "10\n11\n" : "10\n");
+		AUTO(world_freep) struct world *w = world_of_a_group(two ? "10\n11\n" : "10\n");
 
 		for (int k = 0; k <= two; k++)
 			put_mapping(w, FIRST + k, table[i].mapped_mib[k] * 1024,
@@ -405,7 +337,6 @@ static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
 
 		if (!(fabs(told - table[i].tmpfs_mib * 1048576) < 1))
 			fail_msg("%s: %g", table[i].what, told);
-		world_free(w);
 	}
 }
 
@@ -419,15 +350,15 @@ static void files_in_tmpfs_are_unknown_without_kinds_or_a_group(void **state)
 	follow(w, 10, 0);
 	assert_true(look(w)->value[RUN_MEMORY_TMPFS_BYTES] > 0);
 	/* An older kernel. */
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .faults = 1});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .faults = 1);
 	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
-	world_free(w);
+	world_freep(&w);
 	w = world_new();
 	put_mapping(w, 10, 4096, 4096);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
-	world_free(w);
+	world_freep(&w);
 }
 
 int main(void)

@@ -31,9 +31,9 @@ static struct world *family(struct run_members *members)
 
 	w->host.members = members;
 	w->host.now.wall.ns = NS_PER_S;
-	put(w, &(struct fake){.pid = ROOT, .ppid = 1, .start = 5, .user = 1});
+	PUT(w, .pid = ROOT, .ppid = 1, .start = 5, .user = 1);
 	for (int pid = ROOT + 1; pid <= ROOT + CHILDREN; pid++) {
-		put(w, &(struct fake){.pid = pid, .ppid = ROOT, .start = 6, .user = 1});
+		PUT(w, .pid = pid, .ppid = ROOT, .start = 6, .user = 1);
 		children(w, pid, "");
 		n += snprintf(list + n, sizeof list - (size_t)n, "%d ", pid);
 	}
@@ -62,8 +62,8 @@ static double incomplete(struct world *w)
 
 static void no_more_than_may_be_of_all_runs_together(void **state)
 {
-	struct run_members members = {.most = CHILDREN + 21};
-	struct world *w = family(&members);
+	AUTO(run_members_done) struct run_members members = {.most = CHILDREN + 21};
+	AUTO(world_freep) struct world *w = family(&members);
 
 	(void)state;
 	follow_as(w, ROOT, "outer");
@@ -87,13 +87,11 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 		gone(w, pid);
 	look(w);
 	assert_int_equal(members.n, 0);
-	world_free(w);
-	run_members_done(&members);
 }
 
 static void a_run_that_ended_makes_room(void **state)
 {
-	struct run_members members = {.most = CHILDREN + 1};
+	AUTO(run_members_done) struct run_members members = {.most = CHILDREN + 1};
 	struct world *w = family(&members);
 	double final[RUN_N_METRICS];
 
@@ -108,15 +106,14 @@ static void a_run_that_ended_makes_room(void **state)
 	assert_int_equal(members.n, 0);
 	follow_as(w, ROOT, "again");
 	assert_double_equal(processes(&look(w)[1]), CHILDREN + 1, 0);
-	world_free(w);
+	world_freep(&w);
 	assert_int_equal(members.n, 0);
-	run_members_done(&members);
 }
 
 /* From the outside in: the ninth is refused, and nothing of it stays. */
 static void nobody_is_in_more_runs_than_may_be(void **state)
 {
-	struct run_members members = {.most = 100 * CHILDREN};
+	AUTO(run_members_done) struct run_members members = {.most = 100 * CHILDREN};
 	struct world *w = family(&members);
 	struct run_spec ninth = {.run_id = "ninth", .job_name = "etl", .pid = ROOT};
 	struct err e = {0};
@@ -131,16 +128,15 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 
 	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX - 1]), CHILDREN + 1, 0);
 	assert_double_equal(incomplete(w), 0, 0);
-	world_free(w);
+	world_freep(&w);
 	assert_int_equal(members.n, 0);
-	run_members_done(&members);
 }
 
 /* From the inside out: the ninth has its root, and lacks what is in eight. */
 static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 {
-	struct run_members members = {.most = 100 * CHILDREN};
-	struct world *w = family(&members);
+	AUTO(run_members_done) struct run_members members = {.most = 100 * CHILDREN};
+	AUTO(world_freep) struct world *w = family(&members);
 	char name[] = "0";
 
 	(void)state;
@@ -152,8 +148,6 @@ static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 	assert_double_equal(processes(&runs[0]), 1, 0);
 	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX]), CHILDREN, 0);
 	assert_double_equal(incomplete(w), 1, 0);
-	world_free(w);
-	run_members_done(&members);
 }
 
 int main(void)

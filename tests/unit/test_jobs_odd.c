@@ -12,18 +12,17 @@
 static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 {
 	enum { DEPTH = 1000 };
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char list[16];
 
 	(void)state;
 	for (int pid = 10; pid < 10 + DEPTH; pid++) {
-		put(w, &(struct fake){.pid = pid, .ppid = pid - 1, .start = 5});
+		PUT(w, .pid = pid, .ppid = pid - 1, .start = 5);
 		snprintf(list, sizeof list, "%d ", pid + 1 < 10 + DEPTH ? pid + 1 : 10);
 		children(w, pid, list);
 	}
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], DEPTH, 0);
-	world_free(w);
 }
 
 static void start_that_is_still_to_come_is_now(void **state)
@@ -32,27 +31,25 @@ static void start_that_is_still_to_come_is_now(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 
 		w->host.now.mono.ns = 10 * NS_PER_S;
-		put(w, &(struct fake){.pid = 10, .ppid = 1, .start = starts[i]});
+		PUT(w, .pid = 10, .ppid = 1, .start = starts[i]);
 		children(w, 10, "");
 		follow(w, 10, 0);
 		assert_double_equal(look(w)->value[RUN_DURATION_SECONDS], 1, 1e-9);
-		world_free(w);
 	}
 }
 
 static void following_nobody_is_refused(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 77};
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), -ESRCH);
 	assert_non_null(strstr(e.text, "77"));
-	world_free(w);
 }
 
 /* As the kernel shows a process whose first thread called pthread_exit(3): its other thread has the memory. */
@@ -70,15 +67,11 @@ static void first_thread_ended(struct world *w, int pid, int thread)
 	/* One that is just ending, and has no memory any more. */
 	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread - 1);
 	memory_tree_text(w->proc, path, "");
-	put(w, &(struct fake){.pid = thread - 1, .ppid = 1, .start = 6});
+	PUT(w, .pid = thread - 1, .ppid = 1, .start = 6);
 	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread);
 	memory_tree_text(w->proc, path, "");
-	put(w, &(struct fake){.pid = thread,
-		       .ppid = 1,
-		       .start = 6,
-		       .rss_pages = 500,
-		       .peak_kib = 4000,
-		       .stack = 77});
+	PUT(w, .pid = thread, .ppid = 1, .start = 6, .rss_pages = 500, .peak_kib = 4000,
+		.stack = 77);
 	snprintf(path, sizeof path, "%d/io", thread);
 	memory_tree_text(w->proc, path,
 		"rchar: 9\nwchar: 8\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n");
@@ -92,17 +85,12 @@ static void first_thread_ended(struct world *w, int pid, int thread)
 
 static void process_goes_on_without_its_first_thread(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	const struct run_reading *r;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10,
-		       .ppid = 1,
-		       .start = 5,
-		       .user = 1,
-		       .rss_pages = 20,
-		       .peak_kib = 100,
-		       .stack = 77});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 1, .rss_pages = 20, .peak_kib = 100,
+		.stack = 77);
 	children(w, 10, "");
 	memory_tree_text(w->proc, "10/io",
 		"rchar: 1\nwchar: 2\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n");
@@ -124,11 +112,10 @@ static void process_goes_on_without_its_first_thread(void **state)
 	assert_double_equal(r->value[RUN_MINOR_FAULTS], 70, 0);
 	assert_double_equal(r->value[RUN_VOLUNTARY_SWITCHES], 0, 0);
 	/* Its other threads are about to end: nobody has its memory. */
-	put(w, &(struct fake){.pid = 12, .ppid = 1, .start = 6});
+	PUT(w, .pid = 12, .ppid = 1, .start = 6);
 	r = look(w);
 	assert_true(r->ended);
 	assert_double_equal(r->value[RUN_PROCESSES], 0, 0);
-	world_free(w);
 }
 
 int main(void)

@@ -14,12 +14,12 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};
 	enum { MORE = 300 };
 	struct snapshot_pool *pool = snapshot_pool_new(collectors);
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char name[32];
 	size_t n = 0;
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
@@ -51,7 +51,6 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	assert_true(look(w)->value[RUN_PROCESSES] == 1);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	world_free(w);
 }
 
 /* The points of a metric of the jobs; the snapshot is the caller's to drop. */
@@ -70,7 +69,7 @@ static void of_100000_job_names_the_latest_are_told(void **state)
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};
 	enum { NAMES = 100000 };
 	struct snapshot_pool *pool = snapshot_pool_new(collectors);
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	char name[32];
 	size_t n = 0;
 
@@ -89,7 +88,6 @@ static void of_100000_job_names_the_latest_are_told(void **state)
 	assert_int_equal(n, JOBS_MAX);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	world_free(w);
 }
 
 /* As many jobs as there may be; every other of the first has two runs. */
@@ -97,7 +95,7 @@ static void each_job_has_the_sum_of_its_own_runs(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};
 	struct snapshot_pool *pool = snapshot_pool_new(collectors);
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	enum { RUNS = 60 };
 	char name[32], run_id[32];
 	size_t with_runs = 0;
@@ -112,8 +110,7 @@ static void each_job_has_the_sum_of_its_own_runs(void **state)
 
 		snprintf(run_id, sizeof run_id, "r%d", i);
 		snprintf(name, sizeof name, "job-%d", i % (RUNS / 2) * 2);
-		put(w, &(struct fake){
-			       .pid = spec.pid, .ppid = 1, .user = 1 + (unsigned)i, .start = 5});
+		PUT(w, .pid = spec.pid, .ppid = 1, .user = 1 + (unsigned)i, .start = 5);
 		assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
 	}
 	look(w);
@@ -136,7 +133,6 @@ static void each_job_has_the_sum_of_its_own_runs(void **state)
 	assert_int_equal(with_runs, 0);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	world_free(w);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static const struct tree_ops shape_ops = {.get = shape_get};
 
 static void followed_whole(struct shape s)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	s.tree.ops = &shape_ops;
 	w->host.proc = &s.tree;
@@ -128,7 +128,6 @@ static void followed_whole(struct shape s)
 		/* A few files of each process, and of each thread: nothing is read once for every pair. */
 		assert_true(s.n_reads < 20 * (size_t)(s.threads ? THREADS : GENERATION));
 	}
-	world_free(w);
 }
 
 static void child_of_one_of_32768_threads_is_found(void **state)
@@ -149,7 +148,7 @@ static void ten_thousand_generations_are_followed_whole(void **state)
 /* They end one after the other, the last first: what is above them is climbed once, and not once for each. */
 static void half_of_ten_thousand_generations_end(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct shape s = {.tree.ops = &shape_ops};
 
 	(void)state;
@@ -162,7 +161,6 @@ static void half_of_ten_thousand_generations_end(void **state)
 
 	assert_double_equal(value[RUN_PROCESSES], GENERATION - s.gone, 0);
 	assert_double_equal(value[RUN_CPU_SECONDS], 0.15 * GENERATION, 1e-6);
-	world_free(w);
 }
 
 static void started_at_0_is_a_time_like_any_other(void **state)
@@ -205,7 +203,7 @@ static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **stat
 	w->host.own_pid_namespace = true;
 	for (size_t i = 0; i < ARRAY_LEN(pid); i++) {
 		pid[i] = sleeper();
-		put(w, &(struct fake){.pid = pid[i], .ppid = i == 2 ? pid[1] : 1, .start = 5});
+		PUT(w, .pid = pid[i], .ppid = i == 2 ? pid[1] : 1, .start = 5);
 		children(w, pid[i], "");
 	}
 	snprintf(list, sizeof list, "%d ", pid[2]);
@@ -213,7 +211,7 @@ static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **stat
 	follow(w, pid[0], 0);
 	jobs_adopt(w->host.jobs, &w->host, "r1", pid[1]);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
-	world_free(w);
+	world_freep(&w);
 	for (size_t i = 0; i < ARRAY_LEN(pid); i++) {
 		kill(pid[i], SIGKILL);
 		waitpid(pid[i], NULL, 0);

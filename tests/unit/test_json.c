@@ -79,7 +79,7 @@ static void what_fits_stands_on_a_line(void **state)
 	json_put(o, "empty", json_array());
 	json_put(o, "list", list);
 
-	struct buf b = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf b = BUF_MAX(1 << 20);
 
 	json_write(&b, o);
 	const char *expected = "{\n"
@@ -96,7 +96,6 @@ static void what_fits_stands_on_a_line(void **state)
 	assert_true(json_equal(back, o));
 	json_decref(back);
 	json_decref(o);
-	buf_done(&b);
 }
 
 static void a_document_that_is_too_large_is_seen(void **state)

@@ -30,8 +30,10 @@ static struct world *world_new(void)
 	return w;
 }
 
-static void world_free(struct world *w)
+static void world_freep(struct world **owner)
 {
+	struct world *w = *owner;
+
 	lineage_free(w->book);
 	free(w);
 }
@@ -77,7 +79,7 @@ static unsigned begin(struct world *w, pid_t root, uint64_t clock, uint64_t base
 
 static void child_that_lived_between_looks_is_counted(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 100, 7);
 
 	(void)state;
@@ -89,12 +91,11 @@ static void child_that_lived_between_looks_is_counted(void **state)
 	assert_int_equal(t.born, 1);
 	assert_int_equal(t.ended, 1);
 	assert_true(t.whole);
-	world_free(w);
 }
 
 static void orphan_of_an_orphan_is_counted(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -107,12 +108,11 @@ static void orphan_of_an_orphan_is_counted(void **state)
 	assert_int_equal(settle(w, run).cpu_ns, 53);
 	end(w, 13, 60);
 	assert_int_equal(settle(w, run).cpu_ns, 63);
-	world_free(w);
 }
 
 static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -131,12 +131,11 @@ static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 	lineage_add(w->book, run, 11);
 	assert_int_equal(settle(w, run).cpu_ns, 40);
 	assert_true(settle(w, run).whole);
-	world_free(w);
 }
 
 static void newborn_that_has_not_run_is_alive(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -145,12 +144,11 @@ static void newborn_that_has_not_run_is_alive(void **state)
 	end(w, 11, 90);
 	assert_int_equal(settle(w, run).cpu_ns, 90);
 	assert_true(settle(w, run).whole);
-	world_free(w);
 }
 
 static void first_thread_may_end_before_the_others(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -172,12 +170,11 @@ static void first_thread_may_end_before_the_others(void **state)
 	assert_int_equal(t.cpu_wait_ns, 9);
 	assert_int_equal(t.peak_process_bytes, 4096);
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + LINEAGE_END_PAGE_NS);
-	world_free(w);
 }
 
 static void pid_used_again_is_another_process(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -189,12 +186,11 @@ static void pid_used_again_is_another_process(void **state)
 	fork_event(w, 10, 11); /* by the run again */
 	w->clock[11] = 5;
 	assert_int_equal(settle(w, run).cpu_ns, 30);
-	world_free(w);
 }
 
 static void birth_told_late_is_no_second_process(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	w->alive[10] = true;
@@ -208,12 +204,11 @@ static void birth_told_late_is_no_second_process(void **state)
 	assert_int_equal(settle(w, run).cpu_ns, 34);
 	assert_int_equal(settle(w, run).ended, 1);
 	assert_true(settle(w, run).whole);
-	world_free(w);
 }
 
 static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -226,12 +221,11 @@ static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 	w->clock[11] = 900;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
 	assert_false(settle(w, run).whole);
-	world_free(w);
 }
 
 static void process_gone_without_record_keeps_its_last_clock(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -241,12 +235,11 @@ static void process_gone_without_record_keeps_its_last_clock(void **state)
 	w->alive[11] = false;
 	assert_int_equal(settle(w, run).cpu_ns, 70);
 	assert_false(settle(w, run).whole);
-	world_free(w);
 }
 
 static void runs_do_not_mix_and_numbers_are_used_again(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned a = begin(w, 10, 0, 0), b = begin(w, 20, 0, 1000);
 
 	(void)state;
@@ -263,12 +256,11 @@ static void runs_do_not_mix_and_numbers_are_used_again(void **state)
 	w->clock[12] = 5;
 	assert_int_equal(settle(w, a).cpu_ns, 0);
 	assert_int_equal(settle(w, b).cpu_ns, 1002);
-	world_free(w);
 }
 
 static void root_status_is_its_last_threads(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -284,12 +276,11 @@ static void root_status_is_its_last_threads(void **state)
 	fork_event(w, 1, 10);
 	exit_event(w, 10, 9);
 	assert_int_equal(settle(w, run).status, 3 << 8);
-	world_free(w);
 }
 
 static void status_of_an_earlier_thread_is_not_told_when_the_last_was_lost(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0), gone = begin(w, 20, 0, 0);
 
 	(void)state;
@@ -302,12 +293,11 @@ static void status_of_an_earlier_thread_is_not_told_when_the_last_was_lost(void 
 	assert_true(settle(w, gone).status_heard);
 	exit_event(w, 10, 3 << 8);
 	assert_int_equal(settle(w, run).status, 3 << 8);
-	world_free(w);
 }
 
 static void storm_is_counted_to_the_last_one(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 1, 0);
 
 	(void)state;
@@ -319,7 +309,6 @@ static void storm_is_counted_to_the_last_one(void **state)
 	assert_int_equal(settle(w, run).cpu_ns, (PIDS - 100) * 10 + 1);
 	assert_int_equal(lineage_ended(w->book), 0);
 	assert_int_equal(settle(w, run).ended, PIDS - 100);
-	world_free(w);
 }
 
 #define MS 1000000ULL
@@ -343,7 +332,7 @@ static void live_and_end(struct world *w, pid_t pid, uint64_t cpu_ns, uint64_t e
 
 static void end_of_a_process_is_counted_from_its_record_on(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -354,7 +343,6 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 	assert_int_equal(t.ends_ns, 90000);
 	/* What it may have taken at most is known to have been less. */
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
-	world_free(w);
 }
 
 /* Ends that take 50 us each of the CPU, of which every so many are held up by others for a while. */
@@ -368,7 +356,7 @@ static void time_of_others_is_no_part_of_an_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 		unsigned run = begin(w, 10, 0, 0);
 
 		for (pid_t pid = 100; pid < 100 + ENDS; pid++) {
@@ -380,14 +368,13 @@ static void time_of_others_is_no_part_of_an_end(void **state)
 
 		assert_int_equal(t.cpu_ns, 0);
 		assert_in_range(t.ends_ns, ENDS * 49500, ENDS * 51500);
-		world_free(w);
 	}
 }
 
 /* As others' processes end, too, the usual follows what is usual now. */
 static void usual_end_follows_what_is_usual_now(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 	pid_t pid = 100;
 	uint64_t before;
@@ -402,12 +389,11 @@ static void usual_end_follows_what_is_usual_now(void **state)
 	assert_int_equal(settle(w, run).ends_ns - before, 250000);
 	live_and_end(w, pid + 1, 0, 20 * MS);
 	assert_in_range(settle(w, run).ends_ns - before, 480000, 520000);
-	world_free(w);
 }
 
 static void end_is_not_guessed(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -426,12 +412,11 @@ static void end_is_not_guessed(void **state)
 	lineage_record(w->book, &(struct task_record){.id = 14, .cpu_ns = 5, .whole = true});
 	assert_int_equal(settle(w, run).cpu_ns, 20);
 	assert_int_equal(settle(w, run).ends_ns, 0);
-	world_free(w);
 }
 
 static void zombie_s_clock_holds_its_end(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
 	(void)state;
@@ -443,7 +428,6 @@ static void zombie_s_clock_holds_its_end(void **state)
 	assert_int_equal(t.cpu_ns, 77000);
 	assert_int_equal(t.ends_ns, 0);
 	assert_int_equal(t.unseen_ns, 0);
-	world_free(w);
 }
 
 int main(void)

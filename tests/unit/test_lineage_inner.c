@@ -75,8 +75,10 @@ static struct world *world_new(void)
 	return w;
 }
 
-static void world_free(struct world *w)
+static void world_freep(struct world **owner)
 {
+	struct world *w = *owner;
+
 	lineage_free(w->book);
 	free(w);
 }
@@ -97,7 +99,7 @@ static unsigned living(const struct world *w, unsigned run)
 
 static void inner_run_has_what_is_its_own_and_the_outer_has_all(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	assert_int_equal(cpu(w, w->step), 12);
@@ -124,7 +126,6 @@ static void inner_run_has_what_is_its_own_and_the_outer_has_all(void **state)
 	w->clock[23] = 1000;
 	assert_int_equal(cpu(w, w->step), 1612);
 	assert_int_equal(cpu(w, w->job), 1769);
-	world_free(w);
 }
 
 static void what_the_inner_run_lacks_the_outer_lacks(void **state)
@@ -136,17 +137,17 @@ static void what_the_inner_run_lacks_the_outer_lacks(void **state)
 	w->alive[21] = false;
 	assert_false(settle(w, w->step).whole);
 	assert_false(settle(w, w->job).whole);
-	world_free(w);
+	world_freep(&w);
 	w = world_new();
 	w->alive[11] = false;
 	assert_true(settle(w, w->step).whole);
 	assert_false(settle(w, w->job).whole);
-	world_free(w);
+	world_freep(&w);
 }
 
 static void inner_run_that_is_forgotten_stays_with_the_outer(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	struct lineage_tally t;
 
 	(void)state;
@@ -166,12 +167,11 @@ static void inner_run_that_is_forgotten_stays_with_the_outer(void **state)
 	assert_int_equal(lineage_begin(w->book, 70, 0), w->step);
 	assert_int_equal(cpu(w, w->step), 1);
 	assert_int_equal(cpu(w, w->job), 219);
-	world_free(w);
 }
 
 static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	lineage_forget(w->book, w->job);
@@ -179,13 +179,12 @@ static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
 	born(w, 21, 30);
 	end(w, 30, 20);
 	assert_int_equal(cpu(w, w->step), 32);
-	world_free(w);
 }
 
 /* As when a name was set before the job's own. */
 static void outer_run_may_begin_later(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned whole;
 
 	(void)state;
@@ -214,12 +213,11 @@ static void outer_run_may_begin_later(void **state)
 	end(w, 30, 4);
 	assert_int_equal(cpu(w, whole), 1140);
 	assert_int_equal(cpu(w, w->step), 26);
-	world_free(w);
 }
 
 static void run_between_two_may_begin_last(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned last;
 
 	(void)state;
@@ -241,13 +239,12 @@ static void run_between_two_may_begin_last(void **state)
 	end(w, 14, 1);
 	assert_int_equal(cpu(w, last), 110);
 	assert_int_equal(cpu(w, w->job), 229);
-	world_free(w);
 }
 
 /* What ends cost in a group is not shared out when part of a run in it is elsewhere. */
 static void inner_run_in_another_group_is_elsewhere(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	unsigned others = lineage_begin_others(w->book);
 	pid_t listed[] = {10, 11, 20, 21};
 	struct lineage_listing listing = {{4, 4, listed}, 0};
@@ -259,7 +256,6 @@ static void inner_run_in_another_group_is_elsewhere(void **state)
 		LINEAGE_RUN_ELSEWHERE);
 	lineage_share(w->book, w->step, others);
 	assert_int_equal(lineage_compare(w->book, others, &listing, clock_of, w), LINEAGE_SAME);
-	world_free(w);
 }
 
 int main(void)

@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "collectors/base/mem.h"
+
 /* cmocka of Debian 12 compares floats only. NaN equals nothing. */
 #ifndef assert_double_equal
 #define assert_double_equal(a, b, epsilon)                                                         \
@@ -20,5 +22,12 @@
 			fail_msg("%s is %.17g, not %.17g", #a, a_, b_);                            \
 	} while (0)
 #endif
+
+/* FREEP(catalogue) is catalogue_freep, for AUTO, by catalogue_free. */
+#define FREEP(type)                                                                                \
+	static void type##_freep(struct type **p)                                                  \
+	{                                                                                          \
+		type##_free(*p);                                                                   \
+	}
 
 #endif

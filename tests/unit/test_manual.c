@@ -37,7 +37,7 @@ static const char *escaped(const char *name, char out[256])
 
 static void man_page_has_every_command_option_and_parameter(void **state)
 {
-	struct buf page = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	struct option_view o;
 	char text[256];
 
@@ -58,7 +58,6 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 	}
 	for (size_t i = 0; all_collectors[i]; i++)
 		holds(&page, "collector.%s\\fR%s", all_collectors[i]->name, "\n");
-	buf_done(&page);
 }
 
 /* A line that begins with a dot or a quote is a request of roff: only ours may. */
@@ -66,7 +65,7 @@ static void no_text_is_taken_for_a_request_of_roff(void **state)
 {
 	static const char *const requests[] = {".TH ", ".SH ", ".SS ", ".TP", ".PP", ".B", ".RS",
 		".RE", ".nf", ".fi", ".br", ".IP", ".EX", ".EE"};
-	struct buf page = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 
 	(void)state;
 	manual_man(&page);
@@ -79,12 +78,11 @@ static void no_text_is_taken_for_a_request_of_roff(void **state)
 		if ((*line == '.' || *line == '\'') && !known)
 			fail_msg("%.40s", line);
 	}
-	buf_done(&page);
 }
 
 static void brackets_are_opened_before_they_are_closed(void **state)
 {
-	struct buf page = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	int depth = 0;
 
 	(void)state;
@@ -95,12 +93,11 @@ static void brackets_are_opened_before_they_are_closed(void **state)
 			fail_msg("%.60s", c > buf_text(&page) + 59 ? c - 59 : buf_text(&page));
 	}
 	assert_int_equal(depth, 0);
-	buf_done(&page);
 }
 
 static void bash_completes_commands_options_and_values(void **state)
 {
-	struct buf page = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	struct option_view o;
 
 	(void)state;
@@ -123,7 +120,6 @@ static void bash_completes_commands_options_and_values(void **state)
 			holds(&page, "\t%s) words='--help%s", all_routes[i]->command, "");
 	for (const struct manual_command *c = manual_commands; c->word; c++)
 		holds(&page, "\t%s) words='--help%s", c->word, "");
-	buf_done(&page);
 }
 
 int main(void)

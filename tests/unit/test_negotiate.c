@@ -111,7 +111,7 @@ static void content_type_says_the_format(void **state)
 
 static void long_headers_end(void **state)
 {
-	struct buf b = BUF_MAX(1 << 20);
+	AUTO(buf_done) struct buf b = BUF_MAX(1 << 20);
 
 	(void)state;
 	for (int i = 0; i < 10000; i++)
@@ -122,7 +122,6 @@ static void long_headers_end(void **state)
 	for (int i = 0; i < 10000; i++)
 		buf_adds(&b, "\"\\;=,");
 	assert_string_equal(negotiate(buf_text(&b)).content_type, TEXT);
-	buf_done(&b);
 }
 
 static void accept_encoding_decides_compression(void **state)

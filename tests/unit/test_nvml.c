@@ -38,8 +38,8 @@ static void records_of_every_length_are_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct nvml n;
-		struct nvml_processes p = {0};
+		AUTO(nvml_close) struct nvml n;
+		AUTO(nvml_processes_done) struct nvml_processes p = {0};
 		void *device = first_gpu(&n, cases[i].scenario);
 
 		assert_int_equal(nvml_list_processes(&n, device, NVML_COMPUTE, &p), NVML_OK);
@@ -48,15 +48,13 @@ static void records_of_every_length_are_read(void **state)
 			assert_int_equal(p.process[k].pid, 100 + k);
 			assert_double_equal(p.process[k].vram_bytes, (double)(k + 1) * 1048576, 0);
 		}
-		nvml_processes_done(&p);
-		nvml_close(&n);
 	}
 }
 
 static void v2_is_asked_only_when_v3_leaves_doubt(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:1:0:c,0:101:2:0:c");
 
 	(void)state;
@@ -75,14 +73,12 @@ static void v2_is_asked_only_when_v3_leaves_doubt(void **state)
 	p.n = 0;
 	assert_int_equal(nvml_list_processes(&n, device, NVML_COMPUTE, &p), NVML_OK);
 	assert_int_equal(p.n, 1);
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void many_processes_are_all_listed(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	char scenario[2000] = "records=32 processes=0:1000:1:0:c";
 	void *device;
 
@@ -96,14 +92,12 @@ static void many_processes_are_all_listed(void **state)
 	assert_int_equal(nvml_list_processes(&n, device, NVML_COMPUTE, &p), NVML_OK);
 	assert_int_equal(p.n, 100);
 	assert_int_equal(p.process[99].pid, 1099);
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void a_process_of_two_kinds_is_one_process(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:0:0:c,0:100:300:0:g,0:100:200:0:m");
 
 	(void)state;
@@ -111,14 +105,12 @@ static void a_process_of_two_kinds_is_one_process(void **state)
 		nvml_list_processes(&n, device, (enum nvml_kind)kind, &p);
 	assert_int_equal(p.n, 1);
 	assert_double_equal(p.process[0].vram_bytes, 300 * 1048576.0, 0);
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void memory_that_is_not_told_is_unknown(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:0:0:c");
 
 	(void)state;
@@ -126,14 +118,12 @@ static void memory_that_is_not_told_is_unknown(void **state)
 	assert_int_equal(p.n, 1);
 	assert_true(isnan(p.process[0].vram_bytes));
 	assert_true(isnan(p.process[0].utilization));
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:1:40:c,0:101:1:0:c");
 
 	(void)state;
@@ -147,14 +137,12 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 	assert_double_equal(p.process[0].utilization, 0, 0);
 	fake_nvml_play("fail=nvmlDeviceGetProcessUtilization:3");
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_NOT_SUPPORTED);
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void a_library_of_long_ago_will_do(void **state)
 {
-	struct nvml n;
-	struct nvml_processes p = {0};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	uint64_t used, total;
 	void *device;
 
@@ -173,13 +161,11 @@ static void a_library_of_long_ago_will_do(void **state)
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_NO_FUNCTION);
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, (1024 + 512) * 1048576ULL);
-	nvml_processes_done(&p);
-	nvml_close(&n);
 }
 
 static void used_memory_is_without_what_the_driver_keeps(void **state)
 {
-	struct nvml n;
+	AUTO(nvml_close) struct nvml n;
 	uint64_t used, total;
 	void *device = first_gpu(&n, "");
 
@@ -191,7 +177,6 @@ static void used_memory_is_without_what_the_driver_keeps(void **state)
 	fake_nvml_play("fail=nvmlDeviceGetMemoryInfo_v2:25");
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, (1024 + 512) * 1048576ULL);
-	nvml_close(&n);
 }
 
 static void what_is_no_such_library_is_absent(void **state)

@@ -29,7 +29,7 @@ static int read_words(struct options *o, enum command_bits command, struct err *
 
 static void defaults_hold_without_flags(void **state)
 {
-	struct options o;
+	AUTO(options_done) struct options o;
 
 	(void)state;
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
@@ -40,12 +40,11 @@ static void defaults_hold_without_flags(void **state)
 	assert_string_equal(o.log_level, "info");
 	assert_null(o.history_path);
 	assert_int_equal(o.listen_addresses.n, 0);
-	options_done(&o);
 }
 
 static void values_follow_or_are_joined(void **state)
 {
-	struct options o;
+	AUTO(options_done) struct options o;
 
 	(void)state;
 	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--sample.interval", "250ms",
@@ -59,7 +58,6 @@ static void values_follow_or_are_joined(void **state)
 	assert_string_equal(o.listen_addresses.text[1], "127.0.0.1:0");
 	assert_int_equal(o.n_rest, 2);
 	assert_string_equal(o.rest[1], "--quiet");
-	options_done(&o);
 }
 
 /* A password in a URL is a mistake that must not end in the log. */
@@ -81,7 +79,7 @@ static void what_may_be_a_secret_is_not_repeated(void **state)
 
 static void texts_of_a_shape_are_accepted(void **state)
 {
-	struct options o;
+	AUTO(options_done) struct options o;
 	struct err e = {0};
 
 	(void)state;
@@ -91,7 +89,6 @@ static void texts_of_a_shape_are_accepted(void **state)
 				 "--catalogue.rate=eur=1.5e0",
 				 "--catalogue.url=https://keeper.example/v1"),
 		0);
-	options_done(&o);
 }
 
 static void refusals_name_flag_value_and_what_is_accepted(void **state)

@@ -34,16 +34,14 @@ static struct demand nothing(void)
 static void assert_picks(const struct catalogue *c, struct demand d, struct pick_options o,
 	const char *ids)
 {
-	struct arena arena = {0};
-	struct buf text = BUF_MAX(4096);
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(buf_done) struct buf text = BUF_MAX(4096);
 	struct picks p;
 
 	pick_servers(c, &d, &o, &arena, &p);
 	for (size_t i = 0; i < p.n; i++)
 		buf_addf(&text, "%s ", p.pick[i].server->server_id);
 	assert_string_equal(buf_text(&text), ids);
-	buf_done(&text);
-	arena_done(&arena);
 }
 
 static void memory_is_compared_in_its_own_unit(void **state)

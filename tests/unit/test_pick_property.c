@@ -283,7 +283,7 @@ static void check(const struct catalogue *c, const struct question *q, struct ar
 {
 	struct candidate *all = arena_alloc(arena, c->n * sizeof *all);
 	size_t n = 0, removed = 0, first = q->o.page > 1 ? (q->o.page - 1) * q->o.limit : 0;
-	struct buf why = BUF_MAX(4096);
+	AUTO(buf_done) struct buf why = BUF_MAX(4096);
 	struct picks p;
 
 	for (size_t i = 0; i < c->n; i++)
@@ -309,12 +309,11 @@ static void check(const struct catalogue *c, const struct question *q, struct ar
 		assert_true(why.len > 0 && !strstr(buf_text(&why), "nan"));
 	}
 	*answered += p.n > 0;
-	buf_done(&why);
 }
 
 static void picks_are_what_brute_force_finds(void **state)
 {
-	struct arena arena = {0};
+	AUTO(arena_done) struct arena arena = {0};
 	size_t answered = 0, asked = 0;
 
 	(void)state;
@@ -332,7 +331,6 @@ static void picks_are_what_brute_force_finds(void **state)
 	}
 	/* Not vacuous: a good part of the questions has an answer. */
 	assert_true(answered > asked / 5);
-	arena_done(&arena);
 }
 
 static void the_built_in_catalogue_is_picked_from_correctly(void **state)

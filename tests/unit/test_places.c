@@ -33,8 +33,8 @@ static struct catalogue *catalogue(void)
 /* The api_references of the regions found, each with a blank after it; or the error. */
 static void assert_found(const struct catalogue *c, struct places p, const char *expected)
 {
-	struct arena arena = {0};
-	struct buf found = BUF_MAX(1024);
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(buf_done) struct buf found = BUF_MAX(1024);
 	const bool *allowed = NULL;
 	struct err e = {0};
 
@@ -49,8 +49,6 @@ static void assert_found(const struct catalogue *c, struct places p, const char 
 				buf_addf(&found, "%s ", c->region[i].api_reference);
 		assert_string_equal(buf_text(&found), expected);
 	}
-	buf_done(&found);
-	arena_done(&arena);
 }
 
 #define WORDS(...)                                                                                 \

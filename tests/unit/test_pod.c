@@ -15,26 +15,24 @@ static void files_of_the_downward_api_are_read(void **state)
 	static const char text[] = "app.kubernetes.io/name=\"etl\"\nquoted=\"a \\\"b\\\" \\\\ c\"\n"
 				   "empty=\"\"\nbroken=\"x\nnothing\n=\"y\"\nlast=\"z\"";
 	static const char want[] = "app.kubernetes.io/name=etl\0quoted=a \"b\" \\ c\0last=z";
-	struct buf out = BUF_MAX(1000);
+	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
 	(void)state;
 	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
 	assert_int_equal(out.len, sizeof want);
 	assert_memory_equal(out.data, want, sizeof want);
-	buf_done(&out);
 }
 
 /* Entries are kept apart by NULs: a name that holds one would be two. */
 static void name_with_a_nul_is_left_out(void **state)
 {
 	static const char text[] = "a\0pod.name=\"forged\"\nb=\"1\"";
-	struct buf out = BUF_MAX(1000);
+	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
 	(void)state;
 	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
 	assert_int_equal(out.len, sizeof "b=1");
 	assert_memory_equal(out.data, "b=1", sizeof "b=1");
-	buf_done(&out);
 }
 
 static void write_file(const char *folder, const char *name, const char *text)

@@ -26,10 +26,12 @@ static struct watch *watch_new(void)
 	return t;
 }
 
-static void watch_free(struct watch *t)
+static void watch_freep(struct watch **owner)
 {
+	struct watch *t = *owner;
+
 	process_book_free(t->book);
-	world_free(t->w);
+	world_freep(&t->w);
 	free(t);
 }
 
@@ -37,7 +39,7 @@ static void start(struct watch *t, int pid, int ppid, unsigned long second)
 {
 	char path[64], text[64];
 
-	put(t->w, &(struct fake){.pid = pid, .ppid = ppid, .start = (unsigned)second * 100});
+	PUT(t->w, .pid = pid, .ppid = ppid, .start = (unsigned)second * 100);
 	snprintf(path, sizeof path, "%d/status", pid);
 	snprintf(text, sizeof text, "Name:\tx\nTgid:\t%d\nPid:\t%d\n", pid, pid);
 	memory_tree_text(t->w->proc, path, text);
@@ -83,7 +85,7 @@ static const char *after(struct watch *t, double seconds)
 
 static void parents_come_before_children(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 50, 1, 10);
@@ -93,12 +95,11 @@ static void parents_come_before_children(void **state)
 	assert_string_equal(after(t, 0), "50 20 30 ");
 	assert_int_equal(process_book_find(t->book, 30)->ppid, 20);
 	assert_null(process_book_find(t->book, 31));
-	watch_free(t);
 }
 
 static void old_process_is_looked_at_again_only_when_twice_as_old(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 990);
@@ -108,12 +109,11 @@ static void old_process_is_looked_at_again_only_when_twice_as_old(void **state)
 	assert_string_equal(after(t, 2), "20 ");
 	assert_string_equal(after(t, 19), "");
 	assert_string_equal(after(t, 3), "20 ");
-	watch_free(t);
 }
 
 static void nothing_is_read_of_those_that_are_known(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 	int calls;
 	struct tree *inner = t->w->host.proc;
 
@@ -128,12 +128,11 @@ static void nothing_is_read_of_those_that_are_known(void **state)
 	tree_free(t->w->host.proc);
 	t->w->host.proc = inner;
 	assert_int_equal(1000000 - calls, 1);
-	watch_free(t);
 }
 
 static void new_number_is_found_and_thread_is_not(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 10);
@@ -149,12 +148,11 @@ static void new_number_is_found_and_thread_is_not(void **state)
 	memory_tree_remove(t->w->proc, "22");
 	last_pid_is(t, 300);
 	assert_string_equal(after(t, 0.05), "300 ");
-	watch_free(t);
 }
 
 static void number_that_changed_hands_is_a_new_process(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 10);
@@ -169,12 +167,11 @@ static void number_that_changed_hands_is_a_new_process(void **state)
 	assert_string_equal(t->gone, "20 ");
 	assert_int_equal(process_book_find(t->book, 20)->program, 0);
 	assert_int_equal(process_book_find(t->book, 20)->ppid, 900);
-	watch_free(t);
 }
 
 static void process_that_is_gone_is_forgotten(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 10);
@@ -185,7 +182,6 @@ static void process_that_is_gone_is_forgotten(void **state)
 	for (int i = 0; i < 70 && !t->gone[0]; i++)
 		after(t, 1);
 	assert_string_equal(t->gone, "21 ");
-	watch_free(t);
 }
 
 /* What after() tells when call number n (from 0) is not answered. */
@@ -205,7 +201,7 @@ static const char *after_unanswered(struct watch *t, double seconds, int n)
 /* Who does not answer is neither forgotten, as a run would begin anew with it, nor lost. */
 static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 990);
@@ -220,12 +216,11 @@ static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **stat
 	last_pid_is(t, 21);
 	assert_string_equal(after_unanswered(t, 0.01, 2), "");
 	assert_string_equal(after(t, 0.01), "21 ");
-	watch_free(t);
 }
 
 static void all_are_listed_where_the_last_number_is_unknown(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	t->w->host.own_pid_namespace = false;
@@ -234,12 +229,11 @@ static void all_are_listed_where_the_last_number_is_unknown(void **state)
 	assert_string_equal(after(t, 0), "20 ");
 	start(t, 21, 1, 1000);
 	assert_string_equal(after(t, 1), "21 ");
-	watch_free(t);
 }
 
 static void all_are_due_when_asked_to_look_again(void **state)
 {
-	struct watch *t = watch_new();
+	AUTO(watch_freep) struct watch *t = watch_new();
 
 	(void)state;
 	start(t, 20, 1, 10);
@@ -247,7 +241,6 @@ static void all_are_due_when_asked_to_look_again(void **state)
 	after(t, 0);
 	process_book_again(t->book);
 	assert_string_equal(after(t, 0.01), "20 ");
-	watch_free(t);
 }
 
 int main(void)

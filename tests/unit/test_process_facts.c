@@ -65,11 +65,10 @@ static void the_first_file_that_can_be_read_names_the_job(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct tree *proc = step_of_argo(LOCAL);
+		AUTO(tree_freep) struct tree *proc = step_of_argo(LOCAL);
 
 		memory_tree_text(proc, table[i].path, "{\"name\":\"load\"}");
 		assert_name(proc, table[i].job_name);
-		tree_free(proc);
 	}
 }
 
@@ -106,6 +105,7 @@ static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		AUTO(tree_freep)
 		struct tree *proc = step_of_argo(table[i].theirs ? table[i].theirs : "");
 
 		memory_tree_text(proc, "7/root/var/run/argo/template", "{\"name\":\"load\"}");
@@ -119,7 +119,6 @@ static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **stat
 		if (table[i].user)
 			memory_tree_link(proc, "7/ns/user", table[i].user);
 		assert_name(proc, table[i].read ? "etl/load" : NULL);
-		tree_free(proc);
 	}
 }
 
@@ -163,6 +162,7 @@ static void a_dead_server_is_found_behind_any_spelling(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		AUTO(tree_freep)
 		struct tree *proc = step_of_argo(LOCAL "9 1 0:41 / /dead rw - nfs4 server:/ rw\n");
 		char line[64] = "sh";
 
@@ -172,13 +172,12 @@ static void a_dead_server_is_found_behind_any_spelling(void **state)
 		memory_tree_link(proc, "7/cwd", table[i].cwd);
 		memory_tree_text(proc, table[i].path, "### name: 'ALIGN (s 1)'\n");
 		assert_name(proc, table[i].job_name);
-		tree_free(proc);
 	}
 }
 
 static void a_process_without_a_command_line_has_no_facts(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct host host = {.proc = proc};
 	struct facts_reader *reader = facts_reader_new();
 	struct process_facts facts;
@@ -186,7 +185,6 @@ static void a_process_without_a_command_line_has_no_facts(void **state)
 	(void)state;
 	assert_false(facts_begin(reader, &host, 7, &facts));
 	facts_reader_free(reader);
-	tree_free(proc);
 }
 
 static bool is_site(const void *context, struct slice variable)
@@ -204,7 +202,7 @@ static void a_variable_is_found_wherever_it_stands(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
 		for (size_t each = 2; each <= 1 << 17; each *= 256) {
-			struct tree *proc = memory_tree();
+			AUTO(tree_freep) struct tree *proc = memory_tree();
 			struct host host = {.proc = proc};
 			struct facts_reader *reader = facts_reader_new();
 			struct process_facts facts;
@@ -229,7 +227,6 @@ static void a_variable_is_found_wherever_it_stands(void **state)
 			assert_int_equal(facts.text.environment.len, sizeof OWN);
 			assert_false(facts.refused);
 			facts_reader_free(reader);
-			tree_free(proc);
 		}
 	free(text);
 }
@@ -272,7 +269,7 @@ static void of_a_long_command_line_the_beginning_tells(void **state)
 
 	(void)state;
 	for (size_t each = 10; each < 1 << 20; each *= 7) {
-		struct tree *proc = memory_tree();
+		AUTO(tree_freep) struct tree *proc = memory_tree();
 		struct host host = {.proc = proc};
 		struct facts_reader *reader = facts_reader_new();
 		struct process_facts facts;
@@ -290,7 +287,6 @@ static void of_a_long_command_line_the_beginning_tells(void **state)
 		memory_tree_file(proc, "7/cmdline", text + sizeof begin, (1 << 20) - sizeof begin);
 		assert_true(facts_begin(reader, &host, 7, &facts));
 		facts_reader_free(reader);
-		tree_free(proc);
 	}
 	free(text);
 }

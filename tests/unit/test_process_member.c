@@ -72,7 +72,7 @@ static struct member look_at_ourselves(struct host *h, int looks)
 
 static void files_of_who_runs_are_kept_open(void **state)
 {
-	struct host h;
+	AUTO(host_close) struct host h;
 
 	(void)state;
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
@@ -91,12 +91,11 @@ static void files_of_who_runs_are_kept_open(void **state)
 	member_done(&kept);
 	member_done(&other);
 	assert_int_equal(*h.processes_kept, 0);
-	host_close(&h);
 }
 
 static void kept_files_of_one_that_ended_say_so(void **state)
 {
-	struct host h;
+	AUTO(host_close) struct host h;
 	struct process_stat s;
 	int status;
 
@@ -108,15 +107,13 @@ static void kept_files_of_one_that_ended_say_so(void **state)
 		for (;;)
 			pause();
 	assert_true(pid > 0);
-	struct kept k = process_keep(&h, pid, "stat");
+	AUTO(kept_done) struct kept k = process_keep(&h, pid, "stat");
 
 	assert_int_equal(process_read_stat_kept(&h, pid, &k, &s), 0);
 	assert_int_equal(s.pid, pid);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(process_gone(process_read_stat_kept(&h, pid, &k, &s)));
-	kept_done(&k);
-	host_close(&h);
 }
 
 int main(void)

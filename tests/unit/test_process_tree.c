@@ -52,7 +52,7 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 {
 	struct process_tree t;
 	struct tree_now now;
-	struct host h;
+	AUTO(host_close) struct host h;
 	int go[2], say[2];
 	pid_t orphan;
 
@@ -88,7 +88,6 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 		close(go[i]);
 		close(say[i]);
 	}
-	host_close(&h);
 }
 
 /* ---- strangers ---- */
@@ -96,17 +95,16 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 /* However many others there are on the machine: what they are is not asked. */
 static void strangers_are_never_read(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5});
-	put(w, &(struct fake){.pid = 40, .ppid = 1, .start = 7});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5);
+	PUT(w, .pid = 40, .ppid = 1, .start = 7);
 	children(w, 10, "");
 	follow(w, 10, 0);
 	for (int i = 0; i < 3 * SEARCH_LOOKS; i++)
 		look(w);
 	assert_int_equal(memory_tree_reads(w->proc, "40/stat"), 0);
-	world_free(w);
 }
 
 int main(void)

@@ -212,7 +212,7 @@ static void help_names_every_parameter_as_a_flag(void **state)
 
 static void long_help_is_wrapped_at_spaces(void **state)
 {
-	struct buf b = BUF_MAX(1000);
+	AUTO(buf_done) struct buf b = BUF_MAX(1000);
 	char word[121];
 
 	(void)state;
@@ -223,7 +223,7 @@ static void long_help_is_wrapped_at_spaces(void **state)
 	assert_string_equal(buf_text(&b), "  one two\n  \n");
 	buf_reset(&b);
 	buf_addf(&b, "short %s end", word);
-	struct buf out = BUF_MAX(1000);
+	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
 	wrap_add(&out, buf_text(&b), 4);
 	assert_non_null(strstr(buf_text(&out), "    short\n    xxx"));
@@ -235,8 +235,6 @@ static void long_help_is_wrapped_at_spaces(void **state)
 	wrap_add(&out, buf_text(&b), 0);
 	assert_int_equal(strcspn(buf_text(&out), "\n"),
 		99); /* 20 words of 4 with 19 spaces between */
-	buf_done(&out);
-	buf_done(&b);
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void proposals_follow_what_the_job_does(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct related found[RELATED_MAX];
-		struct buf text = BUF_MAX(1024);
+		AUTO(buf_done) struct buf text = BUF_MAX(1024);
 		size_t n = benchmarks_related(c, &table[i].h, found);
 
 		for (size_t k = 0; k < n; k++) {
@@ -69,7 +69,6 @@ static void proposals_follow_what_the_job_does(void **state)
 			assert_true(strlen(found[k].why) > 10);
 		}
 		assert_string_equal(buf_text(&text), table[i].found);
-		buf_done(&text);
 	}
 	catalogue_free(c);
 }
@@ -89,21 +88,19 @@ static void the_words_of_a_name_stand_for_programs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct arena arena = {0};
+		AUTO(arena_done) struct arena arena = {0};
 		struct run run = {.job_name = cases[i].name,
 			.outcome = OUTCOME_SUCCEEDED,
 			.duration_seconds = NAN};
 		struct runs runs = {1, &run};
 		struct habits habits = habits_of_job(&runs, &arena);
 		struct related found[RELATED_MAX];
-		struct buf text = BUF_MAX(4096);
+		AUTO(buf_done) struct buf text = BUF_MAX(4096);
 		size_t n = benchmarks_related(c, &habits, found);
 
 		for (size_t k = 0; k < n; k++)
 			buf_addf(&text, "%s ", found[k].benchmark->benchmark_id);
 		assert_string_equal(buf_text(&text), cases[i].found);
-		buf_done(&text);
-		arena_done(&arena);
 	}
 	catalogue_free(c);
 }

@@ -12,7 +12,7 @@
 
 static void put_root(struct world *w)
 {
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
 	children(w, 10, "");
 }
 
@@ -38,30 +38,28 @@ static const char *architecture(struct world *w)
 
 static void the_busiest_process_decides(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .user = 10});
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 500});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 10);
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	put_exe(w, 10, EM_X86_64, "/bin/sh");
 	put_exe(w, 11, EM_AARCH64, "/opt/job");
 	follow(w, 10, 0);
 	assert_string_equal(architecture(w), "arm64");
-	world_free(w);
 }
 
 static void an_emulated_program_is_not_its_emulator(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
 	put_exe(w, 10, EM_X86_64, "/usr/bin/qemu-aarch64-static");
 	follow(w, 10, 0);
 	assert_string_equal(architecture(w), "arm64");
-	world_free(w);
 }
 
 /* The header says another processor than any that this is built for: whoever reads it gives himself away. */
@@ -82,7 +80,7 @@ static void a_program_that_may_never_answer_is_not_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 
 		put_root(w);
 		put_exe(w, 10, EM_386, "/opt/job");
@@ -92,19 +90,18 @@ static void a_program_that_may_never_answer_is_not_read(void **state)
 
 		if (cases[i].read != (found && strcmp(found, "i386") == 0))
 			fail_msg("%s: %s", cases[i].mounts, found ? found : "unknown");
-		world_free(w);
 	}
 }
 
 /* One that hangs costs ever less; another one is read at once. */
 static void a_program_that_does_not_answer_is_read_later(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 	int looks = 0;
 
 	(void)state;
 	put_root(w);
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 500});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500);
 	children(w, 10, "11 ");
 	children(w, 11, "");
 	put_exe(w, 10, EM_386, "/opt/other");
@@ -120,11 +117,10 @@ static void a_program_that_does_not_answer_is_read_later(void **state)
 		looks++;
 	assert_string_equal(architecture(w), "arm64");
 	memory_tree_refuse(w->proc, "11/exe", -ETIMEDOUT);
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6, .user = 600, .stack = 5});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 600, .stack = 5);
 	assert_string_equal(architecture(w), "arm64");
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .user = 900});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .user = 900);
 	assert_string_equal(architecture(w), "i386");
-	world_free(w);
 }
 
 static void emulators_are_known_by_name(void **state)
@@ -256,7 +252,7 @@ static void level_is_kept_with_the_run_and_not_an_emulators(void **state)
 	look(w);
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
 	assert_string_equal(note.cpu_level, "x86-64-v3");
-	world_free(w);
+	world_freep(&w);
 	w = world_new();
 	put_root(w);
 	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
@@ -266,7 +262,7 @@ static void level_is_kept_with_the_run_and_not_an_emulators(void **state)
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
 	assert_string_equal(note.architecture, "x86_64");
 	assert_null(note.cpu_level);
-	world_free(w);
+	world_freep(&w);
 }
 
 int main(void)

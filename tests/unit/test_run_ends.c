@@ -128,7 +128,7 @@ static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w);
 		use(&w, ROOT, 300 * MS);
@@ -139,13 +139,12 @@ static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 			tick(&w);
 			assert_ends(w.run[0], cases[i].expected_ns);
 		}
-		world_done(&w);
 	}
 }
 
 static void ends_are_shared_out_between_the_run_and_others(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -155,7 +154,6 @@ static void ends_are_shared_out_between_the_run_and_others(void **state)
 	assert_ends(w.run[0], 40 * END);
 	/* It may be more, but not more than the time that they took, and 0.1 ms after that. */
 	assert_double_equal(w.run[0].missed_seconds, 20 * (END + 100000 - 2 * END) / 1e9, 1e-6);
-	world_done(&w);
 }
 
 /* The machine stood still in one end, which cost as much as it took: nobody else's can have. */
@@ -168,7 +166,7 @@ static void end_that_took_long_is_whose_it_was(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w);
 		for (pid_t pid = 100; pid < 110; pid++)
@@ -177,13 +175,12 @@ static void end_that_took_long_is_whose_it_was(void **state)
 		tick(&w);
 		assert_true(w.run[0].seconds * 1e9 >= cases[i].least);
 		assert_true(w.run[0].seconds * 1e9 <= cases[i].most);
-		world_done(&w);
 	}
 }
 
 static void runs_in_one_group_have_their_own_ends_each(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -206,12 +203,11 @@ static void runs_in_one_group_have_their_own_ends_each(void **state)
 	use(&w, OTHER, 10 * MS);
 	tick(&w);
 	assert_ends(w.run[0], 4 * END + 3 * END / 4);
-	world_done(&w);
 }
 
 static void child_of_the_run_that_was_found_later_makes_no_difference(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -223,7 +219,6 @@ static void child_of_the_run_that_was_found_later_makes_no_difference(void **sta
 	child_ends(&w, 12, 100, END, 2 * END);
 	tick(&w);
 	assert_ends(w.run[0], 2 * END);
-	world_done(&w);
 }
 
 /* Somebody comes into the group and uses time there, or leaves it and uses some elsewhere. */
@@ -236,7 +231,7 @@ static void who_comes_or_leaves_is_no_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w);
 		child_ends(&w, ROOT, 100, 10 * END, 5 * END);
@@ -255,7 +250,6 @@ static void who_comes_or_leaves_is_no_end(void **state)
 		use(&w, 77, strstr(cases[i].present, "77") ? 20 * MS : 0);
 		tick(&w);
 		assert_ends(w.run[0], strstr(cases[i].present, "10") ? 8 * END : 7 * END);
-		world_done(&w);
 	}
 }
 
@@ -264,7 +258,7 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 {
 	static const char *const there[] = {"20\n", "20\n5\n", "20\n5\n"};
 	static const char *const here[] = {"10\n5\n", "10\n", "10\n"};
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -293,12 +287,11 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		assert_ends(w.run[0], (2 * (i + 1) - (i > 0)) * END);
 		assert_ends(w.run[1], (2 * (i + 1) - (i > 0)) * END);
 	}
-	world_done(&w);
 }
 
 static void who_ended_or_was_born_around_the_listing_changes_nothing(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -319,12 +312,11 @@ static void who_ended_or_was_born_around_the_listing_changes_nothing(void **stat
 	w.p->alive[102] = false;
 	tick(&w);
 	assert_ends(w.run[0], 2 * END);
-	world_done(&w);
 }
 
 static void lost_records_are_no_ends(void **state)
 {
-	struct world w;
+	AUTO(world_done) struct world w;
 
 	(void)state;
 	world_init(&w);
@@ -338,7 +330,6 @@ static void lost_records_are_no_ends(void **state)
 	child_ends(&w, ROOT, 102, END, 2 * END);
 	tick(&w);
 	assert_ends(w.run[0], 5 * END);
-	world_done(&w);
 }
 
 static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
@@ -355,7 +346,7 @@ static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct world w;
+		AUTO(world_done) struct world w;
 
 		world_init(&w);
 		end_run(&w, 0);
@@ -381,7 +372,6 @@ static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 			lineage_forget(exit_events_book(w.x), w.number[0]);
 		}
 		assert_ends(w.run[0], END);
-		world_done(&w);
 	}
 }
 

@@ -21,7 +21,7 @@ static pid_t pid_of(size_t i)
 
 static void who_is_in_how_many_runs(void **state)
 {
-	struct run_members m = {.most = 600};
+	AUTO(run_members_done) struct run_members m = {.most = 600};
 	unsigned runs[PIDS] = {0};
 	size_t n = 0;
 	uint64_t seed = 1;
@@ -50,7 +50,6 @@ static void who_is_in_how_many_runs(void **state)
 	assert_int_equal(m.runs.n, 0);
 	for (size_t i = 0; i < m.runs.n_slots; i++)
 		assert_int_equal(m.runs.slot[i].pid, 0);
-	run_members_done(&m);
 }
 
 static void all_together_are_bounded(void **state)

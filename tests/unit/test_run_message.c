@@ -86,8 +86,8 @@ static void what_is_told_is_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < runs.n; i++) {
-		struct arena arena = {0};
-		struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
+		AUTO(arena_done) struct arena arena = {0};
+		AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
 		struct run got;
 		struct err e = {0};
 
@@ -104,8 +104,6 @@ static void what_is_told_is_read(void **state)
 		if (run_message_read(&got, buf_text(&text), text.len, &arena, &e))
 			fail_msg("%s: %s", buf_text(&text), e.text);
 		same_run(&got, &runs.run[i]);
-		buf_done(&text);
-		arena_done(&arena);
 	}
 }
 
@@ -156,7 +154,7 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct arena arena = {0};
+		AUTO(arena_done) struct arena arena = {0};
 		struct run got = {.run_id = "untouched"};
 		struct err e = {0};
 		int code = run_message_read(&got, cases[i].text, strlen(cases[i].text), &arena, &e);
@@ -167,7 +165,6 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 			(code != -EINVAL || !strstr(e.text, cases[i].refused_for) ||
 				strcmp(got.run_id, "untouched") != 0))
 			fail_msg("%s: %d %s", cases[i].text, code, e.text);
-		arena_done(&arena);
 	}
 }
 

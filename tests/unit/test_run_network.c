@@ -11,7 +11,7 @@
 
 static void put_root(struct world *w)
 {
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
 	children(w, 10, "");
 }
 
@@ -43,7 +43,7 @@ static const char *network_source(struct world *w)
 
 static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -56,12 +56,11 @@ static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
 	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 2000, 0);
 	assert_double_equal(value(w, RUN_NETWORK_SENT_BYTES), 300, 0);
 	assert_string_equal(network_source(w), "own");
-	world_free(w);
 }
 
 static void bytes_stay_when_the_last_process_is_gone(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -74,12 +73,11 @@ static void bytes_stay_when_the_last_process_is_gone(void **state)
 	look(w);
 	gone(w, 10);
 	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 30, 0);
-	world_free(w);
 }
 
 static void the_machines_namespace_is_nobodys(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -90,7 +88,6 @@ static void the_machines_namespace_is_nobodys(void **state)
 	follow(w, 10, 0);
 	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
 	assert_null(network_source(w));
-	world_free(w);
 }
 
 /* A pod that sees all processes of the machine (hostPID) and has a network of its own: that of process 1 is the machine's. */
@@ -111,7 +108,7 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct world *w = world_new();
+		AUTO(world_freep) struct world *w = world_new();
 
 		put_root(w);
 		memory_tree_link(w->proc, "self/ns/net", "net:[1]");
@@ -134,13 +131,12 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 		look(w);
 		if (table[i].refused == -ETIMEDOUT)
 			assert_string_equal(network_source(w), "own");
-		world_free(w);
 	}
 }
 
 static void a_pods_namespace_is_shared_with_us(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -154,12 +150,11 @@ static void a_pods_namespace_is_shared_with_us(void **state)
 	put_traffic(w, "eth0", 6000, 100);
 	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 1000, 0);
 	assert_string_equal(network_source(w), "shared");
-	world_free(w);
 }
 
 static void a_namespace_that_may_not_be_read_is_unknown(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -168,12 +163,11 @@ static void a_namespace_that_may_not_be_read_is_unknown(void **state)
 	put_traffic(w, "eth0", 5000, 100);
 	follow(w, 10, 0);
 	assert_true(isnan(value(w, RUN_NETWORK_RECEIVED_BYTES)));
-	world_free(w);
 }
 
 static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
 {
-	struct world *w = world_new();
+	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
 	put_root(w);
@@ -190,7 +184,6 @@ static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
 	look(w);
 	put_traffic(w, "eth0", 9, 0);
 	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 52, 0);
-	world_free(w);
 }
 
 int main(void)

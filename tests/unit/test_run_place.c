@@ -13,7 +13,7 @@
 
 static void put_root(struct world *w)
 {
-	put(w, &(struct fake){.pid = 10, .ppid = 1, .start = 5, .rss_pages = 10});
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
 	children(w, 10, "");
 }
 
@@ -69,7 +69,7 @@ static struct world *disk_world(void)
 
 static void the_most_that_was_in_use_at_once_stays(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 
 	(void)state;
 	follow(w, 10, 0);
@@ -83,12 +83,11 @@ static void the_most_that_was_in_use_at_once_stays(void **state)
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
 	put_space(w, "", 11 * GIB);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
-	world_free(w);
 }
 
 static void what_others_wrote_is_not_counted(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 
 	(void)state;
 	follow(w, 10, 0);
@@ -96,12 +95,11 @@ static void what_others_wrote_is_not_counted(void **state)
 	put_space(w, "", 90 * GIB);
 	put_written(w, GIB / 4);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0.25 * GIB, 0);
-	world_free(w);
 }
 
 static void without_knowing_what_it_wrote_nothing_is_said(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 
 	(void)state;
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
@@ -109,12 +107,11 @@ static void without_knowing_what_it_wrote_nothing_is_said(void **state)
 	look(w);
 	put_space(w, "", 90 * GIB);
 	assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
-	world_free(w);
 }
 
 static void another_mount_namespace_is_reached_through_the_process(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
 
 	(void)state;
@@ -127,7 +124,6 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 	space.free -= GIB;
 	memory_tree_space(w->proc, "10/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
-	world_free(w);
 }
 
 #define CONTAINER                                                                                  \
@@ -172,7 +168,7 @@ static void what_does_not_answer_is_unknown_until_it_does(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		struct world *w = container_world();
+		AUTO(world_freep) struct world *w = container_world();
 
 		let_hang(w, paths[i], true);
 		follow(w, 10, 0);
@@ -186,13 +182,12 @@ static void what_does_not_answer_is_unknown_until_it_does(void **state)
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 1.0 : 2.0) * GIB, 0);
 		put_through_root(w, paths[i], 7 * GIB);
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 5.0 : 6.0) * GIB, 0);
-		world_free(w);
 	}
 }
 
 static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 {
-	struct world *w = container_world();
+	AUTO(world_freep) struct world *w = container_world();
 
 	(void)state;
 	follow(w, 10, 0);
@@ -206,7 +201,6 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 	look(w);
 	let_hang(w, "data", false);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 4.0 * GIB, 0);
-	world_free(w);
 }
 
 #define DISK    "30 20 8:2 / /data rw - ext4 /dev/sdb1 rw\n"
@@ -217,7 +211,7 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 /* Whoever asked it would see 90 GiB in use, and in truth wait for ever. */
 static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 
 	(void)state;
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
@@ -239,12 +233,11 @@ static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS ANOTHER);
 	put_space(w, "data", 99 * GIB);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 3.0 * GIB, 0);
-	world_free(w);
 }
 
 static void a_table_that_cannot_be_read_leads_nowhere(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 
 	(void)state;
 	follow(w, 10, 0);
@@ -256,18 +249,17 @@ static void a_table_that_cannot_be_read_leads_nowhere(void **state)
 	memory_tree_refuse(w->proc, "self/mountinfo", 0);
 	put_space(w, "", 11 * GIB);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
-	world_free(w);
 }
 
 /* Its number may be somebody else's by then, who has other things mounted. */
 static void paths_through_a_process_end_with_it(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
 
 	(void)state;
 	children(w, 10, "11");
-	put(w, &(struct fake){.pid = 11, .ppid = 10, .start = 6});
+	PUT(w, .pid = 11, .ppid = 10, .start = 6);
 	children(w, 11, "");
 	for (int pid = 10; pid <= 11; pid++) {
 		char path[64];
@@ -297,13 +289,12 @@ static void paths_through_a_process_end_with_it(void **state)
 	gone(w, 11);
 	memory_tree_space(w->proc, "11/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
-	world_free(w);
 }
 
 /* For a look at each of many runs, a long table would be read as often. */
 static void a_long_table_is_not_read_at_each_look(void **state)
 {
-	struct world *w = disk_world();
+	AUTO(world_freep) struct world *w = disk_world();
 	size_t room = 3000 * 64, n = 0;
 	AUTO(freep) char *text = xmalloc(room);
 
@@ -323,7 +314,6 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 	for (int i = 0; i < 30; i++)
 		look(w);
 	assert_in_range(memory_tree_reads(w->proc, "10/mountinfo"), 10 * once, 11 * once);
-	world_free(w);
 }
 
 int main(void)

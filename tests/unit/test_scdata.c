@@ -13,6 +13,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/catalogue/scdata.h"
 
+FREEP(catalogue)
+
 static char path[64];
 
 static int new_path(void **state)
@@ -155,7 +157,7 @@ static void the_schema_of_sc_data_is_read(void **state)
 	(void)state;
 	run(schema);
 	run(data);
-	struct catalogue *c = load();
+	AUTO(catalogue_freep) struct catalogue *c = load();
 	const struct server *micro = catalogue_find(c, "aws", "t3.micro"),
 			    *ccx = catalogue_find(c, "hcloud", "ccx13");
 
@@ -203,7 +205,6 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_true(latency && !latency->higher_is_better &&
 		    latency->score[micro - c->server] == 90);
 	assert_string_equal(latency->unit, "ns");
-	catalogue_free(c);
 }
 
 static void rates_of_a_keeper_database_are_read(void **state)
@@ -213,10 +214,9 @@ static void rates_of_a_keeper_database_are_read(void **state)
 	run(data);
 	run("INSERT INTO currency VALUES ('EUR', 'USD', 1.25), ('EUR', 'HUF', 400), ('USD', 'USD', "
 	    "1)");
-	struct catalogue *c = load();
+	AUTO(catalogue_freep) struct catalogue *c = load();
 
 	assert_true(catalogue_currency(c, "EUR")->usd == 1.25);
-	catalogue_free(c);
 }
 
 /* Servers and prices are enough; what an older version lacks is unknown. */
@@ -236,14 +236,13 @@ static void a_smaller_schema_is_read(void **state)
 	    " ('v', 'r', 's', 'ondemand', 'hour', 'free', 'linux', 'active'),"
 	    " ('v', 'r', 's', 'spot', 'hour', -1, NULL, 'active'), (NULL, NULL, NULL, NULL, NULL, "
 	    "NULL, NULL, NULL)");
-	struct catalogue *c = load();
+	AUTO(catalogue_freep) struct catalogue *c = load();
 
 	assert_int_equal(c->n, 2);
 	assert_true(c->server[0].vcpus == 2 && isnan(c->server[0].memory_amount));
 	assert_true(c->server[0].n_prices == 1 && c->server[0].min_price_ondemand == 2.5);
 	assert_true(isnan(c->server[1].vcpus));
 	assert_string_equal(c->as_of, "");
-	catalogue_free(c);
 }
 
 static void assert_refused(int code, const char *expected)

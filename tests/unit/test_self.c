@@ -65,7 +65,7 @@ static double value(const struct snapshot *s, const char *name)
 
 static void what_proc_tells_is_read(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct snapshot_pool *pool;
 
 	(void)state;
@@ -90,7 +90,6 @@ static void what_proc_tells_is_read(void **state)
 	assert_true(value(s, "process_virtual_memory_max_bytes") > 0);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	tree_free(proc);
 }
 
 static void what_cannot_be_read_is_absent(void **state)
@@ -103,7 +102,7 @@ static void what_cannot_be_read_is_absent(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
-		struct tree *proc = memory_tree();
+		AUTO(tree_freep) struct tree *proc = memory_tree();
 		struct snapshot_pool *pool;
 
 		memory_tree_text(proc, "stat", i % 2 ? "btime\n" : "btime 1795000000\n");
@@ -116,7 +115,6 @@ static void what_cannot_be_read_is_absent(void **state)
 		assert_true(value(s, "process_cpu_seconds") > 0);
 		shared_drop(&s->shared);
 		snapshot_pool_free(pool);
-		tree_free(proc);
 	}
 }
 
@@ -148,7 +146,7 @@ static void reads_that_fail_harm_nothing(void **state)
 
 static void build_info_is_complete(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct snapshot_pool *pool;
 	struct snapshot *s = collect(proc, &pool);
 	const struct point *p = first_point(s, "rightsize_build");
@@ -160,12 +158,11 @@ static void build_info_is_complete(void **state)
 		assert_true(p->labels[i][0] != '\0');
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	tree_free(proc);
 }
 
 static void requests_are_counted_by_path_and_code(void **state)
 {
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct snapshot_pool *pool;
 	unsigned found = 0;
 
@@ -195,7 +192,6 @@ static void requests_are_counted_by_path_and_code(void **state)
 	assert_int_equal(found, 31);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
-	tree_free(proc);
 }
 
 static void the_history_is_reported_where_there_is_one(void **state)
@@ -206,7 +202,7 @@ static void the_history_is_reported_where_there_is_one(void **state)
 	struct columns columns;
 	struct historian_config config = {.path = ":memory:", .columns = &columns};
 	uint64_t missed = 7;
-	struct tree *proc = memory_tree();
+	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct historian *h;
 
 	(void)state;
@@ -229,7 +225,6 @@ static void the_history_is_reported_where_there_is_one(void **state)
 	}
 	historian_stop(h);
 	columns_done(&columns);
-	tree_free(proc);
 }
 
 int main(void)

@@ -18,13 +18,12 @@ static void times_are_as_printf_has_them(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(at); i++) {
 		const struct series s = {.n = 1, .at = at + i, .duration = duration};
-		struct buf b = BUF_MAX(4096);
+		AUTO(buf_done) struct buf b = BUF_MAX(4096);
 		char expected[64];
 
 		snprintf(expected, sizeof expected, "%.3f,1\n", at[i]);
 		series_csv_rows(&b, &s);
 		assert_string_equal(buf_text(&b), expected);
-		buf_done(&b);
 	}
 }
 
@@ -35,13 +34,12 @@ static void unknown_values_are_empty(void **state)
 	double a[] = {0.1, NAN}, b[] = {INFINITY, 1e300};
 	double *const values[] = {a, b};
 	const struct series s = {2, 2, columns, at, duration, values};
-	struct buf out = BUF_MAX(4096);
+	AUTO(buf_done) struct buf out = BUF_MAX(4096);
 
 	(void)state;
 	series_csv_header(&out, &s);
 	series_csv_rows(&out, &s);
 	assert_string_equal(buf_text(&out), "at,duration,a,b\n1.000,1,0.1,\n2.000,0.5,,1e+300\n");
-	buf_done(&out);
 }
 
 /* However much fits, nothing is written past the cap, and what lacks is told. */
@@ -53,14 +51,13 @@ static void the_cap_is_kept(void **state)
 
 	(void)state;
 	for (size_t max = 0; max <= strlen(whole); max++) {
-		struct buf b = BUF_MAX(max);
+		AUTO(buf_done) struct buf b = BUF_MAX(max);
 
 		series_csv_rows(&b, &s);
 		assert_true(b.len <= max);
 		assert_int_equal(b.full, max < strlen(whole));
 		assert_memory_equal(buf_text(&b), whole, b.len < 14 ? b.len : 14);
 		assert_int_equal(strlen(buf_text(&b)), b.len);
-		buf_done(&b);
 	}
 }
 
@@ -73,7 +70,7 @@ static void a_run_has_no_fewer_than_no_children(void **state)
 	double *const values[] = {processes};
 	static const char *const children[] = {"2", "0", "0", "2", "", ""};
 	const struct series s = {ARRAY_LEN(at), 1, columns, at, duration, values};
-	struct buf out = BUF_MAX(65536);
+	AUTO(buf_done) struct buf out = BUF_MAX(65536);
 	char *next, *line;
 	size_t column = 0, row = 0;
 
@@ -91,13 +88,12 @@ static void a_run_has_no_fewer_than_no_children(void **state)
 		row++;
 	}
 	assert_int_equal(row, ARRAY_LEN(children));
-	buf_done(&out);
 }
 
 /* A name that no table has would be an empty cell for ever. */
 static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
 {
-	struct arena arena = {0};
+	AUTO(arena_done) struct arena arena = {0};
 	struct columns kept;
 
 	(void)state;
@@ -111,7 +107,6 @@ static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
 			fail_msg("no column %s", *name);
 	}
 	columns_done(&kept);
-	arena_done(&arena);
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct setbacks s = {0};
+		AUTO(setbacks_done) struct setbacks s = {0};
 		bool said = false;
 		unsigned n = 0;
 
@@ -50,13 +50,12 @@ static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 		assert_int_equal(setbacks_failures(&s, "r"), n);
 		assert_false(setbacks_is_aside(&s, "other"));
 		assert_int_equal(setbacks_failures(&s, "other"), 0);
-		setbacks_done(&s);
 	}
 }
 
 static void a_run_is_tried_again_after_its_own_wait(void **state)
 {
-	struct setbacks s = {0};
+	AUTO(setbacks_done) struct setbacks s = {0};
 
 	(void)state;
 	assert_false(setbacks_any_due(&s, at(0), INFINITY));
@@ -72,13 +71,12 @@ static void a_run_is_tried_again_after_its_own_wait(void **state)
 	add(&s, "short", true, 102, 4);
 	assert_false(setbacks_is_due(&s, "short", at(105), INFINITY));
 	assert_true(setbacks_is_due(&s, "short", at(106), INFINITY));
-	setbacks_done(&s);
 }
 
 static void what_no_longer_waits_is_forgotten(void **state)
 {
 	static const char *const left[] = {"b", "new"};
-	struct setbacks s = {0};
+	AUTO(setbacks_done) struct setbacks s = {0};
 
 	(void)state;
 	for (const char *const *id = (const char *const[]){"a", "b", "c", NULL}; *id; id++)
@@ -91,12 +89,11 @@ static void what_no_longer_waits_is_forgotten(void **state)
 	assert_true(setbacks_is_aside(&s, "b"));
 	setbacks_keep(&s, NULL, 0);
 	assert_int_equal(setbacks_count(&s), 0);
-	setbacks_done(&s);
 }
 
 static void the_list_is_bounded_and_loses_what_is_due_next(void **state)
 {
-	struct setbacks s = {0};
+	AUTO(setbacks_done) struct setbacks s = {0};
 	char run_id[RUN_ID_MAX];
 
 	(void)state;
@@ -110,7 +107,6 @@ static void the_list_is_bounded_and_loses_what_is_due_next(void **state)
 	assert_false(setbacks_is_aside(&s, "r7"));
 	assert_true(setbacks_is_aside(&s, "one more"));
 	assert_true(setbacks_is_aside(&s, "r8"));
-	setbacks_done(&s);
 }
 
 int main(void)

@@ -13,6 +13,9 @@
 #include "exporter/catalogue/cache.h"
 #include "exporter/catalogue/current.h"
 
+FREEP(catalogue)
+FREEP(shelf)
+
 static char folder[64], file[96], cache[96];
 
 static int fresh(void **state)
@@ -50,7 +53,7 @@ static void save_for(const char *asked, const char *source, const char *hash, st
 {
 	struct cache_origin origin = {.at = at};
 	struct catalogue_cache *k = NULL;
-	struct catalogue *c = NULL;
+	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	char text[128];
 	struct err e = {0};
 
@@ -63,7 +66,6 @@ static void save_for(const char *asked, const char *source, const char *hash, st
 	assert_int_equal(catalogue_cache_open(&k, cache, &e), 0);
 	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
 	catalogue_cache_close(k);
-	catalogue_free(c);
 }
 
 static void save(const char *source, const char *hash, struct wall at, const char *server)
@@ -120,7 +122,7 @@ static void the_first_source_that_there_is_answers(void **state)
 
 static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 {
-	struct shelf *s = shelf_at(file);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 	struct shelf_state told;
 	struct catalogue *first, *again, *changed;
 
@@ -136,12 +138,11 @@ static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 	catalogue_free(first);
 	catalogue_free(again);
 	catalogue_free(changed);
-	shelf_free(s);
 }
 
 static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 {
-	struct shelf *s = shelf_at(NULL);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
 	struct shelf_state told;
 	struct catalogue *cached, *still, *built_in;
 
@@ -162,54 +163,47 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	catalogue_free(cached);
 	catalogue_free(still);
 	catalogue_free(built_in);
-	shelf_free(s);
 }
 
 /* The same database, confirmed a day later: only its age is another. */
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
-	struct shelf *s = shelf_at(NULL);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
 	struct catalogue_cache *k = NULL;
 	struct shelf_state told;
 	struct err e = {0};
 
 	(void)state;
 	save("http://keeper.test", "h1", old, "fetched");
-	struct catalogue *first = answer(s, &told);
+	AUTO(catalogue_freep) struct catalogue *first = answer(s, &told);
 
 	assert_true(told.stale && told.age_seconds > 86000);
 	assert_int_equal(catalogue_cache_open(&k, cache, &e), 0);
 	assert_int_equal(catalogue_cache_confirm(k, now, &e), 0);
 	catalogue_cache_close(k);
-	struct catalogue *again = answer(s, &told);
+	AUTO(catalogue_freep) struct catalogue *again = answer(s, &told);
 
 	assert_ptr_equal(first, again);
 	assert_true(!told.stale && told.age_seconds < 60);
-	catalogue_free(first);
-	catalogue_free(again);
-	shelf_free(s);
 }
 
 /* The Keeper's database is the same, and its prices of more regions were asked for. */
 static void what_was_fetched_for_other_regions_is_taken_up(void **state)
 {
 	struct wall now = now_read().wall, before = {now.ns - 60 * NS_PER_S};
-	struct shelf *s = shelf_at(NULL);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
 	struct shelf_state told;
 
 	(void)state;
 	save_for("", "http://keeper.test", "h1", before, "of-all");
-	struct catalogue *first = answer(s, &told);
+	AUTO(catalogue_freep) struct catalogue *first = answer(s, &told);
 
 	save_for("aws~r1", "http://keeper.test", "h1", now, "of-r1");
-	struct catalogue *next = answer(s, &told);
+	AUTO(catalogue_freep) struct catalogue *next = answer(s, &told);
 
 	assert_string_equal(first->server[0].server_id, "of-all");
 	assert_string_equal(next->server[0].server_id, "of-r1");
-	catalogue_free(first);
-	catalogue_free(next);
-	shelf_free(s);
 }
 
 static void age_is_that_of_the_data(void **state)
@@ -229,7 +223,7 @@ static void age_is_that_of_the_data(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct shelf *s = shelf_at(file);
+		AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 		struct shelf_state told;
 
 		write_own(table[i].as_of, "mine");
@@ -240,13 +234,12 @@ static void age_is_that_of_the_data(void **state)
 			assert_true(isnan(told.age_seconds) && !told.stale);
 		else
 			assert_true(fabs(now - told.age_seconds - table[i].day * 86400) < 60);
-		shelf_free(s);
 	}
 }
 
 static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 {
-	struct shelf *s = shelf_at(file);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 	struct catalogue *c = NULL;
 	struct shelf_state told;
 	struct err e = {0};
@@ -257,12 +250,11 @@ static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 	assert_null(c);
 	write_own("2026-01-01", "mine");
 	catalogue_free(answer(s, &told));
-	shelf_free(s);
 }
 
 static void one_look_keeps_nothing(void **state)
 {
-	struct shelf *s = shelf_at(NULL);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
 	struct catalogue *once = NULL, *again = NULL, *kept;
 	struct shelf_state told;
 
@@ -281,7 +273,6 @@ static void one_look_keeps_nothing(void **state)
 	shelf_tidy(s, -1);
 	assert_int_equal(atomic_load(&kept->shared.holders), 1);
 	catalogue_free(kept);
-	shelf_free(s);
 }
 
 /* A question may wait for whoever writes into a pipe, but all that follow do not. */
@@ -293,12 +284,11 @@ static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
 
 	(void)state;
 	assert_int_equal(mkfifo(file, 0600), 0);
-	struct shelf *s = shelf_at(file);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 
 	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ETIMEDOUT);
 	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ENODATA);
 	assert_non_null(strstr(e.text, "no catalogue came out of it"));
-	shelf_free(s);
 }
 
 static void what_came_out_of_a_pipe_is_kept(void **state)
@@ -313,12 +303,11 @@ static void what_came_out_of_a_pipe_is_kept(void **state)
 			    "vendor_id,server_id,vcpus,memory_amount,price\nown,a,2,1024,1\n") > 0);
 	close(ends[1]);
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-	struct shelf *s = shelf_at(name);
+	AUTO(shelf_freep) struct shelf *s = shelf_at(name);
 
 	catalogue_free(answer(s, &told));
 	catalogue_free(answer(s, &told));
 	close(ends[0]);
-	shelf_free(s);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)

@@ -141,7 +141,7 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 {
 	struct host_text *kept = xcalloc(1, sizeof *kept);
 	struct source first, second, other;
-	struct test_host t;
+	AUTO(test_host_done) struct test_host t;
 	struct scan text;
 
 	(void)state;
@@ -174,7 +174,6 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 	source_close(&second);
 	source_close(&other);
 	host_text_free(kept);
-	test_host_done(&t);
 }
 
 static struct slice named(const char *name)
@@ -184,7 +183,7 @@ static struct slice named(const char *name)
 
 static void devices_are_remembered_by_name(void **state)
 {
-	struct devices d = {0};
+	AUTO(devices_done) struct devices d = {0};
 
 	(void)state;
 	devices_see(&d, named("a"))->counted = true;
@@ -205,7 +204,6 @@ static void devices_are_remembered_by_name(void **state)
 	assert_false(devices_see(&d, named("a"))->counted);
 	devices_sweep(&d);
 	assert_int_equal(d.n, 1);
-	devices_done(&d);
 }
 
 static void devices_are_bounded_and_their_names_clean(void **state)

@@ -46,7 +46,7 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		struct gated_world *w = gated_world_new(RUNNING);
+		AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
 		put_gated(w, 7, IN_EXEC, SLEEPER);
 		gate_shut(files[i]);
@@ -62,14 +62,13 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 		assert_true(get(w, "8/stat") > 0);
 		gate_open(w);
 		assert_true(get(w, files[i]) > 0);
-		gated_world_free(w);
 	}
 }
 
 /* Its lock was let go once, which says nothing of the next moment: a thread reads it, and no descriptor that is kept. */
 static void one_in_the_middle_of_an_exec_that_goes_on_is_read(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
 	(void)state;
 	put_gated(w, 7, IN_EXEC, SLEEPER);
@@ -80,7 +79,6 @@ static void one_in_the_middle_of_an_exec_that_goes_on_is_read(void **state)
 	put_file(w, "7/statm", RUNNING);
 	nap();
 	assert_true(tree_answers(w->tree, "7/stat"));
-	gated_world_free(w);
 }
 
 /* ---- mapping ---- */
@@ -91,7 +89,7 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(status); i++) {
-		struct gated_world *w = gated_world_new(RUNNING);
+		AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
 		put_gated(w, 7, RUNNING, status[i]);
 		gate_shut("7/cmdline");
@@ -101,7 +99,6 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 		assert_true(get(w, "8/cmdline") > 0);
 		gate_open(w);
 		assert_true(get(w, "7/cmdline") > 0);
-		gated_world_free(w);
 	}
 }
 
@@ -109,7 +106,7 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 static void memory_of_threads_is_read_by_a_thread(void **state)
 {
 	static const char *const files[] = {"cmdline", "environ", "smaps_rollup"};
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	char text[64], path[32];
 
 	(void)state;
@@ -132,13 +129,12 @@ static void memory_of_threads_is_read_by_a_thread(void **state)
 	nap();
 	assert_true(get(w, "8/cmdline") > 0);
 	assert_int_equal(gate_passed(), 3);
-	gated_world_free(w);
 }
 
 /* The pages of a large process are many. */
 static void one_that_is_slow_is_waited_for(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	uint64_t before = tree_waits(w->tree).worked_ns;
 
 	(void)state;
@@ -148,14 +144,13 @@ static void one_that_is_slow_is_waited_for(void **state)
 	gate_slow(NULL, 0);
 	assert_true(tree_waits(w->tree).worked_ns - before >=
 		    (uint64_t)(3 * TREE_GUARD_SECONDS * 1e9));
-	gated_world_free(w);
 }
 
 /* ---- files of a process ---- */
 
 static void a_program_that_does_not_come_says_nothing_of_its_process(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	char head[8];
 
 	(void)state;
@@ -173,7 +168,6 @@ static void a_program_that_does_not_come_says_nothing_of_its_process(void **stat
 	gate_open(w);
 	assert_int_equal(tree_head(w->tree, "7/exe", head, sizeof head), 3);
 	assert_int_equal(tree_waits(w->tree).left_out, 2);
-	gated_world_free(w);
 }
 
 static int first_name(void *context, const char *name)
@@ -221,7 +215,7 @@ static void check_below_root(const struct gated_world *w, bool comes)
 
 static void what_is_below_a_root_is_read_by_a_thread(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct tree_space space = {0};
 
 	(void)state;
@@ -234,7 +228,6 @@ static void what_is_below_a_root_is_read_by_a_thread(void **state)
 	assert_int_equal(tree_space(w->tree, "8/root/opt", &space), -ENOENT);
 	gate_open(w);
 	check_below_root(w, true);
-	gated_world_free(w);
 }
 
 static bool allows_none(void *context, uint64_t mount)
@@ -246,7 +239,7 @@ static bool allows_none(void *context, uint64_t mount)
 
 static void a_mount_that_is_not_allowed_is_not_read(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct foreign f = {"7/cwd", "file", geteuid(), allows_none, NULL};
 	char text[16];
 
@@ -254,7 +247,6 @@ static void a_mount_that_is_not_allowed_is_not_read(void **state)
 	put_gated(w, 7, RUNNING, SLEEPER);
 	put_file(w, "7/cwd/file", "file");
 	assert_int_equal(tree_foreign(w->tree, &f, text, sizeof text), -ENOENT);
-	gated_world_free(w);
 }
 
 static int count(void *context, const char *name)
@@ -277,7 +269,7 @@ static int open_fds(void)
 
 static void what_comes_too_late_to_be_kept_is_closed(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	int before = open_fds();
 
 	(void)state;
@@ -290,12 +282,11 @@ static void what_comes_too_late_to_be_kept_is_closed(void **state)
 	assert_int_equal(tree_keep(w->tree, "7/environ").fd, -1);
 	gate_open(w);
 	assert_int_equal(open_fds(), before);
-	gated_world_free(w);
 }
 
 static void a_process_counts_once(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct tree_space space;
 
 	(void)state;
@@ -305,7 +296,6 @@ static void a_process_counts_once(void **state)
 	assert_int_equal(tree_space(w->tree, "7/root/mnt", &space), -ETIMEDOUT);
 	assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
 	assert_int_equal(unanswered(w), 1);
-	gated_world_free(w);
 }
 
 /* ---- many ---- */
@@ -330,7 +320,7 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 static void any_number_of_them_holds_nobody_up(void **state)
 {
 	const int n = TREE_GUARD_THREADS + 1;
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
 	(void)state;
 	for (int i = 0; i < n; i++) {
@@ -354,13 +344,12 @@ static void any_number_of_them_holds_nobody_up(void **state)
 	assert_int_equal(get(w, "7/cmdline"), -ETIMEDOUT);
 	gate_open(w);
 	assert_true(get(w, "7/cmdline") > 0);
-	gated_world_free(w);
 }
 
 /* A process can make its statm say so for as long as it likes. */
 static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 {
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	int answered = 0, left_out = 0;
 
 	(void)state;
@@ -371,19 +360,17 @@ static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 	assert_true(answered > 0);
 	assert_true(left_out > 0);
 	assert_true(get(w, "8/stat") > 0);
-	gated_world_free(w);
 }
 
 /* As in a sandbox whose statm knows no code: what is told of nobody says nothing of one. */
 static void where_no_program_has_code_nobody_is_in_an_exec(void **state)
 {
-	struct gated_world *w = gated_world_new(IN_EXEC);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(IN_EXEC);
 
 	(void)state;
 	put_gated(w, 7, IN_EXEC, SLEEPER);
 	assert_true(get(w, "7/stat") > 0);
 	assert_true(tree_answers(w->tree, "7/stat"));
-	gated_world_free(w);
 }
 
 static void what_is_not_there_is_no_error_of_its_own(void **state)
@@ -391,7 +378,7 @@ static void what_is_not_there_is_no_error_of_its_own(void **state)
 	static const char *const odd[] = {"", "/", "7", "0/root/mnt", "0/stat",
 		"99999999999999999999/exe", "4294967303/root/mnt", "-7/exe", "9/rooted", "9/exec",
 		"9/task/9/stat", "9/root/", "9/cwd/../../8/stat/x"};
-	struct gated_world *w = gated_world_new(RUNNING);
+	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct err e = {0};
 	struct tree *t = NULL;
 
@@ -406,7 +393,6 @@ static void what_is_not_there_is_no_error_of_its_own(void **state)
 	assert_int_equal(unanswered(w), 0);
 	assert_int_equal(tree_guard_open(&t, "/nowhere", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nowhere"));
-	gated_world_free(w);
 }
 
 int main(void)

@@ -121,7 +121,7 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 	set_total(r, "cpu_wait_seconds", 60);
 	test_run_column(r, "disk_grown_bytes", 2e9, 5e9);
 	for (size_t i = 0; strategies[i].name; i++) {
-		struct arena arena = {0};
+		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s;
 
 		assert_in_range(i, 0, ARRAY_LEN(disk_cases) - 1);
@@ -133,7 +133,6 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 		assert_true(explains(&s, "more cores would have made them faster"));
 		assert_double_equal(s.demand.disk_bytes, disk_cases[i].disk_bytes, 1);
 		assert_true(explains(&s, disk_cases[i].words));
-		arena_done(&arena);
 	}
 }
 
@@ -154,7 +153,7 @@ static void what_was_waited_for_is_said_in_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		static struct test_runs t;
-		struct arena arena = {0};
+		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s = {0};
 
 		t = (struct test_runs){0};
@@ -168,7 +167,6 @@ static void what_was_waited_for_is_said_in_words(void **state)
 		explain_waits(&s, &t.runs, &arena);
 		if (!explains(&s, cases[i].says))
 			fail_msg("%s: %s", cases[i].column, s.n_explain ? s.explain[0] : "nothing");
-		arena_done(&arena);
 	}
 }
 

@@ -10,6 +10,8 @@
 
 #include "exporter/http/web_users.h"
 
+FREEP(web_users)
+
 /* "pass", cost 4: 1 ms. */
 static struct web_user users[] = {
 	{"ann", "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"}};
@@ -86,7 +88,7 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 		{"ann", "", WEB_DENIED},
 		{"bob", "pass", WEB_DENIED},
 	};
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -101,23 +103,21 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 2, false),
 			cases[i].verdict);
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 static void nobody_comes_in_without_a_name_and_a_password(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 
 	(void)state;
 	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_DENIED);
 	assert_int_equal(ask(u, "ann", NULL, 1, true), WEB_DENIED);
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 static void a_changed_hash_makes_what_was_known_unknown(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
 	(void)state;
@@ -129,13 +129,12 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_DENIED);
 	users[0].hash = before;
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 /* The hash stays in the file when a user is called otherwise. */
 static void a_renamed_user_is_another(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	static const struct {
 		const char *known, *asks;
 		enum web_verdict verdict;
@@ -164,7 +163,6 @@ static void a_renamed_user_is_another(void **state)
 	assert_int_equal(ask(u, "joe", "pass", 1, false), WEB_ALLOWED);
 	users[0].name = "ann";
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 static double cpu_seconds(void)
@@ -205,7 +203,7 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++) {
-		struct web_users *u = start();
+		AUTO(web_users_freep) struct web_users *u = start();
 		double user = 0, stranger = 0;
 
 		users[0].hash = hashes[i];
@@ -218,7 +216,6 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 		/* One step of a hash's cost doubles it. */
 		assert_true(stranger < 1.7 * user && user < 1.7 * stranger);
 		web_users_stop(u);
-		web_users_free(u);
 	}
 	users[0].hash = before;
 }
@@ -226,7 +223,7 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 /* A hash that several have is no way in for who is none of them. */
 static void no_password_of_a_user_fits_a_stranger(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	char name[16];
 
 	(void)state;
@@ -241,13 +238,12 @@ static void no_password_of_a_user_fits_a_stranger(void **state)
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_DENIED);
 	config.n_users = 1;
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 /* With a hash that takes long, so that the first is being computed all the while. */
 static void guessers_stand_in_line(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 	char password[16];
 	unsigned waiting = 1;
@@ -269,7 +265,6 @@ static void guessers_stand_in_line(void **state)
 	wait_for(WEB_USERS_WAITING_MAX);
 	assert_int_equal(ask(u, "ann", "late", 98, true), WEB_BUSY);
 	users[0].hash = before;
-	web_users_free(u);
 }
 
 /* ---- failures ---- */
@@ -306,7 +301,7 @@ static void spend(struct web_users *u, uint64_t address)
 
 static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 
 	(void)state;
 	spend(u, 1);
@@ -322,12 +317,11 @@ static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 	spend(u, 2);
 	assert_int_equal(guess(u, 1), WEB_SPENT);
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 
 	(void)state;
 	assert_int_equal(enter(u, 1), WEB_ALLOWED);
@@ -338,13 +332,12 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	wait_for(1);
 	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_DENIED);
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 /* Else what others are let in by at once could be guessed as fast as requests are answered. */
 static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 {
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
 	(void)state;
@@ -374,14 +367,13 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	users[0].hash = before;
 	web_users_stop(u);
 	wait_for(1);
-	web_users_free(u);
 }
 
 /* As a browser does, which asks for all files of a page at once. */
 static void several_requests_with_one_wrong_password_are_one_failure(void **state)
 {
 	enum { REQUESTS = 8 };
-	struct web_users *u = start();
+	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 	unsigned waiting = 0;
 
@@ -396,7 +388,6 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 		assert_int_equal(guess(u, 1), WEB_DENIED);
 	assert_int_equal(guess(u, 1), WEB_SPENT);
 	web_users_stop(u);
-	web_users_free(u);
 }
 
 static void addresses_that_do_not_fit_are_counted_together(void **state)
