@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <string.h>
@@ -219,10 +220,25 @@ static void each_of_those_with_one_number_is_counted(void **state)
 	assert_true(t.cpu_ns > children * BURN_NS);
 }
 
+static unsigned open_descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* All that stopping ends is the thread and the descriptors of what was started. */
 static void stop_of_nothing_does_nothing(void **state)
 {
+	unsigned before = open_descriptors();
+
 	(void)state;
+	errno = 0;
 	exit_events_stop(NULL);
+	assert_int_equal(errno, 0);
+	assert_int_equal(open_descriptors(), before);
 }
 
 int main(void)

@@ -226,9 +226,21 @@ static void figures_beyond_all_bounds_have_an_answer(void **state)
 			rule->learn(rule_state, &o);
 			double asked = rule->allocate(rule_state, figures[(k + i) % N]);
 
+			double above = auto_quantile(rule_state, NAN, 0.9);
+
 			auto_outlook(rule_state, NAN, asked, &outlook);
-			auto_quantile(rule_state, NAN, 0.9);
 			auto_quantiles(rule_state, NAN, ARRAY_LEN(quantile), quantile);
+			/* Only an infinite peak makes it unknown. */
+			if ((isnan(asked) && !isinf(figures[k % N])) || asked < 0 || above < 0 ||
+				outlook.too_small < 0 || outlook.too_small > 1 ||
+				outlook.leading >= EXPERT_COUNT || outlook.runs < 1 ||
+				outlook.runs + outlook.forgotten > i + 1)
+				fail_msg("figures %zu, run %u: %g asked, too small by %g", k, i,
+					asked, outlook.too_small);
+			for (size_t q = 0; q < ARRAY_LEN(quantile); q++)
+				if (quantile[q] < (q > 0 ? quantile[q - 1] : 0))
+					fail_msg("figures %zu, run %u: part %zu is %g", k, i, q,
+						quantile[q]);
 		}
 	}
 }
