@@ -8,4 +8,10 @@
 		literal, sizeof(literal)                                                           \
 	}
 
+/* The same as a field of struct process_text. */
+#define ENVIRON(literal)   .environment = TEXT(literal)
+#define COMMAND(literal)   .command_line = TEXT(literal)
+#define POD(literal)       .pod = TEXT(literal)
+#define FILE_TEXT(literal) .file = TEXT(literal)
+
 #endif

@@ -123,10 +123,8 @@ static const struct {
 	{"argo-patch",
 		"podSpecPatch: "
 		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":"
-		"\"2250m\","
-		"\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/"
-		"gpu\":\"1\"},\"limits\":"
-		"{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\","
+		"\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/"
+		"gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\","
 		"\"cpu\":null,\"ephemeral-storage\":null}}}]}'\n",
 		"podSpecPatch: "
 		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":"
@@ -140,8 +138,7 @@ static const struct {
 		"k8s.V1Container(name=\"base\", "
 		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"2250m\", "
 		"\"memory\": \"3584Mi\", \"ephemeral-storage\": \"20480Mi\", \"nvidia.com/gpu\": "
-		"\"1\"}, limits="
-		"{\"memory\": \"3584Mi\", \"nvidia.com/gpu\": \"1\"}))]))}\n",
+		"\"1\"}, limits={\"memory\": \"3584Mi\", \"nvidia.com/gpu\": \"1\"}))]))}\n",
 		"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=["
 		"k8s.V1Container(name=\"base\", "
 		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"500m\", "
@@ -152,11 +149,9 @@ static const struct {
 		"limits={}))]))}\n"},
 	{"flyte",
 		"@task(requests=Resources(cpu=\"2250m\", mem=\"3584Mi\", gpu=\"1\", "
-		"ephemeral_storage=\"20480Mi\"), "
-		"limits=Resources(mem=\"3584Mi\", gpu=\"1\"))\n",
+		"ephemeral_storage=\"20480Mi\"), limits=Resources(mem=\"3584Mi\", gpu=\"1\"))\n",
 		"@task(requests=Resources(cpu=\"500m\", mem=\"512Mi\"), "
-		"limits=Resources(cpu=\"4000m\", "
-		"mem=\"704Mi\"))\n",
+		"limits=Resources(cpu=\"4000m\", mem=\"704Mi\"))\n",
 		"@task(requests=Resources(), limits=Resources())\n"},
 	{"nextflow",
 		"process {\n"
@@ -185,8 +180,7 @@ static const struct {
 		"@ray.remote(num_cpus=0.5, memory=536870912)\n", "@ray.remote\n"},
 	{"kubeflow",
 		"task.set_cpu_request('2250m').set_memory_request('3584Mi').set_memory_limit('"
-		"3584Mi')"
-		".set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(1)\n",
+		"3584Mi').set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(1)\n",
 		"task.set_cpu_request('500m').set_cpu_limit('4000m').set_memory_request('512Mi')"
 		".set_memory_limit('704Mi')\n",
 		"task\n"},

@@ -33,8 +33,7 @@ static const char catalogue_text[] =
 	" ('membench:latency', '', '', 'ns', 0);\n"
 	"CREATE TABLE benchmark_score (vendor_id, server_id, benchmark_id, score, status);\n"
 	"INSERT INTO benchmark_score VALUES ('aws', 't.small', 'workload_profile:compute', 10.1, "
-	"'ACTIVE'),"
-	" ('aws', 'm.large', 'workload_profile:compute', 20, 'ACTIVE'),"
+	"'ACTIVE'), ('aws', 'm.large', 'workload_profile:compute', 20, 'ACTIVE'),"
 	" ('aws', 'm.large', 'membench:latency', 90, 'ACTIVE');\n";
 
 static struct options options;

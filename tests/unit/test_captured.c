@@ -17,20 +17,19 @@ static const struct {
 	const char *job_name;
 } cases[] = {
 	{"Nextflow",
-		{.command_line = TEXT("bash\0/x/.command.run"),
-			.environment = TEXT("NXF_TASK_WORKDIR=/x"),
-			.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (s 1)'\n"
-				     "export KEY=secret\n")},
+		{COMMAND("bash\0/x/.command.run"), ENVIRON("NXF_TASK_WORKDIR=/x"),
+			FILE_TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (s 1)'\nexport "
+				  "KEY=secret\n")},
 		"RNA:ALIGN"},
-	{"Nextflow up to 22.10", {.file = TEXT("# NEXTFLOW TASK: RNA:ALIGN (1)\nKEY=secret\n")},
+	{"Nextflow up to 22.10", {FILE_TEXT("# NEXTFLOW TASK: RNA:ALIGN (1)\nKEY=secret\n")},
 		"RNA:ALIGN"},
 	{"Argo 3.5",
-		{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1234567890\0KEY=secret"),
-			.file = TEXT("{\"inputs\":{\"name\":\"secret\"},\"name\":\"load\"}")},
+		{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1234567890\0KEY=secret"),
+			FILE_TEXT("{\"inputs\":{\"name\":\"secret\"},\"name\":\"load\"}")},
 		"etl/load"},
 	{"Argo 3.4",
-		{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1234567890\0"
-				     "ARGO_TEMPLATE={\"name\":\"load\",\"script\":\"secret\"}")},
+		{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1234567890\0"
+			 "ARGO_TEMPLATE={\"name\":\"load\",\"script\":\"secret\"}")},
 		"etl/load"},
 };
 

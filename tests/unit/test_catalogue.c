@@ -136,8 +136,7 @@ static void csv_errors_name_line_and_column(void **state)
 			"own.csv: line 4: v/a is there twice, and this line has no price"},
 		{HEAD ",status\nv,a,1,2,gone\n",
 			"own.csv: line 2: column status: \"gone\" is not known; accepted: active "
-			"or "
-			"inactive (no longer rented out); active when empty"},
+			"or inactive (no longer rented out); active when empty"},
 		{HEAD ",price\nv,a,1,2,3\nv,a,2,2,4\n",
 			"own.csv: line 3: vcpus: an earlier line says something else of v/a"},
 		{HEAD ",currency\nv,a,1,2,euro\n", "own.csv: line 2: currency: \"euro\" is not a "

@@ -184,8 +184,7 @@ static void a_dump_makes_tables_and_nothing_else(void **state)
 		"BEGIN;\nCREATE TABLE server (a);\nINSERT INTO server SELECT "
 		"readfile('/etc/passwd');\n",
 		"BEGIN;\nCREATE TABLE server (a);\nINSERT INTO server WITH RECURSIVE c(x) AS "
-		"(VALUES(1) UNION ALL SELECT"
-		" x+1 FROM c) SELECT x FROM c;\n",
+		"(VALUES(1) UNION ALL SELECT x+1 FROM c) SELECT x FROM c;\n",
 		"BEGIN;\nINSERT INTO server VALUES (1",
 		"BEGIN;\nCREATE TABLE server (;\n",
 		"BEGIN;\n",

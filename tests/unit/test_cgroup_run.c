@@ -96,8 +96,7 @@ static void v2_group_is_read(void **state)
 		"throttled_usec 250000\nnr_bursts 0\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cpu.pressure",
 		"some avg10=1.00 avg60=0.00 avg300=0.00 total=7000000\nfull avg10=0.00 avg60=0.00 "
-		"avg300=0.00 "
-		"total=1\n");
+		"avg300=0.00 total=1\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.current", "4096000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.peak", "8192000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.events",

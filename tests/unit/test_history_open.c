@@ -71,8 +71,7 @@ static void the_schema_is_the_golden_one(void **state)
 	assert_int_equal(sqlite3_exec(db,
 				 "SELECT sql || ';' FROM sqlite_schema WHERE sql NOT NULL"
 				 " AND name NOT LIKE 'sqlite%' UNION ALL SELECT 'PRAGMA "
-				 "user_version = ' || user_version"
-				 " || ';' FROM pragma_user_version",
+				 "user_version = ' || user_version || ';' FROM pragma_user_version",
 				 add_line, &schema, NULL),
 		SQLITE_OK);
 	sqlite3_close(db);

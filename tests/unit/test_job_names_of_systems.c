@@ -18,130 +18,112 @@ static const struct {
 	const char *job_name, *run, *task;
 } cases[] = {
 	{"Spark, Python in a driver of Kubernetes",
-		{.command_line = TEXT(SUBMIT
-			 "--conf\0spark.driver.bindAddress=10.0.0.1\0"
-			 "--deploy-mode\0client\0--properties-file\0F\0--class\0"
-			 "org.apache.spark.deploy.PythonRunner\0"
-			 "local:///opt/jobs/train_model.py\0--date\0002026-11-21")},
+		{COMMAND(SUBMIT
+			"--conf\0spark.driver.bindAddress=10.0.0.1\0--deploy-mode\0client\0"
+			"--properties-file\0F\0--class\0org.apache.spark.deploy.PythonRunner\0"
+			"local:///opt/jobs/train_model.py\0--date\0"
+			"2026-11-21")},
 		"train_model", "", ""},
 	{"Spark, the pod tells the name",
-		{.command_line = TEXT(SUBMIT
-			 "--deploy-mode\0client\0--class\0"
-			 "org.apache.spark.deploy.PythonRunner\0local:///x/etl.py"),
-			.pod = TEXT("spark-app-name=nightly\0spark-role=driver\0"
-				    "spark-app-selector=spark-1")},
+		{COMMAND(SUBMIT "--deploy-mode\0client\0--class\0"
+				"org.apache.spark.deploy.PythonRunner\0local:///x/etl.py"),
+			POD("spark-app-name=nightly\0spark-role=driver\0spark-app-selector=spark-"
+			    "1")},
 		"nightly/driver", "spark-1", ""},
 	{"Spark, the pod alone",
-		{.pod = TEXT("spark-app-name=nightly\0spark-role=driver\0"
-			     "spark-app-selector=spark-1")},
+		{POD("spark-app-name=nightly\0spark-role=driver\0spark-app-selector=spark-1")},
 		"nightly/driver", "spark-1", ""},
-	{"Spark, R",
-		{.command_line = TEXT(SUBMIT "--class\0org.apache.spark.deploy.RRunner\0/x/fit.R")},
-		"fit", "", ""},
-	{"Spark, modules beside the file",
-		{.command_line = TEXT(SUBMIT "--py-files\0/x/deps.py\0/x/etl.py")}, "etl", "", ""},
-	{"Spark, libraries beside the file",
-		{.command_line = TEXT(SUBMIT "--jars\0/x/dep.jar\0/x/etl.jar")}, "etl", "", ""},
+	{"Spark, R", {COMMAND(SUBMIT "--class\0org.apache.spark.deploy.RRunner\0/x/fit.R")}, "fit",
+		"", ""},
+	{"Spark, modules beside the file", {COMMAND(SUBMIT "--py-files\0/x/deps.py\0/x/etl.py")},
+		"etl", "", ""},
+	{"Spark, libraries beside the file", {COMMAND(SUBMIT "--jars\0/x/dep.jar\0/x/etl.jar")},
+		"etl", "", ""},
 	{"Spark, a name by configuration",
-		{.command_line = TEXT(SUBMIT "--conf\0spark.a=b\0--conf\0spark.app.name=nightly\0"
-					     "--class\0com.x.Main\0/x/all.jar")},
+		{COMMAND(SUBMIT "--conf\0spark.a=b\0--conf\0spark.app.name=nightly\0--class\0"
+				"com.x.Main\0/x/all.jar")},
 		"nightly", "", ""},
 	{"Spark, options with their values in one",
-		{.command_line = TEXT(SUBMIT
-			 "--master=yarn\0--conf=spark.app.name=nightly\0/x/a.jar")},
+		{COMMAND(SUBMIT "--master=yarn\0--conf=spark.app.name=nightly\0/x/a.jar")},
 		"nightly", "", ""},
-	{"Spark, a class",
-		{.command_line = TEXT(SUBMIT "--verbose\0--class\0com.x.Main\0/x/all.jar")},
+	{"Spark, a class", {COMMAND(SUBMIT "--verbose\0--class\0com.x.Main\0/x/all.jar")},
 		"com.x.Main", "", ""},
 	{"Spark, the application's own arguments",
-		{.command_line = TEXT(SUBMIT "--supervise\0/x/etl.py\0--name\0run-77\0--conf\0"
-					     "spark.app.name=x\0other.py")},
+		{COMMAND(SUBMIT "--supervise\0/x/etl.py\0--name\0run-77\0--conf\0spark.app.name=x\0"
+				"other.py")},
 		"etl", "", ""},
 	{"GitLab, a job of its own in front of a matrix",
-		{.environment = TEXT(GITLAB "linux:rspec: [aws, monitoring]")}, "g/p/linux:rspec",
-		"", "71"},
-	{"GitLab, another in front of the same",
-		{.environment = TEXT(GITLAB "linux:build: [aws, monitoring]")}, "g/p/linux:build",
-		"", "71"},
-	{"GitLab, brackets of the name", {.environment = TEXT(GITLAB "test [a]")}, "g/p/test [a]",
-		"", "71"},
-	{"GitLab, a version", {.environment = TEXT(GITLAB "py 3.12 2/5")}, "g/p/py 3.12", "", "71"},
-	{"GitLab, a number", {.environment = TEXT(GITLAB "python 2 2/5")}, "g/p/python 2", "",
-		"71"},
-	{"GitLab, another number", {.environment = TEXT(GITLAB "python 3 2/5")}, "g/p/python 3", "",
-		"71"},
-	{"GitLab, a fraction of the name", {.environment = TEXT(GITLAB "part1/2")}, "g/p/part1/2",
-		"", "71"},
-	{"GitLab, a date", {.environment = TEXT(GITLAB "load-2026-11-21")}, "g/p/load", "", "71"},
-	{"GitLab, nothing but a date", {.environment = TEXT(GITLAB "2026-11-21")}, "g/p", "", "71"},
+		{ENVIRON(GITLAB "linux:rspec: [aws, monitoring]")}, "g/p/linux:rspec", "", "71"},
+	{"GitLab, another in front of the same", {ENVIRON(GITLAB "linux:build: [aws, monitoring]")},
+		"g/p/linux:build", "", "71"},
+	{"GitLab, brackets of the name", {ENVIRON(GITLAB "test [a]")}, "g/p/test [a]", "", "71"},
+	{"GitLab, a version", {ENVIRON(GITLAB "py 3.12 2/5")}, "g/p/py 3.12", "", "71"},
+	{"GitLab, a number", {ENVIRON(GITLAB "python 2 2/5")}, "g/p/python 2", "", "71"},
+	{"GitLab, another number", {ENVIRON(GITLAB "python 3 2/5")}, "g/p/python 3", "", "71"},
+	{"GitLab, a fraction of the name", {ENVIRON(GITLAB "part1/2")}, "g/p/part1/2", "", "71"},
+	{"GitLab, a date", {ENVIRON(GITLAB "load-2026-11-21")}, "g/p/load", "", "71"},
+	{"GitLab, nothing but a date", {ENVIRON(GITLAB "2026-11-21")}, "g/p", "", "71"},
 	{"Flyte, an element of a map",
-		{.environment = TEXT("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
-				     "FLYTE_INTERNAL_TASK_NAME=load\0FLYTE_INTERNAL_EXECUTION_ID="
-				     "f\0"
-				     "FLYTE_K8S_ARRAY_INDEX=1")},
+		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
+			 "FLYTE_INTERNAL_TASK_NAME=load\0FLYTE_INTERNAL_EXECUTION_ID=f\0"
+			 "FLYTE_K8S_ARRAY_INDEX=1")},
 		"etl/load", "f", "1"},
 	{"Argo, a date",
-		{.environment = TEXT("ARGO_WORKFLOW_NAME=etl-2026-11-21\0ARGO_NODE_ID=etl-2026-11-"
-				     "21-9\0"
-				     "ARGO_TEMPLATE={\"name\":\"load\"}")},
+		{ENVIRON("ARGO_WORKFLOW_NAME=etl-2026-11-21\0ARGO_NODE_ID=etl-2026-11-21-9\0"
+			 "ARGO_TEMPLATE={\"name\":\"load\"}")},
 		"etl/load", "etl-2026-11-21", "etl-2026-11-21-9"},
 	{"Argo, numbers of names",
-		{.environment = TEXT("ARGO_WORKFLOW_NAME=train-resnet-50\0ARGO_NODE_ID=n\0"
-				     "ARGO_TEMPLATE={\"name\":\"fit-llama-3\"}")},
+		{ENVIRON("ARGO_WORKFLOW_NAME=train-resnet-50\0ARGO_NODE_ID=n\0"
+			 "ARGO_TEMPLATE={\"name\":\"fit-llama-3\"}")},
 		"train-resnet-50/fit-llama-3", "train-resnet-50", "n"},
 	{"Argo, a template that people named",
-		{.pod = TEXT("workflows.argoproj.io/workflow-template=train-lstm2\0"
-			     "workflows.argoproj.io/workflow=train-lstm2-x7k2p\0pod.uid=u")},
+		{POD("workflows.argoproj.io/workflow-template=train-lstm2\0"
+		     "workflows.argoproj.io/workflow=train-lstm2-x7k2p\0pod.uid=u")},
 		"train-lstm2", "train-lstm2-x7k2p", "u"},
 	{"Airflow, options first",
-		{.command_line = TEXT("airflow\0tasks\0run\0--map-index\0003\0--local\0etl\0--"
-				      "pool\0p\0load\0r1")},
+		{COMMAND("airflow\0tasks\0run\0--map-index\0"
+			 "3\0--local\0etl\0--pool\0p\0"
+			 "load\0r1")},
 		"etl/load", "r1", "3"},
-	{"Kubernetes, a job of a day", {.pod = TEXT("job-name=load-2026-11-21\0pod.uid=u")}, "load",
+	{"Kubernetes, a job of a day", {POD("job-name=load-2026-11-21\0pod.uid=u")}, "load", "u",
+		""},
+	{"Kubernetes, a pod of a day", {POD("pod.name=load-2026-11-21-x7k2p\0pod.uid=u")}, "load",
 		"u", ""},
-	{"Kubernetes, a pod of a day", {.pod = TEXT("pod.name=load-2026-11-21-x7k2p\0pod.uid=u")},
-		"load", "u", ""},
 	{"Kubernetes, a number of a name",
-		{.pod = TEXT("app.kubernetes.io/name=resnet-50\0pod.name=resnet-50-0\0pod.uid=u")},
+		{POD("app.kubernetes.io/name=resnet-50\0pod.name=resnet-50-0\0pod.uid=u")},
 		"resnet-50", "u", ""},
-	{"Kubernetes, another label", {.pod = TEXT("app=llama-3\0pod.uid=u")}, "llama-3", "u", ""},
-	{"Kubernetes, a job of people", {.pod = TEXT("job-name=resnet-50\0pod.uid=u")}, "resnet-50",
-		"u", ""},
+	{"Kubernetes, another label", {POD("app=llama-3\0pod.uid=u")}, "llama-3", "u", ""},
+	{"Kubernetes, a job of people", {POD("job-name=resnet-50\0pod.uid=u")}, "resnet-50", "u",
+		""},
 	{"Kubernetes, an index of a job without labels of its name",
-		{.pod = TEXT("batch.kubernetes.io/"
-			     "job-completion-index=3\0pod.name=sweep-3-x7k2p\0pod.uid=u")},
+		{POD("batch.kubernetes.io/job-completion-index=3\0pod.name=sweep-3-x7k2p\0"
+		     "pod.uid=u")},
 		"sweep", "u", ""},
 	{"Kubernetes, a stateful set",
-		{.pod = TEXT("statefulset.kubernetes.io/"
-			     "pod-name=resnet-50-0\0pod.name=resnet-50-0\0"
-			     "pod.uid=u")},
+		{POD("statefulset.kubernetes.io/pod-name=resnet-50-0\0"
+		     "pod.name=resnet-50-0\0pod.uid=u")},
 		"resnet-50", "u", ""},
 	{"Kubernetes, a pod that people named",
-		{.pod = TEXT("run=resnet-50\0pod.name=resnet-50\0pod.uid=u")}, "resnet-50", "u",
-		""},
+		{POD("run=resnet-50\0pod.name=resnet-50\0pod.uid=u")}, "resnet-50", "u", ""},
 	{"Kubernetes, a component that is a date",
-		{.pod = TEXT("app=load\0app.kubernetes.io/component=2026-11-21\0pod.uid=u")},
-		"load", "u", ""},
-	{"Buildkite, a share with blanks",
-		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=py 3.12 2 / 5\0"
-				     "BUILDKITE_JOB_ID=v")},
-		"app/py 3.12", "", "v"},
-	{"Jenkins, a change", {.environment = TEXT(JENKINS "o/app/PR-12")}, "o/app", "t", ""},
-	{"Jenkins, a change as merged", {.environment = TEXT(JENKINS "o/app/PR-12-merge")}, "o/app",
-		"t", ""},
-	{"Jenkins, a branch", {.environment = TEXT(JENKINS "o/app/main")}, "o/app/main", "t", ""},
-	{"Jenkins, a branch like a change", {.environment = TEXT(JENKINS "o/app/PR-12b")},
-		"o/app/PR-12b", "t", ""},
-	{"Jenkins, a job like a change", {.environment = TEXT(JENKINS "PR-12")}, "PR-12", "t", ""},
-	{"Ray, an actor at work",
-		{.command_line = TEXT("ray::Trainer.fit"), .environment = TEXT("RAY_JOB_ID=01")},
-		"ray/Trainer", "01", ""},
-	{"Ray, a task of older versions",
-		{.command_line = TEXT("ray::load()"), .environment = TEXT("RAY_JOB_ID=01")},
-		"ray/load", "01", ""},
-	{"Slurm, nothing but a date",
-		{.environment = TEXT("SLURM_JOB_NAME=2026-11-21\0SLURM_JOB_ID=7")}, "slurm", "7",
+		{POD("app=load\0app.kubernetes.io/component=2026-11-21\0pod.uid=u")}, "load", "u",
 		""},
+	{"Buildkite, a share with blanks",
+		{ENVIRON("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=py 3.12 2 / 5\0"
+			 "BUILDKITE_JOB_ID=v")},
+		"app/py 3.12", "", "v"},
+	{"Jenkins, a change", {ENVIRON(JENKINS "o/app/PR-12")}, "o/app", "t", ""},
+	{"Jenkins, a change as merged", {ENVIRON(JENKINS "o/app/PR-12-merge")}, "o/app", "t", ""},
+	{"Jenkins, a branch", {ENVIRON(JENKINS "o/app/main")}, "o/app/main", "t", ""},
+	{"Jenkins, a branch like a change", {ENVIRON(JENKINS "o/app/PR-12b")}, "o/app/PR-12b", "t",
+		""},
+	{"Jenkins, a job like a change", {ENVIRON(JENKINS "PR-12")}, "PR-12", "t", ""},
+	{"Ray, an actor at work", {COMMAND("ray::Trainer.fit"), ENVIRON("RAY_JOB_ID=01")},
+		"ray/Trainer", "01", ""},
+	{"Ray, a task of older versions", {COMMAND("ray::load()"), ENVIRON("RAY_JOB_ID=01")},
+		"ray/load", "01", ""},
+	{"Slurm, nothing but a date", {ENVIRON("SLURM_JOB_NAME=2026-11-21\0SLURM_JOB_ID=7")},
+		"slurm", "7", ""},
 };
 
 static void different_jobs_keep_their_names(void **state)
@@ -165,12 +147,11 @@ static void what_was_asked_for_is_what_the_node_gives(void **state)
 		struct process_text text;
 		double cpu_cores;
 	} table[] = {
-		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_NTASKS=8\0"
-				      "SLURM_CPUS_PER_TASK=2\0SLURM_CPUS_ON_NODE=16")},
+		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_NTASKS=8\0"
+			  "SLURM_CPUS_PER_TASK=2\0SLURM_CPUS_ON_NODE=16")},
 			16},
-		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_CPUS_PER_TASK=2")},
-			2},
-		{{.environment = TEXT("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1")}, NAN},
+		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_CPUS_PER_TASK=2")}, 2},
+		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1")}, NAN},
 	};
 
 	(void)state;

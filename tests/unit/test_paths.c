@@ -61,8 +61,7 @@ static void the_first_place_that_is_known_is_taken(void **state)
 		else
 			assert_string_equal(e.text,
 				"no place for the history: neither STATE_DIRECTORY, "
-				"XDG_STATE_HOME nor HOME is set; give "
-				"--history.path");
+				"XDG_STATE_HOME nor HOME is set; give --history.path");
 		free(path);
 	}
 }

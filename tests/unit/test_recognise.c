@@ -13,178 +13,159 @@ static const struct {
 	const char *system, *job_name, *run, *task, *labels;
 	double attempt;
 } cases[] = {
-	{"our own variable", {.environment = TEXT("A=1\0RIGHTSIZE_JOB_NAME=etl/load")},
-		"environment", "etl/load", "", "", "", NAN},
+	{"our own variable", {ENVIRON("A=1\0RIGHTSIZE_JOB_NAME=etl/load")}, "environment",
+		"etl/load", "", "", "", NAN},
 	{"our own variable wins, the rest stays",
-		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=d\0AIRFLOW_CTX_TASK_ID=t\0AIRFLOW_CTX_DAG_"
-				     "RUN_ID=r"
-				     "\0AIRFLOW_CTX_TRY_NUMBER=2\0RIGHTSIZE_JOB_NAME=mine")},
+		{ENVIRON("AIRFLOW_CTX_DAG_ID=d\0AIRFLOW_CTX_TASK_ID=t\0"
+			 "AIRFLOW_CTX_DAG_RUN_ID=r\0AIRFLOW_CTX_TRY_NUMBER=2\0"
+			 "RIGHTSIZE_JOB_NAME=mine")},
 		"airflow", "mine", "r", "", "dag=d task=t ", 2},
 	{"Metaflow on Argo",
-		{.environment = TEXT(
-			 "METAFLOW_FLOW_NAME=TrainFlow\0METAFLOW_STEP_NAME=fit\0"
+		{ENVIRON("METAFLOW_FLOW_NAME=TrainFlow\0METAFLOW_STEP_NAME=fit\0"
 			 "METAFLOW_RUN_ID=argo-trainflow-x7k2p\0METAFLOW_RETRY_COUNT=1\0"
 			 "ARGO_TEMPLATE={\"name\":\"fit\"}\0ARGO_NODE_ID=trainflow-x7k2p-1")},
 		"metaflow", "TrainFlow/fit", "argo-trainflow-x7k2p", "", "flow=TrainFlow step=fit ",
 		2},
-	{"Metaflow's own remote tasks",
-		{.environment = TEXT("MF_PATHSPEC=TrainFlow/12/fit/34\0MF_ATTEMPT=0")}, "metaflow",
-		"TrainFlow/fit", "12", "34", "flow=TrainFlow step=fit ", 1},
+	{"Metaflow's own remote tasks", {ENVIRON("MF_PATHSPEC=TrainFlow/12/fit/34\0MF_ATTEMPT=0")},
+		"metaflow", "TrainFlow/fit", "12", "34", "flow=TrainFlow step=fit ", 1},
 	{"Metaflow on this machine",
-		{.command_line = TEXT("python\0-u\0/x/"
-				      "train.py\0--quiet\0--metadata\0local\0step\0fit\0"
-				      "--run-id\0"
-				      "1700000000000000\0--task-id\0"
-				      "3\0--retry-count\0"
-				      "0")},
+		{COMMAND("python\0-u\0/x/train.py\0--quiet\0--metadata\0local\0step\0fit\0"
+			 "--run-id\0"
+			 "1700000000000000\0--task-id\0"
+			 "3\0--retry-count\0"
+			 "0")},
 		"metaflow", "train/fit", "1700000000000000", "3", "flow=train step=fit ", 1},
 	{"Flyte",
-		{.environment = TEXT(
-			 "FLYTE_INTERNAL_EXECUTION_WORKFLOW=shop:production:etl.daily\0"
+		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=shop:production:etl.daily\0"
 			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
 			 "FLYTE_ATTEMPT_NUMBER=0\0FLYTE_INTERNAL_EXECUTION_PROJECT=shop\0"
 			 "FLYTE_INTERNAL_EXECUTION_DOMAIN=production")},
 		"flyte", "etl.daily/etl.load", "f3a", "",
 		"workflow=etl.daily task=etl.load project=shop domain=production ", 1},
 	{"Airflow's shell tasks",
-		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=extract.load\0"
-				     "AIRFLOW_CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
-				     "AIRFLOW_CTX_TRY_NUMBER=3")},
+		{ENVIRON("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=extract.load\0"
+			 "AIRFLOW_CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
+			 "AIRFLOW_CTX_TRY_NUMBER=3")},
 		"airflow", "daily/extract.load", "scheduled__2026-11-21T00:00:00+00:00", "",
 		"dag=daily task=extract.load ", 3},
 	{"Airflow's task command",
-		{.command_line = TEXT("/usr/bin/python3\0/usr/local/bin/"
-				      "airflow\0tasks\0run\0daily\0load\0"
-				      "manual__1\0--local\0--subdir\0x")},
+		{COMMAND("/usr/bin/python3\0/usr/local/bin/airflow\0tasks\0run\0daily\0load\0"
+			 "manual__1\0--local\0--subdir\0x")},
 		"airflow", "daily/load", "manual__1", "", "dag=daily task=load ", NAN},
-	{"Airflow's process title",
-		{.command_line = TEXT("airflow task runner: daily load manual__1 12")}, "airflow",
-		"daily/load", "manual__1", "", "dag=daily task=load ", NAN},
+	{"Airflow's process title", {COMMAND("airflow task runner: daily load manual__1 12")},
+		"airflow", "daily/load", "manual__1", "", "dag=daily task=load ", NAN},
 	{"Kubeflow Pipelines",
-		{.command_line = TEXT("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
-				      "5d0f\0--execution_id\0"
-				      "77\0--\0python3\0-m\0kfp.dsl.executor_main\0--function_to_"
-				      "execute\0train"),
-			.environment = TEXT("ARGO_TEMPLATE={\"name\":\"system-container-impl\"}")},
+		{COMMAND("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
+			 "5d0f\0"
+			 "--execution_id\0"
+			 "77\0--\0python3\0-m\0kfp.dsl.executor_main\0"
+			 "--function_to_execute\0train"),
+			ENVIRON("ARGO_TEMPLATE={\"name\":\"system-container-impl\"}")},
 		"kubeflow", "churn/train", "5d0f", "77", "pipeline=churn component=train ", NAN},
 	{"Kubeflow Pipelines' components that are no function",
-		{.command_line = TEXT("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
-				      "5d0f\0--execution_id\0"
-				      "78\0--component_spec\0"
-				      "{\"inputDefinitions\":{\"executorLabel\":\"no\"},"
-				      "\"executorLabel\":\"exec-load\"}\0--\0"
-				      "load.sh")},
+		{COMMAND("/kfp-launcher/launch\0--pipeline_name\0churn\0--run_id\0"
+			 "5d0f\0"
+			 "--execution_id\0"
+			 "78\0--component_spec\0"
+			 "{\"inputDefinitions\":{\"executorLabel\":\"no\"},\"executorLabel\":"
+			 "\"exec-load\"}\0"
+			 "--\0load.sh")},
 		"kubeflow", "churn/load", "5d0f", "78", "pipeline=churn component=load ", NAN},
 	{"Argo Workflows",
-		{.environment = TEXT(
-			 "ARGO_TEMPLATE={\"inputs\":{\"name\":\"no\"},\"name\":\"load\"}\0"
+		{ENVIRON("ARGO_TEMPLATE={\"inputs\":{\"name\":\"no\"},\"name\":\"load\"}\0"
 			 "ARGO_NODE_ID=etl-x7k2p-1234567890\0ARGO_CONTAINER_NAME=main")},
 		"argo", "etl/load", "etl-x7k2p-1234567890", "etl-x7k2p-1234567890",
 		"workflow=etl template=load ", NAN},
 	{"Argo Workflows 3.5 and later, the template in a file",
-		{.environment = TEXT("ARGO_CONTAINER_NAME=main\0ARGO_NODE_ID=etl-x7k2p-1234567890\0"
-				     "ARGO_WORKFLOW_NAME=etl-x7k2p"),
-			.file = TEXT("{\"name\":\"load\",\"inputs\":{}}")},
+		{ENVIRON("ARGO_CONTAINER_NAME=main\0ARGO_NODE_ID=etl-x7k2p-1234567890\0"
+			 "ARGO_WORKFLOW_NAME=etl-x7k2p"),
+			FILE_TEXT("{\"name\":\"load\",\"inputs\":{}}")},
 		"argo", "etl/load", "etl-x7k2p", "etl-x7k2p-1234567890",
 		"workflow=etl template=load ", NAN},
 	{"Argo's cron workflows",
-		{.environment = TEXT("ARGO_TEMPLATE={ \"name\" : \"load\" "
-				     "}\0ARGO_WORKFLOW_NAME=etl-1732147200\0"
-				     "ARGO_NODE_ID=etl-1732147200-99")},
+		{ENVIRON("ARGO_TEMPLATE={ \"name\" : \"load\" }\0"
+			 "ARGO_WORKFLOW_NAME=etl-1732147200\0ARGO_NODE_ID=etl-1732147200-99")},
 		"argo", "etl/load", "etl-1732147200", "etl-1732147200-99",
 		"workflow=etl template=load ", NAN},
 	{"Dagster",
-		{.environment = TEXT("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[3]"),
-			.pod = TEXT("dagster/run-id=u")},
+		{ENVIRON("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[3]"),
+			POD("dagster/run-id=u")},
 		"dagster", "daily/load", "u", "load[3]", "job=daily step=load ", NAN},
 	{"Prefect",
-		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly\0"
-				     "PREFECT__FLOW_RUN_ID=u")},
+		{ENVIRON("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly\0"
+			 "PREFECT__FLOW_RUN_ID=u")},
 		"prefect", "etl/nightly", "u", "", "flow=etl deployment=nightly ", NAN},
 	{"Prefect's flows that wait for their runs",
-		{.environment = TEXT("PREFECT__FLOW_ENTRYPOINT=flows/etl.py:load\0"
-				     "PREFECT__FLOW_RUN_ID=u")},
+		{ENVIRON("PREFECT__FLOW_ENTRYPOINT=flows/etl.py:load\0PREFECT__FLOW_RUN_ID=u")},
 		"prefect", "load", "u", "", "flow=load ", NAN},
 	{"Nextflow",
-		{.environment = TEXT("NXF_TASK_WORKDIR=/x/ab/cd"),
-			.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (sample "
-				     "1)'\n### ...\nset -e\n")},
+		{ENVIRON("NXF_TASK_WORKDIR=/x/ab/cd"),
+			FILE_TEXT("#!/bin/bash\n### ---\n### name: 'RNA:ALIGN (sample 1)'\n### "
+				  "...\nset -e\n")},
 		"nextflow", "RNA:ALIGN", "", "/x/ab/cd", "process=RNA:ALIGN ", NAN},
 	{"Nextflow's processes that run once",
-		{.file = TEXT("#!/bin/bash\n### ---\n### name: 'RNA:REPORT'\n")}, "nextflow",
+		{FILE_TEXT("#!/bin/bash\n### ---\n### name: 'RNA:REPORT'\n")}, "nextflow",
 		"RNA:REPORT", "", "", "process=RNA:REPORT ", NAN},
 	{"Nextflow up to 22.10",
-		{.environment = TEXT("NXF_TASK_WORKDIR=/x/ab/cd"),
-			.file = TEXT("#!/bin/bash\n### ---\n# NEXTFLOW TASK: RNA:ALIGN (sample "
-				     "1)\nset -e\n")},
+		{ENVIRON("NXF_TASK_WORKDIR=/x/ab/cd"),
+			FILE_TEXT("#!/bin/bash\n### ---\n# NEXTFLOW TASK: RNA:ALIGN (sample "
+				  "1)\nset -e\n")},
 		"nextflow", "RNA:ALIGN", "", "/x/ab/cd", "process=RNA:ALIGN ", NAN},
 	{"Snakemake's jobs",
-		{.command_line = TEXT("python\0-m\0snakemake\0--target-jobs\0align:sample=A\0--"
-				      "cores\0"
-				      "1")},
+		{COMMAND("python\0-m\0snakemake\0--target-jobs\0align:sample=A\0--cores\0"
+			 "1")},
 		"snakemake", "snakemake/align", "", "", "rule=align ", NAN},
-	{"Snakemake's job scripts",
-		{.command_line = TEXT("/bin/sh\0/x/.snakemake/tmp.k/snakejob.align.12.sh")},
+	{"Snakemake's job scripts", {COMMAND("/bin/sh\0/x/.snakemake/tmp.k/snakejob.align.12.sh")},
 		"snakemake", "snakemake/align", "", "", "rule=align ", NAN},
-	{"Ray's workers",
-		{.command_line = TEXT("ray::train_one"),
-			.environment = TEXT("RAY_JOB_ID=01000000")},
-		"ray", "ray/train_one", "01000000", "", "task=train_one ", NAN},
+	{"Ray's workers", {COMMAND("ray::train_one"), ENVIRON("RAY_JOB_ID=01000000")}, "ray",
+		"ray/train_one", "01000000", "", "task=train_one ", NAN},
 	{"Spark's drivers",
-		{.command_line = TEXT("java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0--"
-				      "name\0daily-2026-11-21\0"
-				      "etl.py")},
+		{COMMAND("java\0-cp\0x\0org.apache.spark.deploy.SparkSubmit\0--name\0"
+			 "daily-2026-11-21\0etl.py")},
 		"spark", "daily", "", "", "application=daily ", NAN},
 	{"Slurm",
-		{.environment = TEXT("SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0SLURM_"
-				     "ARRAY_JOB_ID=100\0"
-				     "SLURM_ARRAY_TASK_ID=3\0SLURM_RESTART_COUNT=1\0SLURM_JOB_"
-				     "PARTITION=gpu")},
+		{ENVIRON("SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0"
+			 "SLURM_ARRAY_JOB_ID=100\0SLURM_ARRAY_TASK_ID=3\0"
+			 "SLURM_RESTART_COUNT=1\0SLURM_JOB_PARTITION=gpu")},
 		"slurm", "train", "100", "3", "job=train partition=gpu ", 2},
 	{"AWS Batch",
-		{.environment = TEXT("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_"
-				     "JOB_ARRAY_INDEX=3\0"
-				     "AWS_BATCH_JOB_ATTEMPT=1\0AWS_BATCH_CE_NAME=spot")},
+		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
+			 "AWS_BATCH_JOB_ARRAY_INDEX=3\0AWS_BATCH_JOB_ATTEMPT=1\0"
+			 "AWS_BATCH_CE_NAME=spot")},
 		"aws-batch", "nightly", "u:3", "3", "queue=nightly compute_environment=spot ", 1},
 	{"SageMaker",
-		{.environment = TEXT("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0TRAINING_"
-				     "JOB_ARN=arn")},
+		{ENVIRON("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0TRAINING_JOB_ARN=arn")},
 		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
 		NAN},
 	{"SageMaker's toolkit",
-		{.environment = TEXT("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0"
-				     "SM_CURRENT_HOST=algo-1")},
+		{ENVIRON("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0"
+			 "SM_CURRENT_HOST=algo-1")},
 		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
 		NAN},
 	{"GitHub Actions",
-		{.environment = TEXT("GITHUB_REPOSITORY=o/"
-				     "r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0GITHUB_RUN_ID=9\0"
-				     "GITHUB_RUN_ATTEMPT=2\0RUNNER_TRACKING_ID=github_u")},
+		{ENVIRON("GITHUB_REPOSITORY=o/r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0"
+			 "GITHUB_RUN_ID=9\0GITHUB_RUN_ATTEMPT=2\0RUNNER_TRACKING_ID=github_u")},
 		"github-actions", "o/r/CI/test", "9", "github_u",
 		"repository=o/r workflow=CI job=test ", 2},
 	{"GitLab CI",
-		{.environment = TEXT("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test "
-				     "3/5\0CI_JOB_STAGE=check\0"
-				     "CI_PIPELINE_ID=7\0CI_JOB_ID=71")},
+		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test 3/5\0"
+			 "CI_JOB_STAGE=check\0CI_PIPELINE_ID=7\0CI_JOB_ID=71")},
 		"gitlab-ci", "g/p/test", "7", "71", "project=g/p job=test stage=check ", NAN},
 	{"Buildkite",
-		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_STEP_KEY=test\0"
-				     "BUILDKITE_ORGANIZATION_SLUG=o\0BUILDKITE_BUILD_ID="
-				     "u\0BUILDKITE_JOB_ID=v\0"
-				     "BUILDKITE_RETRY_COUNT=0")},
+		{ENVIRON("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_STEP_KEY=test\0"
+			 "BUILDKITE_ORGANIZATION_SLUG=o\0BUILDKITE_BUILD_ID=u\0"
+			 "BUILDKITE_JOB_ID=v\0BUILDKITE_RETRY_COUNT=0")},
 		"buildkite", "app/test", "u", "v", "pipeline=app step=test organization=o ", 1},
 	{"Jenkins",
-		{.environment = TEXT("JOB_NAME=folder/"
-				     "app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-folder-app-12\0"
-				     "BUILD_NUMBER=12")},
+		{ENVIRON("JOB_NAME=folder/app\0STAGE_NAME=Test\0"
+			 "BUILD_TAG=jenkins-folder-app-12\0BUILD_NUMBER=12")},
 		"jenkins", "folder/app/Test", "jenkins-folder-app-12", "",
 		"job=folder/app stage=Test ", NAN},
 	{"a pod of Kubernetes",
-		{.pod = TEXT("app=web\0pod.name=web-6d5f7c8b9d-x7k2p\0pod.namespace=shop\0pod.uid="
-			     "u")},
+		{POD("app=web\0pod.name=web-6d5f7c8b9d-x7k2p\0pod.namespace=shop\0pod.uid=u")},
 		"kubernetes", "web", "u", "", "app=web namespace=shop ", NAN},
 	{"a pod of Argo, by its labels",
-		{.pod = TEXT("workflows.argoproj.io/workflow=etl-x7k2p\0pod.uid=u")}, "argo", "etl",
+		{POD("workflows.argoproj.io/workflow=etl-x7k2p\0pod.uid=u")}, "argo", "etl",
 		"etl-x7k2p", "u", "workflow=etl ", NAN},
 };
 
@@ -236,24 +217,22 @@ static void ordinary_processes_have_no_name(void **state)
 {
 	static const struct process_text texts[] = {
 		{.environment = {NULL, 0}},
-		{.environment = TEXT("PATH=/bin\0JOB_NAME=x\0BUILD_NUMBER=1")},
-		{.environment = TEXT("RIGHTSIZE_JOB_NAME=")},
-		{.environment = TEXT("RIGHTSIZE_JOB_NAMES=x\0XRIGHTSIZE_JOB_NAME=x\0RIGHTSIZE_JOB="
-				     "x")},
-		{.environment = TEXT("METAFLOW_FLOW_NAME=a\0METAFLOW_RUN_ID=1")},
-		{.environment = TEXT("MF_PATHSPEC=a/1//2")},
-		{.environment = TEXT("ARGO_TEMPLATE={\"inputs\":{\"name\":\"x\"}}\0ARGO_NODE_ID="
-				     "a")},
-		{.environment = TEXT("ARGO_TEMPLATE={\"name\":\"x\0ARGO_NODE_ID=a")},
-		{.environment = TEXT("ARGO_NODE_ID=a"), .file = TEXT("no object")},
-		{.environment = TEXT("PREFECT__FLOW_RUN_ID=u")},
-		{.environment = TEXT("TRAINING_JOB_NAME=x")},
-		{.command_line = TEXT("launch\0--pipeline_name\0x\0--component_spec\0{}")},
-		{.file = TEXT("### name: ''\n")},
-		{.command_line = TEXT("airflow\0tasks\0list\0daily")},
-		{.command_line = TEXT("python\0walk.py\0step\0one")},
-		{.command_line = TEXT("ray::IDLE"), .environment = TEXT("RAY_JOB_ID=01")},
-		{.command_line = TEXT("snakejob.sh")},
+		{ENVIRON("PATH=/bin\0JOB_NAME=x\0BUILD_NUMBER=1")},
+		{ENVIRON("RIGHTSIZE_JOB_NAME=")},
+		{ENVIRON("RIGHTSIZE_JOB_NAMES=x\0XRIGHTSIZE_JOB_NAME=x\0RIGHTSIZE_JOB=x")},
+		{ENVIRON("METAFLOW_FLOW_NAME=a\0METAFLOW_RUN_ID=1")},
+		{ENVIRON("MF_PATHSPEC=a/1//2")},
+		{ENVIRON("ARGO_TEMPLATE={\"inputs\":{\"name\":\"x\"}}\0ARGO_NODE_ID=a")},
+		{ENVIRON("ARGO_TEMPLATE={\"name\":\"x\0ARGO_NODE_ID=a")},
+		{ENVIRON("ARGO_NODE_ID=a"), FILE_TEXT("no object")},
+		{ENVIRON("PREFECT__FLOW_RUN_ID=u")},
+		{ENVIRON("TRAINING_JOB_NAME=x")},
+		{COMMAND("launch\0--pipeline_name\0x\0--component_spec\0{}")},
+		{FILE_TEXT("### name: ''\n")},
+		{COMMAND("airflow\0tasks\0list\0daily")},
+		{COMMAND("python\0walk.py\0step\0one")},
+		{COMMAND("ray::IDLE"), ENVIRON("RAY_JOB_ID=01")},
+		{COMMAND("snakejob.sh")},
 	};
 
 	(void)state;
@@ -268,7 +247,7 @@ static void ordinary_processes_have_no_name(void **state)
 static void hostile_names_are_made_fit_to_show(void **state)
 {
 	static char big[5000] = "RIGHTSIZE_JOB_NAME=";
-	struct process_text control = {.environment = TEXT("RIGHTSIZE_JOB_NAME=a\nb\x7f\xff")};
+	struct process_text control = {ENVIRON("RIGHTSIZE_JOB_NAME=a\nb\x7f\xff")};
 	struct process_text text = {.environment = {big, sizeof big}};
 	struct recognised r, other;
 
@@ -313,14 +292,13 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 		struct process_text text;
 		const char *paths;
 	} table[] = {
-		{{.command_line = TEXT("/bin/bash\0-ue\0/x/ab/cd/.command.sh")},
-			"root/x/ab/cd/.command.run "},
-		{{.command_line = TEXT("bash\0.command.run")}, "cwd/.command.run "},
-		{{.command_line = TEXT("bash\0../.command.run")}, ""},
-		{{.command_line = TEXT("bash\0-c\0true")}, ""},
-		{{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1")},
+		{{COMMAND("/bin/bash\0-ue\0/x/ab/cd/.command.sh")}, "root/x/ab/cd/.command.run "},
+		{{COMMAND("bash\0.command.run")}, "cwd/.command.run "},
+		{{COMMAND("bash\0../.command.run")}, ""},
+		{{COMMAND("bash\0-c\0true")}, ""},
+		{{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1")},
 			"root/var/run/argo/template root/run/argo/template "},
-		{{.environment = TEXT("ARGO_NODE_ID=etl-x7k2p-1\0ARGO_TEMPLATE={}")}, ""},
+		{{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1\0ARGO_TEMPLATE={}")}, ""},
 	};
 
 	(void)state;

@@ -118,8 +118,7 @@ static const struct {
 	{"{" GOOD "}", NULL},
 	{"{" GOOD ",\"of_a_newer_exporter\":[1]}", NULL},
 	{"{\"started_at\":9,\"run_id\":\"r\",\"job_name\":\"j\",\"ended_at\":2,\"duration_"
-	 "seconds\":"
-	 "1,\"outcome\":\"failed\",\"columns\":{}}",
+	 "seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
 		NULL},
 	{"", "one run as a JSON object"},
 	{"[{" GOOD "}]", "one run as a JSON object"},

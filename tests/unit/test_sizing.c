@@ -117,12 +117,10 @@ static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
 	assert_int_equal(s.confidence, CONFIDENCE_MEDIUM);
 	assert_string_equal(explained(&s, "cpu"),
 		"cpu 2: 3 successful run(s) used 2.50 cores on average (2.00 to 3.00), rounded to "
-		"whole cores, at "
-		"least 1");
+		"whole cores, at least 1");
 	assert_string_equal(explained(&s, "memory"),
 		"memory 2048 MiB: the highest peak of 3 successful run(s) was 1.50 GiB, plus 20 % "
-		"is 1.80 GiB, "
-		"rounded up");
+		"is 1.80 GiB, rounded up");
 	assert_string_equal(explained(&s, "gpu"), "gpu 0: no GPU use was recorded");
 	assert_string_equal(explained(&s, "duration"),
 		"duration: 3 successful run(s) took 3.3 min on average (100 s to 6.7 min)");

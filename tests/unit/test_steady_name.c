@@ -21,168 +21,139 @@ static const struct {
 	double attempts[2];
 } pairs[] = {
 	{"Metaflow, a retry",
-		{.environment = TEXT("MF_PATHSPEC=TrainFlow/1732178712123456/fit/3\0MF_ATTEMPT=0")},
-		{.environment = TEXT("MF_PATHSPEC=TrainFlow/1732178712123456/fit/3\0MF_ATTEMPT=1")},
+		{ENVIRON("MF_PATHSPEC=TrainFlow/1732178712123456/fit/3\0MF_ATTEMPT=0")},
+		{ENVIRON("MF_PATHSPEC=TrainFlow/1732178712123456/fit/3\0MF_ATTEMPT=1")},
 		"TrainFlow/fit", true, {1, 2}},
 	{"Metaflow, other runs of a foreach",
-		{.environment = TEXT("MF_PATHSPEC=TrainFlow/12/fit/3\0MF_ATTEMPT=0")},
-		{.environment = TEXT("MF_PATHSPEC=TrainFlow/argo-trainflow-x7k2p/fit/"
-				     "t-0a1b2c3d\0MF_ATTEMPT=0")},
+		{ENVIRON("MF_PATHSPEC=TrainFlow/12/fit/3\0MF_ATTEMPT=0")},
+		{ENVIRON("MF_PATHSPEC=TrainFlow/argo-trainflow-x7k2p/fit/t-0a1b2c3d\0"
+			 "MF_ATTEMPT=0")},
 		"TrainFlow/fit", false, {1, 1}},
 	{"Flyte, a retry",
-		{.environment = TEXT("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0FLYTE_INTERNAL_"
-				     "TASK_"
-				     "NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
-				     "FLYTE_ATTEMPT_NUMBER=0")},
-		{.environment = TEXT("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0FLYTE_INTERNAL_"
-				     "TASK_"
-				     "NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
-				     "FLYTE_ATTEMPT_NUMBER=2")},
+		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
+			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
+			 "FLYTE_ATTEMPT_NUMBER=0")},
+		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
+			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
+			 "FLYTE_ATTEMPT_NUMBER=2")},
 		"etl/etl.load", true, {1, 3}},
 	{"Airflow, a retry with a date in the run",
-		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=g."
-				     "load\0AIRFLOW_"
-				     "CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
-				     "AIRFLOW_CTX_TRY_NUMBER=1")},
-		{.environment = TEXT("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=g."
-				     "load\0AIRFLOW_"
-				     "CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
-				     "AIRFLOW_CTX_TRY_NUMBER=2")},
+		{ENVIRON("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=g.load\0"
+			 "AIRFLOW_CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
+			 "AIRFLOW_CTX_TRY_NUMBER=1")},
+		{ENVIRON("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=g.load\0"
+			 "AIRFLOW_CTX_DAG_RUN_ID=scheduled__2026-11-21T00:00:00+00:00\0"
+			 "AIRFLOW_CTX_TRY_NUMBER=2")},
 		"daily/g.load", true, {1, 2}},
 	{"Airflow, mapped tasks and dates before the end",
-		{.pod = TEXT("dag_id=backfill_20261121_eu\0task_id=load\0run_id=r\0try_number=1\0"
-			     "map_index=1")},
-		{.pod = TEXT("dag_id=backfill_20261122_eu\0task_id=load\0run_id=r\0try_number=1\0"
-			     "map_index=2")},
+		{POD("dag_id=backfill_20261121_eu\0task_id=load\0run_id=r\0try_number=1\0"
+		     "map_index=1")},
+		{POD("dag_id=backfill_20261122_eu\0task_id=load\0run_id=r\0try_number=1\0"
+		     "map_index=2")},
 		"backfill_eu/load", true, {1, 1}},
 	{"Kubeflow Pipelines, recurring",
-		{.command_line = TEXT("launch\0--pipeline_name\0churn-x7k2p\0--run_id\0a\0--\0--"
-				      "function_to_execute\0train")},
-		{.command_line = TEXT("launch\0--pipeline_name\0churn-9bcdf\0--run_id\0b\0--\0--"
-				      "function_to_execute\0train")},
+		{COMMAND("launch\0--pipeline_name\0churn-x7k2p\0--run_id\0a\0--\0"
+			 "--function_to_execute\0train")},
+		{COMMAND("launch\0--pipeline_name\0churn-9bcdf\0--run_id\0b\0--\0"
+			 "--function_to_execute\0train")},
 		"churn/train", false, {NAN, NAN}},
 	{"Argo Workflows, generated and cron",
-		{.environment = TEXT("ARGO_WORKFLOW_NAME=etl-x7k2p\0ARGO_NODE_ID=etl-x7k2p-1\0ARGO_"
-				     "TEMPLATE={\"name\":\"load\"}")},
-		{.environment = TEXT("ARGO_WORKFLOW_NAME=etl-1732147200\0ARGO_NODE_ID=etl-"
-				     "1732147200-"
-				     "9\0ARGO_TEMPLATE={\"name\":\"load\"}")},
+		{ENVIRON("ARGO_WORKFLOW_NAME=etl-x7k2p\0ARGO_NODE_ID=etl-x7k2p-1\0"
+			 "ARGO_TEMPLATE={\"name\":\"load\"}")},
+		{ENVIRON("ARGO_WORKFLOW_NAME=etl-1732147200\0ARGO_NODE_ID=etl-1732147200-9\0"
+			 "ARGO_TEMPLATE={\"name\":\"load\"}")},
 		"etl/load", false, {NAN, NAN}},
 	{"Argo Workflows, a date in the name",
-		{.pod = TEXT("workflows.argoproj.io/workflow=2026-11-21-etl-x7k2p\0pod.uid=u")},
-		{.pod = TEXT("workflows.argoproj.io/workflow=2026-11-22-etl-bcdfg\0pod.uid=v")},
-		"etl", false, {NAN, NAN}},
+		{POD("workflows.argoproj.io/workflow=2026-11-21-etl-x7k2p\0pod.uid=u")},
+		{POD("workflows.argoproj.io/workflow=2026-11-22-etl-bcdfg\0pod.uid=v")}, "etl",
+		false, {NAN, NAN}},
 	{"Dagster, mapped steps",
-		{.environment = TEXT("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[a_1]")},
-		{.pod = TEXT("dagster/job=daily\0dagster/op=load-b_2\0dagster/run-id=u")},
-		"daily/load", false, {NAN, NAN}},
+		{ENVIRON("DAGSTER_RUN_JOB_NAME=daily\0DAGSTER_RUN_STEP_KEY=load[a_1]")},
+		{POD("dagster/job=daily\0dagster/op=load-b_2\0dagster/run-id=u")}, "daily/load",
+		false, {NAN, NAN}},
 	{"Prefect",
-		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly-"
-				     "2026-11-"
-				     "21\0PREFECT__FLOW_RUN_ID=u")},
-		{.environment = TEXT("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly-"
-				     "2026-11-"
-				     "22\0PREFECT__FLOW_RUN_ID=v")},
+		{ENVIRON("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly-2026-11-21\0"
+			 "PREFECT__FLOW_RUN_ID=u")},
+		{ENVIRON("PREFECT__FLOW_NAME=etl\0PREFECT__DEPLOYMENT_NAME=nightly-2026-11-22\0"
+			 "PREFECT__FLOW_RUN_ID=v")},
 		"etl/nightly", false, {NAN, NAN}},
-	{"Nextflow, samples and dates", {.file = TEXT("### name: 'RNA:ALIGN (2026-11-21 [s1])'\n")},
-		{.file = TEXT("### name: 'RNA:ALIGN (7)'\n")}, "RNA:ALIGN", true, {NAN, NAN}},
+	{"Nextflow, samples and dates", {FILE_TEXT("### name: 'RNA:ALIGN (2026-11-21 [s1])'\n")},
+		{FILE_TEXT("### name: 'RNA:ALIGN (7)'\n")}, "RNA:ALIGN", true, {NAN, NAN}},
 	{"Snakemake, a retry of one of many",
-		{.command_line = TEXT("python\0-m\0snakemake\0--target-jobs\0align:sample=2026-11-"
-				      "21\0"
-				      "--attempt\0001")},
-		{.command_line = TEXT("python\0-m\0snakemake\0--target-jobs\0align:sample=2026-11-"
-				      "21\0"
-				      "--attempt\0002")},
+		{COMMAND("python\0-m\0snakemake\0--target-jobs\0align:sample=2026-11-21\0"
+			 "--attempt\0"
+			 "1")},
+		{COMMAND("python\0-m\0snakemake\0--target-jobs\0align:sample=2026-11-21\0"
+			 "--attempt\0"
+			 "2")},
 		"snakemake/align", true, {1, 2}},
-	{"Snakemake's scripts",
-		{.command_line = TEXT("sh\0/x/.snakemake/tmp.ab12/snakejob.align.12.sh")},
-		{.command_line = TEXT("sh\0/x/.snakemake/tmp.cd34/snakejob.align.1313.sh")},
-		"snakemake/align", true, {NAN, NAN}},
-	{"Ray", {.command_line = TEXT("ray::train"), .environment = TEXT("RAY_JOB_ID=01000000")},
-		{.command_line = TEXT("ray::train"), .environment = TEXT("RAY_JOB_ID=02000000")},
-		"ray/train", false, {NAN, NAN}},
+	{"Snakemake's scripts", {COMMAND("sh\0/x/.snakemake/tmp.ab12/snakejob.align.12.sh")},
+		{COMMAND("sh\0/x/.snakemake/tmp.cd34/snakejob.align.1313.sh")}, "snakemake/align",
+		true, {NAN, NAN}},
+	{"Ray", {COMMAND("ray::train"), ENVIRON("RAY_JOB_ID=01000000")},
+		{COMMAND("ray::train"), ENVIRON("RAY_JOB_ID=02000000")}, "ray/train", false,
+		{NAN, NAN}},
 	{"Spark, dates wherever",
-		{.command_line = TEXT("org.apache.spark.deploy.SparkSubmit\0--name\0load "
-				      "2026-11-21 eu\0"
-				      "x.jar")},
-		{.command_line = TEXT("org.apache.spark.deploy.SparkSubmit\0--name\0load "
-				      "2026-11-22 eu\0"
-				      "x.jar")},
+		{COMMAND("org.apache.spark.deploy.SparkSubmit\0--name\0load 2026-11-21 eu\0"
+			 "x.jar")},
+		{COMMAND("org.apache.spark.deploy.SparkSubmit\0--name\0load 2026-11-22 eu\0"
+			 "x.jar")},
 		"load eu", true, {NAN, NAN}},
 	{"Slurm, a job that was requeued",
-		{.environment = TEXT("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0SLURM_"
-				     "RESTART_"
-				     "COUNT=0")},
-		{.environment = TEXT("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0SLURM_"
-				     "RESTART_"
-				     "COUNT=1")},
+		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0"
+			 "SLURM_RESTART_COUNT=0")},
+		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0"
+			 "SLURM_RESTART_COUNT=1")},
 		"train", true, {1, 2}},
 	{"Slurm, an array",
-		{.environment = TEXT("SLURM_JOB_NAME=train\0SLURM_JOB_ID=103\0SLURM_ARRAY_JOB_ID="
-				     "100\0"
-				     "SLURM_ARRAY_TASK_ID=3")},
-		{.environment = TEXT("SLURM_JOB_NAME=train\0SLURM_JOB_ID=104\0SLURM_ARRAY_JOB_ID="
-				     "100\0"
-				     "SLURM_ARRAY_TASK_ID=4")},
+		{ENVIRON("SLURM_JOB_NAME=train\0SLURM_JOB_ID=103\0SLURM_ARRAY_JOB_ID=100\0"
+			 "SLURM_ARRAY_TASK_ID=3")},
+		{ENVIRON("SLURM_JOB_NAME=train\0SLURM_JOB_ID=104\0SLURM_ARRAY_JOB_ID=100\0"
+			 "SLURM_ARRAY_TASK_ID=4")},
 		"train", true, {NAN, NAN}},
 	{"AWS Batch, a retry",
-		{.environment = TEXT("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_"
-				     "JOB_"
-				     "ATTEMPT=1")},
-		{.environment = TEXT("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_"
-				     "JOB_"
-				     "ATTEMPT=2")},
+		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
+			 "AWS_BATCH_JOB_ATTEMPT=1")},
+		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
+			 "AWS_BATCH_JOB_ATTEMPT=2")},
 		"nightly", true, {1, 2}},
 	{"SageMaker's pipelines",
-		{.environment = TEXT("TRAINING_JOB_NAME=pipelines-ctd6lgoe9v02-Train-ssFiEMALJh\0"
-				     "SM_CURRENT_HOST=a")},
-		{.environment = TEXT("TRAINING_JOB_NAME=pipelines-kytlemm1lvpq-Train-cIpzShs3Qp\0"
-				     "SM_CURRENT_HOST=a")},
+		{ENVIRON("TRAINING_JOB_NAME=pipelines-ctd6lgoe9v02-Train-ssFiEMALJh\0"
+			 "SM_CURRENT_HOST=a")},
+		{ENVIRON("TRAINING_JOB_NAME=pipelines-kytlemm1lvpq-Train-cIpzShs3Qp\0"
+			 "SM_CURRENT_HOST=a")},
 		"Train", false, {NAN, NAN}},
 	{"SageMaker's tuning",
-		{.environment = TEXT("TRAINING_JOB_NAME=churn-261121-0845-001-2f3e4a5b\0SM_CURRENT_"
-				     "HOST="
-				     "a")},
-		{.environment = TEXT("TRAINING_JOB_NAME=churn-261122-2359-017-0a1b2c3d\0SM_CURRENT_"
-				     "HOST="
-				     "a")},
+		{ENVIRON("TRAINING_JOB_NAME=churn-261121-0845-001-2f3e4a5b\0SM_CURRENT_HOST=a")},
+		{ENVIRON("TRAINING_JOB_NAME=churn-261122-2359-017-0a1b2c3d\0SM_CURRENT_HOST=a")},
 		"churn", false, {NAN, NAN}},
 	{"GitHub Actions, run again",
-		{.environment = TEXT("GITHUB_REPOSITORY=o/r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0"
-				     "GITHUB_RUN_ID=9\0GITHUB_RUN_ATTEMPT=1")},
-		{.environment = TEXT("GITHUB_REPOSITORY=o/r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0"
-				     "GITHUB_RUN_ID=9\0GITHUB_RUN_ATTEMPT=2")},
+		{ENVIRON("GITHUB_REPOSITORY=o/r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0"
+			 "GITHUB_RUN_ID=9\0GITHUB_RUN_ATTEMPT=1")},
+		{ENVIRON("GITHUB_REPOSITORY=o/r\0GITHUB_WORKFLOW=CI\0GITHUB_JOB=test\0"
+			 "GITHUB_RUN_ID=9\0GITHUB_RUN_ATTEMPT=2")},
 		"o/r/CI/test", true, {1, 2}},
 	{"GitLab CI, parallel",
-		{.environment = TEXT("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test "
-				     "3/5\0CI_"
-				     "PIPELINE_ID=7\0CI_JOB_ID=71")},
-		{.environment = TEXT("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test: [eu, "
-				     "2026-11-21]\0CI_PIPELINE_ID=8\0CI_JOB_ID=80")},
+		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test 3/5\0"
+			 "CI_PIPELINE_ID=7\0CI_JOB_ID=71")},
+		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0"
+			 "CI_JOB_NAME=test: [eu, 2026-11-21]\0CI_PIPELINE_ID=8\0CI_JOB_ID=80")},
 		"g/p/test", false, {NAN, NAN}},
 	{"Buildkite, a retry of parallel jobs",
-		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=test "
-				     "1/"
-				     "5\0BUILDKITE_BUILD_ID=u\0BUILDKITE_JOB_ID=v\0BUILDKITE_RETRY_"
-				     "COUNT=0")},
-		{.environment = TEXT("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=test "
-				     "2/"
-				     "5\0BUILDKITE_BUILD_ID=u\0BUILDKITE_JOB_ID=w\0BUILDKITE_RETRY_"
-				     "COUNT=1")},
+		{ENVIRON("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=test 1/5\0"
+			 "BUILDKITE_BUILD_ID=u\0BUILDKITE_JOB_ID=v\0BUILDKITE_RETRY_COUNT=0")},
+		{ENVIRON("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=test 2/5\0"
+			 "BUILDKITE_BUILD_ID=u\0BUILDKITE_JOB_ID=w\0BUILDKITE_RETRY_COUNT=1")},
 		"app/test", true, {1, 2}},
 	{"Jenkins",
-		{.environment = TEXT("JOB_NAME=app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-app-"
-				     "12\0BUILD_"
-				     "NUMBER=12")},
-		{.environment = TEXT("JOB_NAME=app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-app-"
-				     "13\0BUILD_"
-				     "NUMBER=13")},
+		{ENVIRON("JOB_NAME=app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-app-12\0"
+			 "BUILD_NUMBER=12")},
+		{ENVIRON("JOB_NAME=app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-app-13\0"
+			 "BUILD_NUMBER=13")},
 		"app/Test", false, {NAN, NAN}},
 	{"pods of cron jobs",
-		{.pod = TEXT("job-name=nightly-28868640\0pod.name=nightly-28868640-x7k2p\0pod.uid="
-			     "u")},
-		{.pod = TEXT("job-name=nightly-28868700\0pod.name=nightly-28868700-bcdfg\0pod.uid="
-			     "v")},
+		{POD("job-name=nightly-28868640\0pod.name=nightly-28868640-x7k2p\0pod.uid=u")},
+		{POD("job-name=nightly-28868700\0pod.name=nightly-28868700-bcdfg\0pod.uid=v")},
 		"nightly", false, {NAN, NAN}},
 };
 

@@ -312,8 +312,7 @@ static void auto_uses_an_announced_input(void **state)
 	assert_true(far.demand.memory_bytes < 4 * 3 * 3100 * MIB);
 	assert_string_equal(explained(&far, "announced input"),
 		"memory: the announced input is 1e+05 times the largest seen; predictions go no "
-		"further "
-		"than three times the largest peak");
+		"further than three times the largest peak");
 	assert_null(explained(&large, "announced input"));
 }
 

@@ -205,17 +205,14 @@ static void versions_come_into_being_with_their_suites(void **state)
 		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n  min_version: "
 		      "TLS13\n" CURVE,
 			"NONE:+VERS-TLS1.3:+ECDHE-RSA:+AES-128-GCM:+AEAD:+AES-256-GCM:+CHACHA20-"
-			"POLY1305"
-			":+GROUP-X25519" END},
+			"POLY1305:+GROUP-X25519" END},
 		{PAIR "  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n" CURVE,
 			"NONE:+VERS-TLS1.3:+ECDHE-RSA:+AES-128-GCM:+AEAD:+AES-256-GCM:+CHACHA20-"
-			"POLY1305"
-			":+GROUP-X25519" END},
+			"POLY1305:+GROUP-X25519" END},
 		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "
 		      "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n" CURVE,
 			"NONE:+VERS-TLS1.3:+VERS-TLS1.2:+ECDHE-RSA:+AES-256-GCM:+AEAD:+AES-128-CBC:"
-			"+SHA1"
-			":+GROUP-X25519" END},
+			"+SHA1:+GROUP-X25519" END},
 	};
 
 	(void)state;
