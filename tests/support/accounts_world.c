@@ -39,6 +39,12 @@ void machine(struct world *w, double idle, unsigned births)
 	test_host_file(&w->t, "/proc/stat", text);
 }
 
+void open_account(struct world *w, const struct account_spec *spec)
+{
+	account_close(w->account);
+	w->account = account_open(w->accounts, &w->t.host, spec, &w->tree);
+}
+
 void world_init(struct world *w, const char *group)
 {
 	*w = (struct world){0};
@@ -56,8 +62,7 @@ void world_init(struct world *w, const char *group)
 	machine(w, 100, 50);
 	w->accounts = accounts_new();
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, 10, 0, 0), 0);
-	w->account = account_open(w->accounts, &w->t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w->tree);
+	OPEN(w, .root = 10, .ours = true);
 }
 
 void world_done(struct world *w)

@@ -23,6 +23,9 @@ void machine(struct world *w, double idle, unsigned births);
 /* A root, process 10, with 1 s of CPU time in a group that begins with it, or in everybody's. */
 void world_init(struct world *w, const char *group);
 void world_done(struct world *w);
+/* Opens its account anew, as another that its tree is of: OPEN(&w, .root = 10, .ours = true). */
+void open_account(struct world *w, const struct account_spec *spec);
+#define OPEN(w, ...) open_account((w), &(struct account_spec){__VA_ARGS__})
 /* One second later, with what /proc alone says put into value. */
 void look_again(struct world *w);
 struct account_note note_of(struct world *w);

@@ -46,5 +46,7 @@ double gpu_world_run(const struct gpu_world *w, enum run_metric id);
 
 /* The point of a family with these label values, separated by "|"; NaN = there is none. */
 double gpu_world_value(const struct gpu_world *w, const char *name, const char *labels);
+#define assert_point(w, name, labels, value, epsilon)                                              \
+	assert_double_equal(gpu_world_value((w), (name), (labels)), (value), (epsilon))
 
 #endif

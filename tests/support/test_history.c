@@ -61,6 +61,21 @@ void test_folder_remove(struct test_folder *f)
 	assert_int_equal(nftw(f->path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+int test_folder_set_up(void **state)
+{
+	static struct test_folder f;
+
+	test_folder_make(&f);
+	*state = &f;
+	return 0;
+}
+
+int test_folder_tear_down(void **state)
+{
+	test_folder_remove(*state);
+	return 0;
+}
+
 size_t test_folder_count(const struct test_folder *f)
 {
 	DIR *d = opendir(f->path);
@@ -330,4 +345,13 @@ void test_damage(const char *path)
 	for (off_t at = 4096; at < st.st_size; at += 4096)
 		assert_int_equal(pwrite(fd, page, sizeof page, at), sizeof page);
 	close(fd);
+}
+
+void test_opens_empty(const char *path)
+{
+	AUTO(history_closep) struct history *h = test_history(path);
+
+	assert_int_equal(test_count_runs(h, NULL), 0);
+	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
+	assert_int_equal(test_count_runs(h, NULL), 1);
 }

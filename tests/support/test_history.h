@@ -27,6 +27,10 @@ struct test_folder {
 void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* with everything in it */
 
+/* For cmocka_unit_test_setup_teardown: the folder is the test's state. */
+int test_folder_set_up(void **state);
+int test_folder_tear_down(void **state);
+
 size_t test_folder_count(const struct test_folder *f); /* files in it */
 /* Corrupt histories set aside; the path of one of them in aside unless NULL. */
 size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
@@ -42,6 +46,7 @@ int test_place_remove(void **state); /* checks first that the file is sound */
 
 /* Opens for writing; a failure fails the test. */
 struct history *test_history(const char *path);
+void test_opens_empty(const char *path); /* and takes a run */
 
 struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);

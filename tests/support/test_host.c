@@ -32,6 +32,14 @@ void test_host_init(struct test_host *t)
 	};
 }
 
+struct test_host test_host_made(void)
+{
+	struct test_host t;
+
+	test_host_init(&t);
+	return t;
+}
+
 static struct tree *open_fixture(const char *name, const char *which)
 {
 	struct tree *tree = NULL;
@@ -108,12 +116,21 @@ void test_host_remove(struct test_host *t, const char *path)
 
 int test_run_start(struct test_run *r, const struct collector *c, struct host *host)
 {
-	*r = (struct test_run){.list = {c, NULL}};
+	*r = (struct test_run){.list = xcalloc(2, sizeof *r->list)};
+	r->list[0] = c;
 	r->pool = snapshot_pool_new(r->list);
 	int code = c->start ? c->start(&r->state, host, &r->err) : 0;
 
 	r->started = code == 0;
 	return code;
+}
+
+struct test_run test_run_started(const struct collector *c, struct host *host)
+{
+	struct test_run r;
+
+	assert_int_equal(test_run_start(&r, c, host), 0);
+	return r;
 }
 
 int test_run_collect(struct test_run *r, const struct host *host)
@@ -133,6 +150,7 @@ void test_run_done(struct test_run *r)
 	snapshot_pool_free(r->pool);
 	if (r->started && r->list[0]->stop)
 		r->list[0]->stop(r->state);
+	free(r->list);
 	*r = (struct test_run){0};
 }
 

@@ -18,6 +18,7 @@ struct test_host {
 };
 
 void test_host_init(struct test_host *t);
+struct test_host test_host_made(void); /* the same, for a declaration */
 /*
  * Reads proc and sys from tests/fixtures/NAME instead; root stays in memory, and nothing can be
  * changed in the others.
@@ -34,7 +35,7 @@ void test_host_remove(struct test_host *t, const char *path);
 
 /* A collector at work: its state, and the snapshot of its last tick. */
 struct test_run {
-	const struct collector *list[2];
+	const struct collector **list; /* owned: the pool looks into it */
 	void *state;
 	bool started;
 	struct snapshot_pool *pool;
@@ -46,6 +47,8 @@ struct test_run {
 
 /* Starts it; the code of start. test_run_done is needed whatever it was. */
 int test_run_start(struct test_run *r, const struct collector *c, struct host *host);
+/* The same, for a declaration; a collector that does not start fails the test. */
+struct test_run test_run_started(const struct collector *c, struct host *host);
 int test_run_collect(struct test_run *r, const struct host *host);
 void test_run_done(struct test_run *r);
 

@@ -45,11 +45,9 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		AUTO(world_done) struct world w;
 
 		world_init(&w, "/box");
-		account_close(w.account);
 		put_process(&w, 12, cases[i].parent, 0, "/box");
 		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 is gone by now */
-		w.account = account_open(w.accounts, &w.t.host,
-			&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+		OPEN(&w, .root = 10, .ours = true);
 		usage(&w, 6500000, "");
 		look_again(&w);
 		assert_double_equal(w.value[RUN_CPU_SECONDS], 6.5, 1e-9);
@@ -64,11 +62,9 @@ static void what_others_may_have_done_is_missed_and_not_told(void **state)
 
 	(void)state;
 	world_init(&w, "/box");
-	account_close(w.account);
 	put_process(&w, 12, 1, 0, "/box");
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	OPEN(&w, .root = 10, .ours = true);
 	look_again(&w);
 	test_host_file(&w.t, "/proc/12/stat",
 		"12 (job) S 1 1 1 0 -1 0 9 0 0 0 50 0 0 0 20 0 1 0 5 1000 5 0 0 0 0 0 0 0 0 "
@@ -104,7 +100,6 @@ static void clock_is_used_where_nothing_else_tells_all(void **state)
 
 		world_init(&w, cases[i].group);
 		assert_false(note_of(&w).uses_clock);
-		account_close(w.account);
 		if (cases[i].ignored) {
 			put_process(&w, 12, 1, 0, "/box");
 			snprintf(text, sizeof text,
@@ -114,8 +109,7 @@ static void clock_is_used_where_nothing_else_tells_all(void **state)
 			test_host_file(&w.t, "/proc/12/stat", text);
 			test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
 		}
-		w.account = account_open(w.accounts, &w.t.host,
-			&(struct account_spec){.root = 10, .ours = true, .clock = &clock}, &w.tree);
+		OPEN(&w, .root = 10, .ours = true, .clock = &clock);
 		assert_int_equal(note_of(&w).uses_clock, cases[i].expected);
 	}
 }
@@ -126,7 +120,6 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 
 	(void)state;
 	world_init(&w, "/");
-	account_close(w.account);
 	/* Its group is the exporter's, too, and its child was born since the tree began, which knows of 1 s. */
 	test_host_file(&w.t, "/proc/self/cgroup", "0::/box\n");
 	test_host_link(&w.t, "/proc/self", "1");
@@ -135,8 +128,7 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
 	usage(&w, 1500000, "");
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	OPEN(&w, .root = 10, .ours = true);
 	usage(&w, 4000000, "");
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 4, 1e-9);
@@ -177,10 +169,7 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 		AUTO(world_done) struct world w;
 
 		world_init(&w, cases[i].group);
-		account_close(w.account);
-		w.account = account_open(w.accounts, &w.t.host,
-			&(struct account_spec){.root = 10, .ours = true, .forked_seconds = 0.25},
-			&w.tree);
+		OPEN(&w, .root = 10, .ours = true, .forked_seconds = 0.25);
 		put_process(&w, 10, 1, 150, cases[i].group);
 		usage(&w, 3000000, "");
 		look_again(&w);
@@ -197,10 +186,8 @@ static void what_the_root_did_before_it_entered_its_group_is_not_counted(void **
 
 	(void)state;
 	world_init(&w, "/box");
-	account_close(w.account);
 	usage(&w, 800000, "");
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .forked_seconds = 0.1}, &w.tree);
+	OPEN(&w, .root = 10, .forked_seconds = 0.1);
 	put_process(&w, 10, 1, 150, "/box");
 	usage(&w, 1300000, "");
 	look_again(&w);

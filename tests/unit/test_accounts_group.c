@@ -56,7 +56,6 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 		char events[64], path[64];
 
 		world_init(&w, "/");
-		account_close(w.account);
 		put_process(&w, 10, 1, 100, cases[i].group);
 		put_process(&w, 55, 1, 0, "/box");
 		test_host_file(&w.t, "/proc/1/stat",
@@ -67,8 +66,7 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 		test_host_file(&w.t, GROUP "cgroup.procs", cases[i].before);
 		if (strcmp(cases[i].group, "/box") != 0)
 			test_host_file(&w.t, GROUP "in/cgroup.procs", "10\n");
-		w.account = account_open(w.accounts, &w.t.host,
-			&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+		OPEN(&w, .root = 10, .ours = true);
 		test_host_file(&w.t, GROUP "cgroup.procs", cases[i].at_end);
 		if (cases[i].mark)
 			test_host_file(&w.t, GROUP "memory.peak", cases[i].mark);
@@ -111,10 +109,8 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 	world_done(&w);
 
 	world_init(&w, "/");
-	account_close(w.account);
 	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 3\n");
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	OPEN(&w, .root = 10, .ours = true);
 	test_host_file(&w.t, "/proc/vmstat", "nr_free_pages 1\noom_kill 5\n");
 	assert_true(isnan(note_of(&w).oom_kills));
 	assert_double_equal(note_of(&w).shared_oom_kills, 2, 0);
@@ -130,13 +126,11 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	look_again(&w);
 	assert_true(isnan(
 		w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
-	account_close(w.account);
 	put_process(&w, 10, 1, 100, "/box/in");
 	test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
 	test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
 	usage(&w, 0, "nr_periods 10\nnr_throttled 5\nthrottled_usec 1000000\n");
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w.tree);
+	OPEN(&w, .root = 10, .ours = true);
 	usage(&w, 0, "nr_periods 30\nnr_throttled 12\nthrottled_usec 3500000\n");
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_PERIODS], 20, 0);
@@ -171,7 +165,6 @@ static void quota_counts_from_before_the_command(void **state)
 			.periods = 3, .throttled_periods = 2, .throttled_seconds = 0.5};
 
 		world_init(&w, "/");
-		account_close(w.account);
 		put_process(&w, 10, 1, 100, cases[i].group);
 		test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
 		test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
@@ -179,11 +172,7 @@ static void quota_counts_from_before_the_command(void **state)
 		before.place = (struct cgroup_place){.tree = w.t.host.sys, .version = 2};
 		snprintf(before.place.path, sizeof before.place.path, "fs/cgroup%s",
 			cases[i].before ? cases[i].before : "");
-		w.account = account_open(w.accounts, &w.t.host,
-			&(struct account_spec){.root = 10,
-				.ours = true,
-				.quota = cases[i].before ? &before : NULL},
-			&w.tree);
+		OPEN(&w, .root = 10, .ours = true, .quota = cases[i].before ? &before : NULL);
 		usage(&w, 0, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
 		look_again(&w);
 		assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], cases[i].expected, 0);
@@ -221,10 +210,8 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.peak", "104857600\n");
-	account_close(w.account);
 	process_tree_from_now(&w.tree);
-	w.account = account_open(w.accounts, &w.t.host,
-		&(struct account_spec){.root = 10, .from_now = true}, &w.tree);
+	OPEN(&w, .root = 10, .from_now = true);
 	put_process(&w, 10, 1, 150, "/box");
 	usage(&w, 1500000, "user_usec 900000\nsystem_usec 600000\n");
 	look_again(&w);
@@ -237,14 +224,13 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 /* A second ago its root was born; 2 CPUs. */
 static void open_young(struct world *w, unsigned used_usec, const char *parts)
 {
-	account_close(w->account);
+	account_close(TAKE(w->account));
 	process_tree_done(&w->tree);
 	test_host_file(&w->t, "/proc/10/stat",
 		"10 (job) S 1 1 1 0 -1 0 1 0 0 0 15 5 0 0 20 0 1 0 99900 1000 5 0\n");
 	usage(w, used_usec, parts);
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, 10, 0, 0), 0);
-	w->account = account_open(w->accounts, &w->t.host,
-		&(struct account_spec){.root = 10, .ours = true}, &w->tree);
+	OPEN(w, .root = 10, .ours = true);
 }
 
 static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)

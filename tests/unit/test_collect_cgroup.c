@@ -20,10 +20,9 @@ struct expected {
 
 static void check_fixture(const char *fixture, const struct expected *table, size_t n)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	test_host_init(&t);
 	test_host_fixture(&t, fixture);
 	assert_int_equal(test_run_start(&r, &collector_cgroup, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -208,11 +207,10 @@ static void finds_the_files_of_each_controller(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(path_cases); i++) {
 		const struct path_case *c = &path_cases[i];
 		struct cgroup found = {0};
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		struct err e = {0};
 		bool any = false;
 
-		test_host_init(&t);
 		test_host_file(&t, "/proc/self/mountinfo", c->mountinfo);
 		test_host_file(&t, "/proc/42/cgroup", c->membership);
 		for (size_t j = 0; j < ARRAY_LEN(c->directories) && c->directories[j]; j++)
@@ -291,10 +289,9 @@ static void limits_may_be_absent_or_hostile(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		struct cgroup group;
 
-		test_host_init(&t);
 		test_host_file(&t, "/proc/self/cgroup", "0::/g\n");
 		test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
 		test_host_file(&t, "/sys/fs/cgroup/g/cpu.max", table[i].cpu_max);
@@ -311,11 +308,10 @@ static void limits_may_be_absent_or_hostile(void **state)
 
 static void v1_quota_of_minus_one_is_none(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	struct cgroup group;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_file(&t, "/proc/self/cgroup", "2:cpu:/\n");
 	test_host_file(&t, "/proc/self/mountinfo", V1("9", "/sys/fs/cgroup/cpu", "/", "cpu"));
 	test_host_file(&t, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
@@ -326,12 +322,10 @@ static void v1_quota_of_minus_one_is_none(void **state)
 
 static void no_control_groups_is_no_error(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cgroup, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cgroup, &t.host), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
 		assert_string_equal(r.err.text, "");
@@ -351,11 +345,10 @@ static void moving_to_another_group_is_noticed(void **state)
 {
 	static const char cpu[] = "rightsize_cgroup_cpu_seconds";
 	static const char limit[] = "rightsize_cgroup_memory_limit_bytes";
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_file(&t, "/proc/self/cgroup", "0::/a\n");
 	test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
 	test_host_file(&t, "/sys/fs/cgroup/a/cpu.stat", "usage_usec 9000000\n");
@@ -380,11 +373,10 @@ static void moving_to_another_group_is_noticed(void **state)
 
 static void an_unreadable_file_is_named(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_file(&t, "/proc/self/cgroup", "0::/a\n");
 	test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
 	test_host_file(&t, "/sys/fs/cgroup/a/cpu.stat", "usage_usec 9000000\n");

@@ -17,11 +17,10 @@ static void collect(struct test_run *r, struct test_host *t, const char *stat)
 
 static void reads_a_captured_machine(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_fixture(&t, "vm");
 	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -74,12 +73,10 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		{0.05, "cpu 1900 10 540 9040 200 15 25 40 480 0\n", 32}, /* 8 s within 250 ms */
 		{1, "cpu 1900 10 540 9240 200 15 25 40 480 0\n", 0},
 	};
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		test_host_advance(&t, table[i].after);
 		collect(&r, &t, table[i].stat);
@@ -89,12 +86,10 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 
 static void counters_do_not_fall_with_the_kernels(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	collect(&r, &t, "cpu 1000 0 500 9000 400 0 0 70 0 0\n");
 	test_host_advance(&t, 1);
 	collect(&r, &t, "cpu 1010 0 505 8990 399 0 0 69 0 0\n");
@@ -110,12 +105,10 @@ static void counters_do_not_fall_with_the_kernels(void **state)
 
 static void old_kernels_have_fewer_modes(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	collect(&r, &t, "cpu 100 0 50 900\nbtime 5\n");
 	assert_int_equal(test_run_points(&r, "rightsize_cpu_seconds"), 4);
 	assert_value(test_run_value(&r, "rightsize_cpu_seconds", "steal"), NAN);
@@ -126,12 +119,10 @@ static void old_kernels_have_fewer_modes(void **state)
 
 static void a_mode_that_is_left_out_does_not_make_sums_fall(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	collect(&r, &t, "cpu 100 20 50 900 0 30 0 0\n");
 	test_host_advance(&t, 1);
 	collect(&r, &t, "cpu 110\n");
@@ -159,10 +150,9 @@ static void hostile_files_are_errors_or_gaps(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		test_host_file(&t, "/proc/stat", table[i].stat);
 		assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 		assert_int_equal(test_run_collect(&r, &t.host), table[i].code);
@@ -174,12 +164,10 @@ static void hostile_files_are_errors_or_gaps(void **state)
 
 static void a_missing_file_is_named(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
 	assert_string_equal(r.err.text, "read proc/stat: No such file or directory");
 }

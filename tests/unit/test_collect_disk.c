@@ -15,11 +15,10 @@ extern const struct collector collector_disk;
 
 static void a_container_host_counts_physical_disks_only(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_fixture(&t, "node");
 	assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -110,12 +109,10 @@ static double read_after(struct test_run *r, struct test_host *t, const char *di
 
 static void a_disk_that_was_replaced_counts_on(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1000 0 3 0 4 0 0 0 0\n"), 1000 * 512);
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1010 0 3 0 4 0 0 0 0\n"), 1010 * 512);
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1005 0 3 0 4 0 0 0 0\n"), 1010 * 512);
@@ -128,12 +125,10 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 {
 	static const char line[] =
 		"8 0 sda 1 0 2 0 3 0 4 0 0 0 0\n8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n";
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 	read_after(&r, &t, "8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n");
 	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* nothing says it is a partition */
 	read_after(&r, &t, line);
@@ -170,11 +165,9 @@ static void old_new_and_hostile_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(test_host_done) struct test_host t;
-		AUTO(test_run_done) struct test_run r;
+		AUTO(test_host_done) struct test_host t = test_host_made();
+		AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
-		test_host_init(&t);
-		assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 		assert_value(read_after(&r, &t, table[i].text), table[i].sda);
 		assert_int_equal(test_run_points(&r, READ), table[i].points);
 	}

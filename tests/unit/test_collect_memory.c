@@ -25,10 +25,9 @@ static void check(const struct test_run *r, const struct expected *table, size_t
 
 static void check_captured(const struct collector *c, const struct expected *table, size_t n)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	test_host_init(&t);
 	test_host_fixture(&t, "vm");
 	assert_int_equal(test_run_start(&r, c, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -68,10 +67,9 @@ static void check_files(const struct collector *c, const char *path, const struc
 	size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		test_host_file(&t, path, table[i].text);
 		assert_int_equal(test_run_start(&r, c, &t.host), 0);
 		assert_int_equal(test_run_collect(&r, &t.host), table[i].code);
@@ -153,11 +151,10 @@ static double processes_after(struct test_run *r, struct test_host *t, double se
 
 static void processes_are_counted_less_often_the_more_there_are(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_file(&t, "/proc/loadavg", "0 0 0 1/1 1\n");
 	test_host_file(&t, "/proc/1/stat", "");
 	test_host_file(&t, "/proc/1/status", "");
@@ -218,10 +215,9 @@ static void a_kernel_without_pressure_is_no_error(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		memory_tree_refuse(t.proc, "pressure/cpu", codes[i]);
 		memory_tree_refuse(t.proc, "pressure/memory", codes[i]);
 		memory_tree_refuse(t.proc, "pressure/io", codes[i]);

@@ -138,11 +138,10 @@ static void each_byte_counts_once(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 		char dev[1024] = "Inter-| Receive\n face |bytes\n";
 
-		test_host_init(&t);
 		for (size_t j = 0; j < 6 && machines[i][j].name; j++)
 			add_interface(&t, &machines[i][j], dev, sizeof dev);
 		test_host_file(&t, "/proc/net/dev", dev);
@@ -181,10 +180,9 @@ static void hostile_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		test_host_file(&t, "/proc/net/dev", table[i].text);
 		assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
 		assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -196,12 +194,10 @@ static void hostile_lines(void **state)
 
 static void a_card_that_comes_back_counts_on(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
-	AUTO(test_run_done) struct test_run r;
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_network, &t.host);
 
 	(void)state;
-	test_host_init(&t);
-	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
 	test_host_file(&t, "/proc/net/dev", "eth0: 900 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	test_host_file(&t, "/proc/net/dev", "eth0: 50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
@@ -263,10 +259,9 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(tree_freep) struct tree *machine_sys = memory_tree();
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		put_pod(&t, machine_sys);
 		test_host_file(&t, "/proc/1/mountinfo", table[i].mounted);
 		memory_tree_refuse(t.proc, "1/ns/net", table[i].refused);
@@ -279,11 +274,10 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	put_pod(&t, machine_sys);
 	memory_tree_refuse(t.proc, "1/mountinfo", -EIO);
 	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
@@ -299,11 +293,10 @@ static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void *
 static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	put_pod(&t, machine_sys);
 	t.host.sys = machine_sys;
 	t.host.root_sys = NULL;
@@ -314,11 +307,10 @@ static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 static void whose_network_it_is_is_asked_until_there_is_an_answer(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	put_pod(&t, machine_sys);
 	memory_tree_refuse(t.proc, "1/ns/net", -ETIMEDOUT);
 	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);

@@ -17,10 +17,9 @@ struct expected {
 
 static void check_fixture(const char *fixture, const struct expected *table, size_t n)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	test_host_init(&t);
 	test_host_fixture(&t, fixture);
 	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -72,10 +71,9 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(test_host_done) struct test_host t;
+		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
 
-		test_host_init(&t);
 		t.host.affinity_cpus = table[i].affinity;
 		test_host_file(&t, "/proc/self/cgroup", "0::/g\n");
 		test_host_file(&t, "/proc/self/mountinfo",
@@ -94,11 +92,10 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 
 static void an_affinity_that_changed_is_told_half_a_minute_later(void **state)
 {
-	AUTO(test_host_done) struct test_host t;
+	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
 	(void)state;
-	test_host_init(&t);
 	test_host_file(&t, "/sys/devices/system/cpu/online", "0-7\n");
 	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);

@@ -61,24 +61,18 @@ static void amdgpu_totals_come_from_sysfs(void **state)
 	sys_file(w, "card1", "device/mem_busy_percent", "nonsense\n");
 	start(w);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card1"), 0.37,
-		1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "card1"),
-		1073741824, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card1"),
-		68702699520, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_power_watts", "card1"), 41, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_power_limit_watts", "card1"), 300,
-		1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card1"), -5,
-		1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"), 8e8,
-		0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu",
-				    "card1|AMD Instinct "
-				    "MI210|d5c2ac2a7c2a1a4d|0000:03:00.0|amdgpu|"),
+	assert_point(w, "rightsize_gpu_utilization_ratio", "card1", 0.37, 1e-9);
+	assert_point(w, "rightsize_gpu_memory_used_bytes", "card1", 1073741824, 0);
+	assert_point(w, "rightsize_gpu_memory_total_bytes", "card1", 68702699520, 0);
+	assert_point(w, "rightsize_gpu_power_watts", "card1", 41, 1e-9);
+	assert_point(w, "rightsize_gpu_power_limit_watts", "card1", 300, 1e-9);
+	assert_point(w, "rightsize_gpu_temperature_celsius", "card1", -5, 1e-9);
+	assert_point(w, "rightsize_gpu_clock_hertz", "card1|graphics", 8e8, 0);
+	assert_point(w, "rightsize_gpu",
+		"card1|AMD Instinct "
+		"MI210|d5c2ac2a7c2a1a4d|0000:03:00.0|amdgpu|",
 		1, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 1, 0);
+	assert_point(w, "rightsize_gpus_used", "", 1, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_busy_ratio", "card1")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_energy_joules", "card1")));
 }
@@ -97,15 +91,11 @@ static void intel_gives_what_it_has(void **state)
 	sys_file(w, "card1", "gt_act_freq_mhz", "350\n");
 	start(w);
 	assert_int_equal(gpu_world_tick(w, 1), 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_memory_total_bytes", "card0"),
-		12884901888, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_energy_joules", "card0"), 5, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_temperature_celsius", "card0"), 45,
-		1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card0|graphics"),
-		1200e6, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_clock_hertz", "card1|graphics"),
-		350e6, 0);
+	assert_point(w, "rightsize_gpu_memory_total_bytes", "card0", 12884901888, 0);
+	assert_point(w, "rightsize_gpu_energy_joules", "card0", 5, 1e-9);
+	assert_point(w, "rightsize_gpu_temperature_celsius", "card0", 45, 1e-9);
+	assert_point(w, "rightsize_gpu_clock_hertz", "card0|graphics", 1200e6, 0);
+	assert_point(w, "rightsize_gpu_clock_hertz", "card1|graphics", 350e6, 0);
 	/* Neither tells whether it works: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));

@@ -99,9 +99,9 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 		0); /* 0, 1, 7 and, by MPS, 3; not 2 */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "7"), 0.75, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "7"), 2, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 8, 0);
+	assert_point(w, "rightsize_gpu_utilization_ratio", "7", 0.75, 1e-9);
+	assert_point(w, "rightsize_gpu_processes", "7", 2, 0);
+	assert_point(w, "rightsize_gpus_used", "", 8, 0);
 	/* Less memory later, and its child is gone: the peak stays. */
 	gpu_world_gone(w, 101);
 	gpu_world_process(w, 100, 1, "");
@@ -145,18 +145,14 @@ static void slices_are_told_apart(void **state)
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig",
-				    "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0"),
-		1, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0"),
-		2 * GIB, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0"),
-		10 * GIB, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_processes", "0"), 2, 0);
+	assert_point(w, "rightsize_gpu_mig", "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0", 1, 0);
+	assert_point(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0", 2 * GIB, 0);
+	assert_point(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0", 10 * GIB, 0);
+	assert_point(w, "rightsize_gpu_processes", "0", 2, 0);
 	/* Of a GPU that is split up the driver tells no utilization: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "1"), 0.15, 1e-9);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpus_used", ""), 2, 0);
+	assert_point(w, "rightsize_gpu_utilization_ratio", "1", 0.15, 1e-9);
+	assert_point(w, "rightsize_gpus_used", "", 2, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 }
@@ -192,7 +188,7 @@ static void a_call_that_fails_costs_its_number(void **state)
 				assert_int_equal(isnan(gpu_world_value(w, cases[other].name,
 							 cases[other].labels)),
 					other == i);
-			assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+			assert_point(w, "rightsize_gpu_up", "0", 1, 0);
 		}
 }
 
@@ -243,11 +239,11 @@ static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 2, 0);
 	fake_nvml_play("gpus=3 lost=1 processes=0:100:512:40:c,1:100:512:40:c");
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "1"), 0, 0);
+	assert_point(w, "rightsize_gpu_up", "0", 1, 0);
+	assert_point(w, "rightsize_gpu_up", "1", 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "1")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_processes", "1")));
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "2"), 1, 0);
+	assert_point(w, "rightsize_gpu_up", "2", 1, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 }
 
@@ -262,7 +258,7 @@ static void half_a_reading_is_none(void **state)
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 0, 0);
+	assert_point(w, "rightsize_gpu_up", "0", 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "0")));
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 }
@@ -275,7 +271,7 @@ static void a_gpu_lost_from_the_start_is_down(void **state)
 	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "1"), 0, 0);
+	assert_point(w, "rightsize_gpu_up", "1", 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
 }
 
@@ -386,7 +382,7 @@ static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
 	gpu_world_nvidia(w);
 	gpu_world_tick(w, 1);
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	assert_point(w, "rightsize_gpu_up", "0", 1, 0);
 }
 
 static void a_driver_of_another_version_is_said_in_words(void **state)
@@ -401,7 +397,7 @@ static void a_driver_of_another_version_is_said_in_words(void **state)
 	/* It may be put right while we run. */
 	fake_nvml_play("");
 	news(w, 1);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	assert_point(w, "rightsize_gpu_up", "0", 1, 0);
 }
 
 static void an_unloaded_driver_may_come_back(void **state)
@@ -421,7 +417,7 @@ static void an_unloaded_driver_may_come_back(void **state)
 	gpu_world_nvidia(w);
 	gpu_world_tick(w, 0);
 	news(w, 0);
-	assert_double_equal(gpu_world_value(w, "rightsize_gpu_up", "0"), 1, 0);
+	assert_point(w, "rightsize_gpu_up", "0", 1, 0);
 }
 
 static void a_process_younger_than_the_table_is_a_stranger(void **state)

@@ -9,30 +9,6 @@
 
 #include "tests/support/test_history.h"
 
-static int set_up(void **state)
-{
-	static struct test_folder f;
-
-	test_folder_make(&f);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	test_folder_remove(*state);
-	return 0;
-}
-
-static void assert_opens_empty(const char *path)
-{
-	AUTO(history_closep) struct history *h = test_history(path);
-
-	assert_int_equal(test_count_runs(h, NULL), 0);
-	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
-	assert_int_equal(test_count_runs(h, NULL), 1);
-}
-
 static void damage_garbage(const char *path)
 {
 	char data[10000];
@@ -146,7 +122,7 @@ static void a_damaged_file_is_set_aside_untouched(void **state)
 		assert_int_equal(test_read_file(aside, after, sizeof after), n);
 		assert_memory_equal(before, after, n);
 		assert_int_equal(unlink(aside), 0);
-		assert_opens_empty(f->file);
+		test_opens_empty(f->file);
 		assert_int_equal(unlink(f->file), 0);
 	}
 }
@@ -245,7 +221,7 @@ static void damage_found_in_use_sets_the_file_aside(void **state)
 	assert_int_equal(history_set_aside(h, e.text, &notice, &e), 0);
 	assert_int_equal(notice.code, -EBADMSG);
 	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
-	assert_opens_empty(f->file);
+	test_opens_empty(f->file);
 }
 
 static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
@@ -333,7 +309,7 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	assert_int_equal(test_count_runs(again, NULL), 0);
 	history_close(again);
 	history_close(h);
-	assert_opens_empty(killed);
+	test_opens_empty(killed);
 }
 
 /* It would take each job's start some 100 ms; what is damaged there shows when it is used. */
@@ -354,7 +330,7 @@ static void a_file_that_another_uses_is_not_checked(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_folder_set_up, test_folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_damaged_file_is_set_aside_untouched),
 		TEST(two_in_one_second_have_two_names),

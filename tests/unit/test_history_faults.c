@@ -16,15 +16,6 @@
 
 #define SAMPLES 30
 
-static int set_up(void **state)
-{
-	static struct test_folder f;
-
-	test_folder_make(&f);
-	*state = &f;
-	return 0;
-}
-
 static int tear_down(void **state)
 {
 	failing_vfs_heal();
@@ -309,7 +300,7 @@ static void a_full_disk_loses_nothing_that_was_committed(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_folder_set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_full_disk_loses_nothing_that_was_committed),
 		TEST(a_handle_works_again_after_a_full_disk),

@@ -39,21 +39,6 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-static int set_up(void **state)
-{
-	static struct test_folder f;
-
-	test_folder_make(&f);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	test_folder_remove(*state);
-	return 0;
-}
-
 /* ---- killed while it writes ---- */
 
 static int write_one(struct history *h, const char *run_id, size_t i)
@@ -462,7 +447,7 @@ static void several_processes_share_a_file_without_losing_rows(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_folder_set_up, test_folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_kill_at_any_call_to_the_disk_loses_nothing_that_was_committed),
 		TEST(a_kill_loses_at_most_the_sample_at_hand),

@@ -14,30 +14,6 @@
 
 #define NOBODY 65534
 
-static int set_up(void **state)
-{
-	static struct test_folder f;
-
-	test_folder_make(&f);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	test_folder_remove(*state);
-	return 0;
-}
-
-static void assert_opens_empty(const char *path)
-{
-	AUTO(history_closep) struct history *h = test_history(path);
-
-	assert_int_equal(test_count_runs(h, NULL), 0);
-	test_write_run(h, "fresh", "job", 1, 2, OUTCOME_SUCCEEDED);
-	assert_int_equal(test_count_runs(h, NULL), 1);
-}
-
 static void what_was_written_is_there_after_reopening(void **state)
 {
 	struct test_folder *f = *state;
@@ -232,7 +208,7 @@ static void an_empty_file_becomes_a_history(void **state)
 
 	test_write_file(f->file, "", 0);
 	assert_int_equal(history_open(&h, f->file, HISTORY_READ, NULL, NULL, NULL), -ENOENT);
-	assert_opens_empty(f->file);
+	test_opens_empty(f->file);
 	assert_int_equal(test_folder_aside(f, NULL, 0), 0);
 }
 
@@ -425,7 +401,7 @@ static void odd_paths_are_paths(void **state)
 		struct stat st;
 
 		snprintf(path, sizeof path, "%s/%s", f->path, names[i]);
-		assert_opens_empty(path);
+		test_opens_empty(path);
 		assert_int_equal(stat(path, &st), 0);
 	}
 	bool was_root = become_nobody(f);
@@ -451,7 +427,7 @@ static void odd_paths_are_paths(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_folder_set_up, test_folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_written_is_there_after_reopening),
 		TEST(the_schema_is_the_golden_one),

@@ -1,4 +1,4 @@
-/* collectors/lineage: descent and CPU time, from events, records and clocks that the test makes. */
+/* collectors/lineage: descent and CPU time, also of runs inside others, from events, records and clocks that the test makes. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -12,7 +12,11 @@ struct world {
 	struct lineage *book;
 	bool alive[PIDS];
 	uint64_t clock[PIDS];
+	unsigned job, step; /* of nested_world */
 };
+
+#define EVENT(w, ...)  lineage_event((w)->book, &(struct process_event){__VA_ARGS__})
+#define RECORD(w, ...) lineage_record((w)->book, &(struct task_record){__VA_ARGS__})
 
 static bool clock_of(void *context, pid_t pid, uint64_t *ret)
 {
@@ -42,21 +46,19 @@ static void fork_event(struct world *w, pid_t parent, pid_t pid)
 {
 	w->alive[pid] = true;
 	w->clock[pid] = 0;
-	lineage_event(w->book,
-		&(struct process_event){.kind = PROCESS_FORKED, .pid = pid, .parent = parent});
+	EVENT(w, .kind = PROCESS_FORKED, .pid = pid, .parent = parent);
 }
 
 static void exit_event(struct world *w, pid_t pid, int status)
 {
-	lineage_event(w->book,
-		&(struct process_event){.kind = THREAD_ENDED, .pid = pid, .status = status});
+	EVENT(w, .kind = THREAD_ENDED, .pid = pid, .status = status);
 }
 
 /* It ends with its record and is reaped at once. */
 static void end(struct world *w, pid_t pid, uint64_t cpu_ns)
 {
 	exit_event(w, pid, 0);
-	lineage_record(w->book, &(struct task_record){.id = pid, .cpu_ns = cpu_ns});
+	RECORD(w, .id = pid, .cpu_ns = cpu_ns, .peak_bytes = cpu_ns * 4096);
 	w->alive[pid] = false;
 }
 
@@ -118,7 +120,7 @@ static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 	(void)state;
 	fork_event(w, 10, 11);
 	exit_event(w, 11, 0);
-	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 40});
+	RECORD(w, .id = 11, .cpu_ns = 40);
 	w->clock[11] = 40;
 	for (int i = 0; i < 3; i++) {
 		/* Found in /proc again and again: it is known. */
@@ -154,15 +156,13 @@ static void first_thread_may_end_before_the_others(void **state)
 	(void)state;
 	fork_event(w, 10, 11);
 	w->clock[11] = 100;
-	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 60, .peak_bytes = 4096});
-	lineage_event(w->book,
-		&(struct process_event){.kind = THREAD_ENDED, .pid = 11, .at_ns = 5});
+	RECORD(w, .id = 11, .cpu_ns = 60, .peak_bytes = 4096);
+	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5);
 	w->clock[11] = 150; /* its other threads go on */
 	assert_int_equal(settle(w, run).cpu_ns, 150);
 	/* A thread's own record is not its process's. */
-	lineage_record(w->book, &(struct task_record){.id = 4000, .cpu_ns = 140});
-	lineage_record(w->book,
-		&(struct task_record){.id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9});
+	RECORD(w, .id = 4000, .cpu_ns = 140);
+	RECORD(w, .id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9);
 	w->alive[11] = false;
 	struct lineage_tally t = settle(w, run);
 
@@ -318,16 +318,9 @@ static void live_and_end(struct world *w, pid_t pid, uint64_t cpu_ns, uint64_t e
 {
 	uint64_t born = 1000 * MS, elapsed = 30 * MS;
 
-	lineage_event(w->book,
-		&(struct process_event){
-			.kind = PROCESS_FORKED, .pid = pid, .parent = 10, .at_ns = born});
-	lineage_record(w->book, &(struct task_record){.id = pid,
-					.cpu_ns = cpu_ns,
-					.elapsed_ns = elapsed,
-					.peak_bytes = 100 * 4096});
-	lineage_event(w->book,
-		&(struct process_event){
-			.kind = THREAD_ENDED, .pid = pid, .at_ns = born + elapsed + end_ns});
+	EVENT(w, .kind = PROCESS_FORKED, .pid = pid, .parent = 10, .at_ns = born);
+	RECORD(w, .id = pid, .cpu_ns = cpu_ns, .elapsed_ns = elapsed, .peak_bytes = 100 * 4096);
+	EVENT(w, .kind = THREAD_ENDED, .pid = pid, .at_ns = born + elapsed + end_ns);
 }
 
 static void end_of_a_process_is_counted_from_its_record_on(void **state)
@@ -398,18 +391,14 @@ static void end_is_not_guessed(void **state)
 
 	(void)state;
 	/* Its birth, its end, or when its record was made is not told; several threads; a clock that is behind. */
-	lineage_event(w->book,
-		&(struct process_event){.kind = PROCESS_FORKED, .pid = 11, .parent = 10});
-	lineage_record(w->book, &(struct task_record){.id = 11, .cpu_ns = 5, .elapsed_ns = MS});
-	lineage_event(w->book,
-		&(struct process_event){.kind = THREAD_ENDED, .pid = 11, .at_ns = 5 * MS});
-	lineage_event(w->book,
-		&(struct process_event){
-			.kind = PROCESS_FORKED, .pid = 12, .parent = 10, .at_ns = MS});
-	lineage_record(w->book, &(struct task_record){.id = 12, .cpu_ns = 5, .elapsed_ns = MS});
+	EVENT(w, .kind = PROCESS_FORKED, .pid = 11, .parent = 10);
+	RECORD(w, .id = 11, .cpu_ns = 5, .elapsed_ns = MS);
+	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5 * MS);
+	EVENT(w, .kind = PROCESS_FORKED, .pid = 12, .parent = 10, .at_ns = MS);
+	RECORD(w, .id = 12, .cpu_ns = 5, .elapsed_ns = MS);
 	live_and_end(w, 13, 5, 0);
 	live_and_end(w, 14, 3, 80000);
-	lineage_record(w->book, &(struct task_record){.id = 14, .cpu_ns = 5, .whole = true});
+	RECORD(w, .id = 14, .cpu_ns = 5, .whole = true);
 	assert_int_equal(settle(w, run).cpu_ns, 20);
 	assert_int_equal(settle(w, run).ends_ns, 0);
 }
@@ -428,6 +417,209 @@ static void zombie_s_clock_holds_its_end(void **state)
 	assert_int_equal(t.cpu_ns, 77000);
 	assert_int_equal(t.ends_ns, 0);
 	assert_int_equal(t.unseen_ns, 0);
+}
+
+/* ---- runs inside others: a step (process 20) of a batch job (process 10), in either order ---- */
+
+static uint64_t cpu(struct world *w, unsigned run)
+{
+	return settle(w, run).cpu_ns;
+}
+
+/* The job is followed first, and has a child 11 beside its step, which has a child 21 when it is followed. */
+static struct world *nested_world(void)
+{
+	struct world *w = world_new();
+
+	w->job = begin(w, 10, 100, 7);
+	fork_event(w, 10, 11);
+	fork_event(w, 10, 20);
+	fork_event(w, 20, 21);
+	w->clock[20] = 5;
+	w->clock[21] = 3;
+	assert_int_equal(cpu(w, w->job), 115);
+	/* A child of the step that was gone before used 4: the job has its record, the step knows by its parent. */
+	fork_event(w, 20, 22);
+	end(w, 22, 4);
+	assert_int_equal(cpu(w, w->job), 119);
+	w->step = lineage_begin(w->book, 20, 4);
+	lineage_add(w->book, w->step, 21);
+	return w;
+}
+
+static void count(void *context, pid_t pid)
+{
+	(void)pid;
+	++*(unsigned *)context;
+}
+
+static unsigned living(const struct world *w, unsigned run)
+{
+	unsigned n = 0;
+
+	lineage_living(w->book, run, count, &n);
+	return n;
+}
+
+static void inner_run_has_what_is_its_own_and_the_outer_has_all(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+
+	(void)state;
+	assert_int_equal(cpu(w, w->step), 12);
+	assert_int_equal(cpu(w, w->job), 119);
+	for (pid_t pid = 30; pid < 60; pid++) {
+		fork_event(w, pid % 2 ? 20 : 21, pid);
+		end(w, pid, 20);
+	}
+	end(w, 11, 50);
+	assert_int_equal(cpu(w, w->step), 612);
+	assert_int_equal(cpu(w, w->job), 769);
+	assert_int_equal(settle(w, w->step).born, 30);
+	assert_int_equal(settle(w, w->job).born, 34);
+	assert_int_equal(settle(w, w->step).peak_process_bytes, 20 * 4096);
+	assert_int_equal(settle(w, w->job).peak_process_bytes, 50 * 4096);
+	assert_int_equal(settle(w, w->job).unseen_ns,
+		settle(w, w->step).unseen_ns + 2 * LINEAGE_END_NS + 54 * LINEAGE_END_PAGE_NS);
+	assert_true(settle(w, w->job).whole && settle(w, w->step).whole);
+	assert_int_equal(living(w, w->step), 2);
+	assert_int_equal(living(w, w->job), 3);
+	/* The job looks at all of its processes, too. */
+	lineage_add(w->book, w->job, 21);
+	fork_event(w, 21, 23);
+	w->clock[23] = 1000;
+	assert_int_equal(cpu(w, w->step), 1612);
+	assert_int_equal(cpu(w, w->job), 1769);
+}
+
+static void what_the_inner_run_lacks_the_outer_lacks(void **state)
+{
+	struct world *w = nested_world();
+
+	(void)state;
+	settle(w, w->step);
+	w->alive[21] = false;
+	assert_false(settle(w, w->step).whole);
+	assert_false(settle(w, w->job).whole);
+	world_freep(&w);
+	w = nested_world();
+	w->alive[11] = false;
+	assert_true(settle(w, w->step).whole);
+	assert_false(settle(w, w->job).whole);
+	world_freep(&w);
+}
+
+static void inner_run_that_is_forgotten_stays_with_the_outer(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+	struct lineage_tally t;
+
+	(void)state;
+	fork_event(w, 20, 30);
+	end(w, 30, 20);
+	assert_int_equal(cpu(w, w->job), 139);
+	lineage_forget(w->book, w->step);
+	lineage_tally(w->book, w->job, &t);
+	assert_int_equal(t.cpu_ns, 139);
+	assert_int_equal(cpu(w, w->job), 139);
+	end(w, 21, 33);
+	end(w, 20, 55);
+	assert_int_equal(cpu(w, w->job), 219);
+	/* The number is used again, by somebody who is not inside. */
+	w->alive[70] = true;
+	w->clock[70] = 1;
+	assert_int_equal(lineage_begin(w->book, 70, 0), w->step);
+	assert_int_equal(cpu(w, w->step), 1);
+	assert_int_equal(cpu(w, w->job), 219);
+}
+
+static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+
+	(void)state;
+	lineage_forget(w->book, w->job);
+	assert_int_equal(cpu(w, w->step), 12);
+	fork_event(w, 21, 30);
+	end(w, 30, 20);
+	assert_int_equal(cpu(w, w->step), 32);
+}
+
+/* As when a name was set before the job's own. */
+static void outer_run_may_begin_later(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+	unsigned whole;
+
+	(void)state;
+	w->alive[5] = true;
+	w->clock[5] = 1000;
+	/* The machine's: who had ended of the job and the step by now used 11, as told by who waited for them. */
+	end(w, 11, 7);
+	assert_int_equal(cpu(w, w->job), 126);
+	whole = lineage_begin(w->book, 5, 18);
+	for (pid_t pid = 10; pid < 22; pid++)
+		if (w->alive[pid])
+			lineage_add(w->book, whole, pid);
+	/* 18 and 1000, and 100, 5 and 3 of the living. */
+	assert_int_equal(cpu(w, whole), 1126);
+	assert_int_equal(cpu(w, w->job), 126);
+	assert_int_equal(cpu(w, w->step), 12);
+	end(w, 21, 13);
+	assert_int_equal(cpu(w, whole), 1136);
+	assert_int_equal(cpu(w, w->job), 136);
+	assert_int_equal(cpu(w, w->step), 22);
+	/* The one between them goes: then the other two are as they were. */
+	lineage_forget(w->book, w->job);
+	assert_int_equal(cpu(w, whole), 1136);
+	assert_int_equal(cpu(w, w->step), 22);
+	fork_event(w, 20, 30);
+	end(w, 30, 4);
+	assert_int_equal(cpu(w, whole), 1140);
+	assert_int_equal(cpu(w, w->step), 26);
+}
+
+static void run_between_two_may_begin_last(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+	unsigned last;
+
+	(void)state;
+	fork_event(w, 11, 12);
+	fork_event(w, 12, 13);
+	w->clock[12] = 40;
+	w->clock[13] = 60;
+	unsigned inmost = lineage_begin(w->book, 13, 0);
+
+	fork_event(w, 13, 14);
+	end(w, 14, 9);
+	assert_int_equal(cpu(w, w->job), 228);
+	last = lineage_begin(w->book, 12, 9);
+	lineage_add(w->book, last, 13);
+	assert_int_equal(cpu(w, last), 109);
+	assert_int_equal(cpu(w, inmost), 69);
+	assert_int_equal(cpu(w, w->job), 228);
+	fork_event(w, 13, 14);
+	end(w, 14, 1);
+	assert_int_equal(cpu(w, last), 110);
+	assert_int_equal(cpu(w, w->job), 229);
+}
+
+/* What ends cost in a group is not shared out when part of a run in it is elsewhere. */
+static void inner_run_in_another_group_is_elsewhere(void **state)
+{
+	AUTO(world_freep) struct world *w = nested_world();
+	unsigned others = lineage_begin_others(w->book);
+	pid_t listed[] = {10, 11, 20, 21};
+	struct lineage_listing listing = {{4, 4, listed}, 0};
+
+	(void)state;
+	lineage_share(w->book, w->job, others);
+	settle(w, w->job);
+	assert_int_equal(lineage_compare(w->book, others, &listing, clock_of, w),
+		LINEAGE_RUN_ELSEWHERE);
+	lineage_share(w->book, w->step, others);
+	assert_int_equal(lineage_compare(w->book, others, &listing, clock_of, w), LINEAGE_SAME);
 }
 
 int main(void)
@@ -451,6 +643,13 @@ int main(void)
 		cmocka_unit_test(usual_end_follows_what_is_usual_now),
 		cmocka_unit_test(end_is_not_guessed),
 		cmocka_unit_test(zombie_s_clock_holds_its_end),
+		cmocka_unit_test(inner_run_has_what_is_its_own_and_the_outer_has_all),
+		cmocka_unit_test(what_the_inner_run_lacks_the_outer_lacks),
+		cmocka_unit_test(inner_run_that_is_forgotten_stays_with_the_outer),
+		cmocka_unit_test(outer_run_that_is_forgotten_takes_nothing_along),
+		cmocka_unit_test(outer_run_may_begin_later),
+		cmocka_unit_test(run_between_two_may_begin_last),
+		cmocka_unit_test(inner_run_in_another_group_is_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

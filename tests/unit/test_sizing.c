@@ -79,6 +79,19 @@ static const struct strategy *baseline(void)
 	return s;
 }
 
+/* A test fails where it does not size. */
+static struct sizing sized(const struct test_runs *t, const struct sizing_options *o,
+	struct arena *arena)
+{
+	struct sizing s;
+	struct err e;
+
+	assert_int_equal(baseline()->size(&t->runs, o, arena, &s, &e), 0);
+	return s;
+}
+
+static const struct sizing_options defaults;
+
 /* The sentence about a number, found by its first word. */
 static const char *explained(const struct sizing *s, const char *start)
 {
@@ -94,13 +107,12 @@ static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 
 	(void)state;
 	test_run_succeeded(&t, 2.0, 1000 * MIB);
 	test_run_succeeded(&t, 3.0, 1533 * MIB)->duration_seconds = 400;
 	test_run_succeeded(&t, 2.5, 900 * MIB);
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.cpu, 2);
 	assert_int_equal(s.resources.memory, 2048);
 	assert_int_equal(s.resources.gpu, 0);
@@ -131,7 +143,6 @@ static void baseline_looks_at_the_newest_successful_runs_only(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 
 	(void)state;
 	test_run_column(test_run_add(&t, OUTCOME_RUNNING), "memory_peak_bytes", 9 * GIB, 9 * GIB);
@@ -142,14 +153,12 @@ static void baseline_looks_at_the_newest_successful_runs_only(void **state)
 	test_run_column(test_run_add(&t, OUTCOME_INTERRUPTED), "memory_peak_bytes", 9 * GIB,
 		9 * GIB);
 	test_run_succeeded(&t, 5, 5 * GIB); /* beyond the window of two */
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){.runs = 2}, &arena, &s,
-				 &e),
-		0);
+	s = sized(&t, &(struct sizing_options){.runs = 2}, &arena);
 	assert_int_equal(s.resources.cpu, 1);
 	assert_int_equal(s.resources.memory, 128);
 	assert_int_equal(s.runs, 2);
 	assert_int_equal(s.excluded, 2);
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.memory, 6144);
 	assert_int_equal(s.runs, 3);
 	assert_int_equal(s.excluded, 3);
@@ -190,13 +199,12 @@ static void baseline_leaves_unmeasured_numbers_unknown(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 
 	(void)state;
 	test_run_succeeded(&t, NAN, NAN)->duration_seconds = NAN;
 	test_run_column(test_run_succeeded(&t, NAN, NAN), "memory_peak_bytes", NAN, NAN);
 	t.run[1].duration_seconds = NAN;
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.cpu, 0);
 	assert_int_equal(s.resources.memory, 0);
 	assert_true(isnan(s.demand.cpu_cores) && isnan(s.demand.memory_bytes));
@@ -211,11 +219,10 @@ static void baseline_falls_back_to_sampled_memory(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 
 	(void)state;
 	test_run_column(test_run_succeeded(&t, 1, NAN), "memory_bytes", 100 * MIB, 400 * MIB);
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.memory, 512);
 }
 
@@ -224,7 +231,6 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 	struct run *r;
 
 	(void)state;
@@ -233,7 +239,7 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	test_run_column(r, "gpu_usage", 0.6, 0.8);
 	test_run_column(r, "vram_bytes", 6 * GIB, 8 * GIB);
 	test_run_column(test_run_succeeded(&t, 1, GIB), "gpus_used", 0, 0);
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.gpu, 2);
 	assert_int_equal(s.resources.vram, 10240);
 	assert_true(s.demand.gpus == 2);
@@ -244,8 +250,7 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	r = test_run_succeeded(&idle, 1, GIB);
 	test_run_column(r, "gpu_usage", 0, 0);
 	test_run_column(r, "vram_bytes", 0, 0);
-	assert_int_equal(baseline()->size(&idle.runs, &(struct sizing_options){0}, &arena, &s, &e),
-		0);
+	s = sized(&idle, &defaults, &arena);
 	assert_true(s.demand.gpus == 0 && s.demand.vram_bytes == 0);
 	assert_int_equal(s.resources.vram, 0);
 }
@@ -255,18 +260,17 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
-	struct err e;
 
 	(void)state;
 	test_run_add(&t, OUTCOME_RUNNING);
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
 	test_run_succeeded(&t, 1, GIB);
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	assert_string_equal(explained(&s, "warning"),
 		"warning: the newest run was killed for memory at 2.00 "
 		"GiB; this rule does not count it");
 	t.run[1].outcome = OUTCOME_FAILED;
-	assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e), 0);
+	s = sized(&t, &defaults, &arena);
 	for (size_t i = 0; i < s.n_explain; i++)
 		assert_int_not_equal(strncmp(s.explain[i], "warning", 7), 0);
 }
@@ -291,13 +295,10 @@ static void confidence_grows_with_runs_that_agree(void **state)
 		struct test_runs t = {0};
 		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s;
-		struct err e;
 
 		for (size_t k = 0; k < table[i].n; k++)
 			test_run_succeeded(&t, 1, (k ? table[i].lowest : table[i].highest) * MIB);
-		assert_int_equal(baseline()->size(&t.runs, &(struct sizing_options){0}, &arena, &s,
-					 &e),
-			0);
+		s = sized(&t, &defaults, &arena);
 		assert_int_equal(s.confidence, table[i].expected);
 	}
 	assert_string_equal(confidence_name(CONFIDENCE_NONE), "none");
