@@ -42,6 +42,14 @@ void world_freep(struct world **owner)
 	free(w);
 }
 
+void children(struct world *w, int pid, const char *list)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
+	memory_tree_text(w->proc, path, list);
+}
+
 void put(struct world *w, const struct fake *f)
 {
 	char path[64], text[400];
@@ -56,14 +64,8 @@ void put(struct world *w, const struct fake *f)
 	snprintf(path, sizeof path, "%d/status", f->pid);
 	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);
 	memory_tree_text(w->proc, path, text);
-}
-
-void children(struct world *w, int pid, const char *list)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
-	memory_tree_text(w->proc, path, list);
+	if (f->children)
+		children(w, f->pid, f->children);
 }
 
 void gone(struct world *w, int pid)

@@ -15,6 +15,7 @@ struct fake {
 	int pid, ppid;
 	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
 	unsigned long peak_kib, stack;
+	const char *children; /* its list, "11 12 "; NULL: stays as it is */
 };
 
 struct world *world_new(void);

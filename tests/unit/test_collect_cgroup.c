@@ -94,7 +94,7 @@ static void reads_v2_inside_a_cgroup_namespace(void **state)
 
 /* Two files and some groups, and where each controller is then found ("" = nowhere). */
 struct path_case {
-	const char *membership, *mountinfo;
+	const char *what, *membership, *mountinfo;
 	const char *directories[6];
 	const char *found[CGROUP_CONTROLLERS]; /* cpu, cpuacct, memory, pids, io */
 	int version[CGROUP_CONTROLLERS];
@@ -105,17 +105,12 @@ struct path_case {
 #define V2(id, point, root) id " 1 0:" id " " root " " point " rw - cgroup2 cgroup2 rw\n"
 
 static const struct path_case path_cases[] = {
-	{
-		/* v2 on a host */
-		"0::/user.slice/x\n",
-		V2("9", "/sys/fs/cgroup", "/"),
+	{"v2 on a host", "0::/user.slice/x\n", V2("9", "/sys/fs/cgroup", "/"),
 		{"/sys/fs/cgroup/user.slice/x/cpu.stat"},
 		{"fs/cgroup/user.slice/x", "fs/cgroup/user.slice/x", "fs/cgroup/user.slice/x",
 			"fs/cgroup/user.slice/x", "fs/cgroup/user.slice/x"},
-		{2, 2, 2, 2, 2},
-	},
-	{
-		/* hybrid: v1 where a v1 hierarchy has the controller, v2 for the rest */
+		{2, 2, 2, 2, 2}},
+	{"hybrid: v1 where a v1 hierarchy has the controller, v2 for the rest",
 		"5:cpu,cpuacct:/a\n4:memory:/b\n1:name=systemd:/s\n0::/c\n",
 		V1("9", "/sys/fs/cgroup/cpu,cpuacct", "/", "cpu,cpuacct")
 			V1("10", "/sys/fs/cgroup/memory", "/", "memory")
@@ -124,81 +119,34 @@ static const struct path_case path_cases[] = {
 			"/sys/fs/cgroup/unified/c/cgroup.procs"},
 		{"fs/cgroup/cpu,cpuacct/a", "fs/cgroup/cpu,cpuacct/a", "fs/cgroup/memory/b",
 			"fs/cgroup/unified/c", "fs/cgroup/unified/c"},
-		{1, 1, 1, 2, 2},
-	},
-	{
-		/* v1 in a container without a cgroup namespace: the group is the mount's root */
+		{1, 1, 1, 2, 2}},
+	{"v1 in a container without a cgroup namespace: the group is the mount's root",
 		"4:memory:/docker/1a2b\n3:pids:/docker/1a2b/sub\n",
 		V1("9", "/sys/fs/cgroup/memory", "/docker/1a2b", "memory")
 			V1("10", "/sys/fs/cgroup/pids", "/docker/1a2b", "pids"),
 		{"/sys/fs/cgroup/memory/memory.stat", "/sys/fs/cgroup/pids/sub/pids.max"},
-		{"", "", "fs/cgroup/memory", "fs/cgroup/pids/sub", ""},
-		{0, 0, 1, 1, 0},
-	},
-	{
-		/* a mount that shows somebody else's group */
-		"4:memory:/docker/1a2b\n",
+		{"", "", "fs/cgroup/memory", "fs/cgroup/pids/sub", ""}, {0, 0, 1, 1, 0}},
+	{"a mount that shows somebody else's group", "4:memory:/docker/1a2b\n",
 		V1("9", "/sys/fs/cgroup/memory", "/docker/1a2", "memory"),
-		{"/sys/fs/cgroup/memory/memory.stat"},
-		{"", "", "", "", ""},
-		{0},
-	},
-	{
-		/* the host's groups are also mounted: ours are below /sys */
-		"0::/\n",
+		{"/sys/fs/cgroup/memory/memory.stat"}, {"", "", "", "", ""}, {0}},
+	{"the host's groups are also mounted: ours are below /sys", "0::/\n",
 		V2("9", "/host/sys/fs/cgroup", "/") V2("10", "/sys/fs/cgroup", "/"),
 		{"/sys/fs/cgroup/cpu.stat", "/host/sys/fs/cgroup/cpu.stat"},
-		{"fs/cgroup", "fs/cgroup", "fs/cgroup", "fs/cgroup", "fs/cgroup"},
-		{2, 2, 2, 2, 2},
-	},
-	{
-		/* only somewhere else */
-		"0::/x\n",
-		V2("9", "/cgroup2", "/"),
-		{"/cgroup2/x/cpu.stat"},
-		{"cgroup2/x", "cgroup2/x", "cgroup2/x", "cgroup2/x", "cgroup2/x"},
-		{2, 2, 2, 2, 2},
-	},
-	{
-		/* another container's process, seen from inside a cgroup namespace */
-		"0::/../7c8d\n",
+		{"fs/cgroup", "fs/cgroup", "fs/cgroup", "fs/cgroup", "fs/cgroup"}, {2, 2, 2, 2, 2}},
+	{"only somewhere else", "0::/x\n", V2("9", "/cgroup2", "/"), {"/cgroup2/x/cpu.stat"},
+		{"cgroup2/x", "cgroup2/x", "cgroup2/x", "cgroup2/x", "cgroup2/x"}, {2, 2, 2, 2, 2}},
+	{"another container's process, seen from inside a cgroup namespace", "0::/../7c8d\n",
 		V2("9", "/sys/fs/cgroup", "/"),
 		{"/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/../7c8d/cpu.stat"},
-		{"", "", "", "", ""},
-		{0},
-	},
-	{
-		/* the group above the namespace */
-		"0::/..\n",
-		V2("9", "/sys/fs/cgroup", "/"),
-		{"/sys/fs/cgroup/../cpu.stat"},
-		{"", "", "", "", ""},
-		{0},
-	},
-	{
-		/* a group that is gone */
-		"0::/old (deleted)\n",
-		V2("9", "/sys/fs/cgroup", "/"),
-		{"/sys/fs/cgroup/cpu.stat"},
-		{"", "", "", "", ""},
-		{0},
-	},
-	{
-		/* a mount point that leads nowhere below the tree */
-		"0::/etc\n",
-		V2("9", "/", "/"),
-		{"/etc/passwd"},
-		{"", "", "", "", ""},
-		{0},
-	},
-	{
-		/* no lines of use */
-		"x\n7:\n:::\n-1::/\n0:cpu\n2:cpu:relative\n",
-		V2("9", "/sys/fs/cgroup", "/"),
-		{NULL},
-		{"", "", "", "", ""},
-		{0},
-	},
+		{"", "", "", "", ""}, {0}},
+	{"the group above the namespace", "0::/..\n", V2("9", "/sys/fs/cgroup", "/"),
+		{"/sys/fs/cgroup/../cpu.stat"}, {"", "", "", "", ""}, {0}},
+	{"a group that is gone", "0::/old (deleted)\n", V2("9", "/sys/fs/cgroup", "/"),
+		{"/sys/fs/cgroup/cpu.stat"}, {"", "", "", "", ""}, {0}},
+	{"a mount point that leads nowhere below the tree", "0::/etc\n", V2("9", "/", "/"),
+		{"/etc/passwd"}, {"", "", "", "", ""}, {0}},
+	{"no lines of use", "x\n7:\n:::\n-1::/\n0:cpu\n2:cpu:relative\n",
+		V2("9", "/sys/fs/cgroup", "/"), {NULL}, {"", "", "", "", ""}, {0}},
 };
 
 static void finds_the_files_of_each_controller(void **state)
@@ -222,7 +170,7 @@ static void finds_the_files_of_each_controller(void **state)
 		for (size_t j = 0; j < CGROUP_CONTROLLERS; j++) {
 			if (found.place[j].version != c->version[j] ||
 				strcmp(found.place[j].path, c->found[j]) != 0)
-				fail_msg("case %zu, controller %zu: v%d %s", i, j,
+				fail_msg("%s, controller %zu: v%d %s", c->what, j,
 					found.place[j].version, found.place[j].path);
 			assert_ptr_equal(found.place[j].tree, !found.place[j].version ? NULL :
 							      strncmp(c->found[j], "fs/", 3) == 0 ?

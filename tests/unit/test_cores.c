@@ -52,13 +52,8 @@ static void unknown_memory_is_no_reason_to_be_slow(void **state)
 {
 	static const struct {
 		double memory, mean, most, least; /* cores in use; asked for at least */
-	} table[] = {
-		{NAN, 2.5, 2.5, 2.25},
-		{MIB, 2.5, 2.5, 2.25},
-		{NAN, 2.5, 4, 1},
-		{MIB, 2.5, 4, 1},
-		{NAN, 16, 16, 15},
-	};
+	} table[] = {{NAN, 2.5, 2.5, 2.25}, {MIB, 2.5, 2.5, 2.25}, {NAN, 2.5, 4, 1},
+		{MIB, 2.5, 4, 1}, {NAN, 16, 16, 15}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

@@ -157,8 +157,7 @@ static void a_run_that_ended_keeps_none(void **state)
 		"25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
 	memory_tree_text(w->proc, "self/cgroup", "0::/\n");
 	memory_tree_text(w->proc, "1/cgroup", "0::/\n");
-	PUT(w, .pid = 10, .ppid = 1, .start = 5);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	memory_tree_text(w->proc, "10/cgroup", "0::/box\n");
 	memory_tree_text(w->sys, "fs/cgroup/box/cgroup.procs", "10\n");
 	memory_tree_text(w->sys, "fs/cgroup/box/cpu.stat", "usage_usec 3000000\n");

@@ -126,14 +126,8 @@ static void a_score_of_zero_was_not_measured(void **state)
 	static const struct {
 		const char *from, *to;
 		double cpu_seconds, cores, gpu_seconds;
-	} table[] = {
-		{"z", "a", 100, 1, 0},
-		{"a", "z", 100, 1, 0},
-		{"z", "a", 200, 2, 0},
-		{"a", "z", 200, 2, 0},
-		{"z", "h", 0, 1, 100},
-		{"h", "z", 0, 1, 100},
-	};
+	} table[] = {{"z", "a", 100, 1, 0}, {"a", "z", 100, 1, 0}, {"z", "a", 200, 2, 0},
+		{"a", "z", 200, 2, 0}, {"z", "h", 0, 1, 100}, {"h", "z", 0, 1, 100}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

@@ -185,13 +185,8 @@ static void a_variable_that_is_not_set_matches_nothing(void **state)
 	static const struct {
 		struct slice environment;
 		bool matches;
-	} table[] = {
-		{TEXT("A=\0"), true},
-		{TEXT("XA=1\0A=1"), true},
-		{TEXT("AB=1\0A"), false},
-		{TEXT("A\0=A=\0"), false},
-		{TEXT(""), false},
-	};
+	} table[] = {{TEXT("A=\0"), true}, {TEXT("XA=1\0A=1"), true}, {TEXT("AB=1\0A"), false},
+		{TEXT("A\0=A=\0"), false}, {TEXT(""), false}};
 	AUTO(job_rules_freep)
 	struct job_rules *r = parse("rules:\n- {environment: {A: '.*'}, job_name: x}\n");
 

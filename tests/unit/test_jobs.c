@@ -15,10 +15,8 @@ static void waited_child_is_counted_once(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5);
-	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6);
-	children(w, 10, "11 ");
-	children(w, 11, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
 	/* The child used 30 ticks more, ended, and its parent waited for it. */
@@ -46,8 +44,7 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 
 	(void)state;
 	births(w, 100);
-	PUT(w, .pid = 10, .ppid = 1, .start = 5);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	follow(w, 10, 0);
 	look(w);
 	size_t reads = memory_tree_reads(w->proc, file);
@@ -56,15 +53,13 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 	look(w);
 	assert_int_equal(memory_tree_reads(w->proc, file), reads);
 	births(w, 101);
-	PUT(w, .pid = 11, .ppid = 10, .start = 6);
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .children = "");
 	children(w, 10, "11 ");
-	children(w, 11, "");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
 	/* Where the kernel does not tell, they are looked for each time. */
 	memory_tree_remove(w->proc, "stat");
 	children(w, 11, "12 ");
-	PUT(w, .pid = 12, .ppid = 11, .start = 7);
-	children(w, 12, "");
+	PUT(w, .pid = 12, .ppid = 11, .start = 7, .children = "");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
 }
 
@@ -73,10 +68,8 @@ static void child_nobody_waited_for_is_kept(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5);
-	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6);
-	children(w, 10, "11 ");
-	children(w, 11, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
 	follow(w, 10, 0);
 	look(w);
 	gone(w, 11);
@@ -92,12 +85,9 @@ static void orphan_stays_a_member(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5);
-	PUT(w, .pid = 11, .ppid = 10, .start = 6, .faults = 5);
-	PUT(w, .pid = 12, .ppid = 11, .start = 7, .faults = 5);
-	children(w, 10, "11 ");
-	children(w, 11, "12 ");
-	children(w, 12, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .faults = 5, .children = "12 ");
+	PUT(w, .pid = 12, .ppid = 11, .start = 7, .faults = 5, .children = "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 3, 0);
 	gone(w, 11);
@@ -119,14 +109,10 @@ static void orphan_that_the_reaper_got_is_counted_once(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 9, .ppid = 1, .start = 1);
-	PUT(w, .pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1);
-	PUT(w, .pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30);
-	PUT(w, .pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50);
-	children(w, 9, "10 ");
-	children(w, 10, "11 ");
-	children(w, 11, "12 ");
-	children(w, 12, "");
+	PUT(w, .pid = 9, .ppid = 1, .start = 1, .children = "10 ");
+	PUT(w, .pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30, .children = "12 ");
+	PUT(w, .pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50, .children = "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.7, 1e-9);
 	/* 11 ended and the root waited for it; 12, an orphan now, ended too, and its reaper waited. */
@@ -144,8 +130,7 @@ static void reused_pid_is_a_stranger(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .children = "");
 	follow(w, 10, 0);
 	look(w);
 	PUT(w, .pid = 10, .ppid = 1, .user = 90000, .start = 999);
@@ -163,24 +148,21 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 		.start = 4);
 	PUT(w, .pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5);
 	/* A child that the reaper had before. */
-	PUT(w, .pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4);
+	PUT(w, .pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4, .children = "");
 	children(w, 9, "8 10 ");
-	children(w, 8, "");
 	children(w, 10, "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
 	/* An orphan, given to the reaper, is found though nobody ran. */
-	PUT(w, .pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8);
+	PUT(w, .pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8, .children = "");
 	children(w, 9, "8 10 12 ");
-	children(w, 12, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.1, 1e-9);
 	/* Both end, and the reaper waits. */
 	gone(w, 10);
 	gone(w, 12);
 	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 170, .waited_faults = 70,
-		.start = 4);
-	children(w, 9, "");
+		.start = 4, .children = "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
 	/* It goes as well: nothing falls. */
 	gone(w, 9);
@@ -193,8 +175,8 @@ static void mark_from_before_it_was_followed_counts(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000,
+		.children = "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 500 * mib, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 500 * mib, 1);
@@ -218,8 +200,7 @@ static void refused_files_are_a_gap_not_a_failure(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10, .children = "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
 	follow(w, 10, 0);
@@ -234,8 +215,7 @@ static void ending_process_that_refuses_is_not_counted(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 0);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 0, .children = "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
 	follow(w, 10, 0);
@@ -250,8 +230,8 @@ static void conclusion_corrects_upwards_only(void **state)
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
+		.children = "");
 	follow(w, 10, 0);
 	look(w);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
@@ -279,8 +259,8 @@ static void record_wins_over_what_was_seen(void **state)
 	double final[RUN_N_METRICS];
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
+		.children = "");
 	follow(w, 10, 0);
 	look(w);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)

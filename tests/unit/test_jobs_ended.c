@@ -16,8 +16,7 @@ static void follow_named(struct world *w, int pid, const char *run_id, unsigned 
 {
 	struct run_spec spec = {.run_id = run_id, .job_name = "etl", .pid = pid};
 
-	PUT(w, .pid = pid, .ppid = 1, .user = ticks, .start = 5);
-	children(w, pid, "");
+	PUT(w, .pid = pid, .ppid = 1, .user = ticks, .start = 5, .children = "");
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
 }
 

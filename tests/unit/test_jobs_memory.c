@@ -23,12 +23,11 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 
 	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 25600, .peak_kib = 102400,
-		.faults = 1);
-	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
-	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
-	children(w, 10, "11 12 ");
-	children(w, 11, "");
-	children(w, 12, "");
+		.faults = 1, .children = "11 12 ");
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1,
+		.children = "");
+	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1,
+		.children = "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
 	assert_string_equal(source(w), "samples");
@@ -56,10 +55,9 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 		.faults = 100, .stack = 7);
 	/* Forked, then executed something. */
 	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 512, .peak_kib = 2048, .faults = 1,
-		.stack = 8);
+		.stack = 8, .children = "");
 	children(w, 10, "11 12 ");
 	children(w, 11, "");
-	children(w, 12, "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_BYTES], 302 * mib + 100 * 4096, 1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096,
@@ -77,10 +75,10 @@ static void peak_is_without_the_reaper(void **state)
 	const double mib = 1048576;
 
 	(void)state;
-	PUT(w, .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240);
-	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1);
-	children(w, 9, "10 ");
-	children(w, 10, "");
+	PUT(w, .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240,
+		.children = "10 ");
+	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1,
+		.children = "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], mib, 0);
 	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 2048, .faults = 9);
@@ -218,10 +216,8 @@ static void kinds_of_memory_are_told_apart(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90);
-	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90);
-	children(w, 10, "11 ");
-	children(w, 11, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90, .children = "");
 	memory_tree_text(w->proc, "10/status", kinds);
 	memory_tree_text(w->proc, "11/status", kinds);
 	follow(w, 10, 0);
@@ -246,10 +242,8 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90);
-	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90);
-	children(w, 10, "11 ");
-	children(w, 11, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90, .children = "");
 	memory_tree_text(w->proc, "10/status", kinds);
 	memory_tree_text(w->proc, "11/status", kinds);
 	memory_tree_text(w->proc, "11/fd/0", "");

@@ -33,8 +33,7 @@ static struct world *family(struct run_members *members)
 	w->host.now.wall.ns = NS_PER_S;
 	PUT(w, .pid = ROOT, .ppid = 1, .start = 5, .user = 1);
 	for (int pid = ROOT + 1; pid <= ROOT + CHILDREN; pid++) {
-		PUT(w, .pid = pid, .ppid = ROOT, .start = 6, .user = 1);
-		children(w, pid, "");
+		PUT(w, .pid = pid, .ppid = ROOT, .start = 6, .user = 1, .children = "");
 		n += snprintf(list + n, sizeof list - (size_t)n, "%d ", pid);
 	}
 	children(w, ROOT, list);

@@ -34,8 +34,7 @@ static void start_that_is_still_to_come_is_now(void **state)
 		AUTO(world_freep) struct world *w = world_new();
 
 		w->host.now.mono.ns = 10 * NS_PER_S;
-		PUT(w, .pid = 10, .ppid = 1, .start = starts[i]);
-		children(w, 10, "");
+		PUT(w, .pid = 10, .ppid = 1, .start = starts[i], .children = "");
 		follow(w, 10, 0);
 		assert_double_equal(look(w)->value[RUN_DURATION_SECONDS], 1, 1e-9);
 	}
@@ -90,8 +89,7 @@ static void process_goes_on_without_its_first_thread(void **state)
 
 	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 1, .rss_pages = 20, .peak_kib = 100,
-		.stack = 77);
-	children(w, 10, "");
+		.stack = 77, .children = "");
 	memory_tree_text(w->proc, "10/io",
 		"rchar: 1\nwchar: 2\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n");
 	follow(w, 10, 0);

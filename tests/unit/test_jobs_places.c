@@ -19,8 +19,7 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	size_t n = 0;
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	follow(w, 10, 0);
 	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
 		snprintf(name, sizeof name, "job-%u", i);

@@ -98,9 +98,8 @@ static void strangers_are_never_read(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5);
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	PUT(w, .pid = 40, .ppid = 1, .start = 7);
-	children(w, 10, "");
 	follow(w, 10, 0);
 	for (int i = 0; i < 3 * SEARCH_LOOKS; i++)
 		look(w);

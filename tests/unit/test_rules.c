@@ -207,17 +207,9 @@ static const struct rule *const all_rules[] = {
 
 static void every_allocation_is_finite_and_positive(void **state)
 {
-	static const double strange[][3] = {
-		{1, NAN, NAN},
-		{1e-3, 0, 0},
-		{1e15, 1e18, 1e9},
-		{5e8, 0, -1},
-		{5e8, INFINITY, INFINITY},
-		{5e8, -7, 1},
-		{5e8, 1e-300, 1e-300},
-		{1e12, 1e300, 5},
-		{4096, 4096, 4096},
-	};
+	static const double strange[][3] = {{1, NAN, NAN}, {1e-3, 0, 0}, {1e15, 1e18, 1e9},
+		{5e8, 0, -1}, {5e8, INFINITY, INFINITY}, {5e8, -7, 1}, {5e8, 1e-300, 1e-300},
+		{1e12, 1e300, 5}, {4096, 4096, 4096}};
 	static const double inputs[] = {NAN, 0, 1, 4096, 1e300, INFINITY, -1};
 
 	(void)state;

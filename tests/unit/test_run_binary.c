@@ -12,8 +12,7 @@
 
 static void put_root(struct world *w)
 {
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .children = "");
 }
 
 static void put_exe(struct world *w, int pid, unsigned machine, const char *path)
@@ -41,10 +40,8 @@ static void the_busiest_process_decides(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 
 	(void)state;
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 10);
-	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500);
-	children(w, 10, "11 ");
-	children(w, 11, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 10, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500, .children = "");
 	put_exe(w, 10, EM_X86_64, "/bin/sh");
 	put_exe(w, 11, EM_AARCH64, "/opt/job");
 	follow(w, 10, 0);
@@ -101,9 +98,8 @@ static void a_program_that_does_not_answer_is_read_later(void **state)
 
 	(void)state;
 	put_root(w);
-	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500);
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500, .children = "");
 	children(w, 10, "11 ");
-	children(w, 11, "");
 	put_exe(w, 10, EM_386, "/opt/other");
 	put_exe(w, 11, EM_AARCH64, "/opt/job");
 	memory_tree_text(w->proc, "11/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");

@@ -11,8 +11,7 @@
 
 static void put_root(struct world *w)
 {
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .children = "");
 }
 
 static void put_traffic(struct world *w, const char *interface, unsigned long received,

@@ -13,8 +13,7 @@
 
 static void put_root(struct world *w)
 {
-	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10);
-	children(w, 10, "");
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .children = "");
 }
 
 static double value(struct world *w, enum run_metric id)
@@ -259,8 +258,7 @@ static void paths_through_a_process_end_with_it(void **state)
 
 	(void)state;
 	children(w, 10, "11");
-	PUT(w, .pid = 11, .ppid = 10, .start = 6);
-	children(w, 11, "");
+	PUT(w, .pid = 11, .ppid = 10, .start = 6, .children = "");
 	for (int pid = 10; pid <= 11; pid++) {
 		char path[64];
 

@@ -23,17 +23,9 @@ static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 	static const struct {
 		const char *failures; /* i: by itself; o: of others, perhaps */
 		bool aside, said_last;
-	} cases[] = {
-		{"", false, false},
-		{"o", false, false},
-		{"oo", false, false},
-		{"ooo", true, true},
-		{"oooo", true, false},
-		{"i", true, true},
-		{"ii", true, false},
-		{"io", true, false},
-		{"oi", true, true},
-	};
+	} cases[] = {{"", false, false}, {"o", false, false}, {"oo", false, false},
+		{"ooo", true, true}, {"oooo", true, false}, {"i", true, true}, {"ii", true, false},
+		{"io", true, false}, {"oi", true, true}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -211,15 +211,8 @@ static void age_is_that_of_the_data(void **state)
 	static const struct {
 		const char *as_of;
 		double day; /* since 1970 */
-	} table[] = {
-		{"2026-01-01", 20454},
-		{"2024-03-01", 19783},
-		{"2024-02-29", 19782},
-		{"2026-08", 20666},
-		{"2026", 20454},
-		{"yesterday", NAN},
-		{"2026-13-01", NAN},
-	};
+	} table[] = {{"2026-01-01", 20454}, {"2024-03-01", 19783}, {"2024-02-29", 19782},
+		{"2026-08", 20666}, {"2026", 20454}, {"yesterday", NAN}, {"2026-13-01", NAN}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

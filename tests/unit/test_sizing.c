@@ -15,29 +15,11 @@ static void memory_rounds_up_to_the_seeds_steps(void **state)
 	static const struct {
 		double bytes;
 		uint64_t mib;
-	} table[] = {
-		{0, 128},
-		{1, 128},
-		{128 * MIB, 128},
-		{128 * MIB + 1, 256},
-		{256 * MIB, 256},
-		{256 * MIB + 1, 512},
-		{512 * MIB, 512},
-		{512 * MIB + 1, 1024},
-		{1024 * MIB, 1024},
-		{1024 * MIB + 1, 2048},
-		{2048 * MIB, 2048},
-		{2048 * MIB + 1, 3072},
-		{3 * GIB, 3072},
-		{3 * GIB + 1, 4096},
-		{1.2 * 1533 * MIB, 2048},
-		{106 * GIB, 108544},
-		{106 * GIB + 1, 109568},
-		{NAN, 0},
-		{-1, 0},
-		{INFINITY, 0},
-		{1e300, 0},
-	};
+	} table[] = {{0, 128}, {1, 128}, {128 * MIB, 128}, {128 * MIB + 1, 256}, {256 * MIB, 256},
+		{256 * MIB + 1, 512}, {512 * MIB, 512}, {512 * MIB + 1, 1024}, {1024 * MIB, 1024},
+		{1024 * MIB + 1, 2048}, {2048 * MIB, 2048}, {2048 * MIB + 1, 3072}, {3 * GIB, 3072},
+		{3 * GIB + 1, 4096}, {1.2 * 1533 * MIB, 2048}, {106 * GIB, 108544},
+		{106 * GIB + 1, 109568}, {NAN, 0}, {-1, 0}, {INFINITY, 0}, {1e300, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -49,22 +31,8 @@ static void cores_round_half_to_even_and_are_at_least_one(void **state)
 	static const struct {
 		double cores;
 		uint64_t rounded;
-	} table[] = {
-		{0, 1},
-		{0.01, 1},
-		{0.5, 1},
-		{1.4, 1},
-		{1.49, 1},
-		{1.5, 2},
-		{2.5, 2},
-		{2.51, 3},
-		{3.5, 4},
-		{4.5, 4},
-		{127.6, 128},
-		{NAN, 0},
-		{-1, 0},
-		{INFINITY, 0},
-	};
+	} table[] = {{0, 1}, {0.01, 1}, {0.5, 1}, {1.4, 1}, {1.49, 1}, {1.5, 2}, {2.5, 2},
+		{2.51, 3}, {3.5, 4}, {4.5, 4}, {127.6, 128}, {NAN, 0}, {-1, 0}, {INFINITY, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)

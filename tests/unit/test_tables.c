@@ -13,31 +13,12 @@
 #define FAMILIES_MAX 1000
 
 /* Units of OpenMetrics, and ours. */
-static const char *const units[] = {
-	"seconds",
-	"bytes",
-	"ratio",
-	"cores",
-	"celsius",
-	"watts",
-	"usd",
-	"joules",
-	"volts",
-	"amperes",
-	"hertz",
-	"meters",
-	"grams",
-};
+static const char *const units[] = {"seconds", "bytes", "ratio", "cores", "celsius", "watts", "usd",
+	"joules", "volts", "amperes", "hertz", "meters", "grams"};
 
 /* Added by the writers of the exposition, or read as part of another type. */
 static const char *const reserved_suffixes[] = {
-	"_total",
-	"_info",
-	"_created",
-	"_bucket",
-	"_count",
-	"_sum",
-};
+	"_total", "_info", "_created", "_bucket", "_count", "_sum"};
 
 /* Set by Prometheus, or likely to be set by whoever scrapes. */
 static const char *const reserved_labels[] = {"job", "instance", "le", "quantile", "__name__"};
