@@ -10,45 +10,20 @@
 #include "collectors/cgroup/files.h"
 #include "collectors/accounting/run_group.h"
 #include "collectors/accounting/group_owner.h"
-#include "tests/support/test_tree.h"
+#include "tests/support/test_host.h"
 
-struct world {
-	struct host host;
-};
-
-static void world_init(struct world *w)
+static void proc(struct test_host *w, const char *path, const char *text)
 {
-	*w = (struct world){.host = {
-				    .proc = memory_tree(),
-				    .sys = memory_tree(),
-				    .root = memory_tree(),
-				    .ticks_per_second = 100,
-				    .page_size = 4096,
-				    .scratch = xmalloc(HOST_SCRATCH_SIZE),
-				    .scratch_size = HOST_SCRATCH_SIZE,
-			    }};
+	memory_tree_text(w->proc, path, text);
 }
 
-static void world_done(struct world *w)
+static void sys(struct test_host *w, const char *path, const char *text)
 {
-	tree_free(w->host.proc);
-	tree_free(w->host.sys);
-	tree_free(w->host.root);
-	free(w->host.scratch);
-}
-
-static void proc(struct world *w, const char *path, const char *text)
-{
-	memory_tree_text(w->host.proc, path, text);
-}
-
-static void sys(struct world *w, const char *path, const char *text)
-{
-	memory_tree_text(w->host.sys, path, text);
+	memory_tree_text(w->sys, path, text);
 }
 
 /* A process in a group; membership is the whole text of /proc/PID/cgroup. */
-static void process(struct world *w, int pid, int ppid, const char *membership)
+static void process(struct test_host *w, int pid, int ppid, const char *membership)
 {
 	char path[64], text[200];
 
@@ -80,13 +55,12 @@ static const struct group_members members = {is_10_or_11};
 
 static void v2_group_is_read(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
-	world_init(&w);
 	process(&w, 10, 1, "0::/kubepods/pod1/abc\n");
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cgroup.procs", "10\n");
@@ -129,13 +103,12 @@ static void v2_group_is_read(void **state)
 
 static void v1_group_is_read(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
-	world_init(&w);
 	process(&w, 10, 1, "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n");
 	proc(&w, "self/mountinfo", MOUNTS_V1);
 	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage", "1500000000\n");
@@ -169,13 +142,12 @@ static void v1_group_is_read(void **state)
 
 static void v1_io_is_the_sum_of_its_devices(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c = {0};
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
-	world_init(&w);
 	c.place[CGROUP_IO] =
 		(struct cgroup_place){.tree = w.host.sys, .version = 1, .path = "blkio"};
 	sys(&w, "blkio/blkio.throttle.io_service_bytes",
@@ -194,13 +166,12 @@ static void nonsense_in_the_files_is_unknown(void **state)
 {
 	static const char *const texts[] = {"", "\n", "max\n", "usage_usec\n", "usage_usec x\n",
 		"some total=\n", "some\n", "-5\n", "99999999999999999999999999\n", ":\n", "8:0\n"};
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c = {0};
 	struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
-	world_init(&w);
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		c.place[i] = (struct cgroup_place){.tree = w.host.sys, .version = 2, .path = "g"};
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
@@ -254,10 +225,9 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct own_case *k = &cases[i];
 		char path[128];
-		AUTO(world_done) struct world w;
+		AUTO(test_host_done) struct test_host w = test_host_made();
 		struct cgroup c;
 
-		world_init(&w);
 		proc(&w, "self/mountinfo", MOUNTS_V2);
 		proc(&w, "self/cgroup", k->self);
 		if (k->init)
@@ -278,11 +248,10 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 
 static void v1_controllers_are_judged_one_by_one(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
 	(void)state;
-	world_init(&w);
 	proc(&w, "self/mountinfo", MOUNTS_V1);
 	proc(&w, "self/cgroup", "5:memory:/\n4:cpu,cpuacct:/\n");
 	process(&w, 1, 0, "5:memory:/\n4:cpu,cpuacct:/\n");
@@ -297,11 +266,10 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 
 static void first_process_of_a_container_is_its_own_init(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
 	(void)state;
-	world_init(&w);
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	proc(&w, "self/cgroup", "0::/a\n");
 	process(&w, 1, 0, "0::/box\n");
@@ -318,13 +286,12 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 
 static void sibling_container_is_read_through_its_root(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
 	(void)state;
-	world_init(&w);
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	proc(&w, "self/cgroup", "0::/\n");
 	process(&w, 1, 0, "0::/../pause\n");
@@ -348,11 +315,10 @@ static void sibling_container_is_read_through_its_root(void **state)
 
 static void group_below_the_containers_is_found_by_its_path(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
 	(void)state;
-	world_init(&w);
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	process(&w, 10, 0, "0::/../../user.slice/run\n");
 	proc(&w, "10/root/sys/fs/cgroup/cgroup.procs", "1\n");
@@ -364,11 +330,10 @@ static void group_below_the_containers_is_found_by_its_path(void **state)
 
 static void v1_container_is_read_through_its_root(void **state)
 {
-	AUTO(world_done) struct world w;
+	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
 	(void)state;
-	world_init(&w);
 	proc(&w, "self/mountinfo", "20 1 0:18 / /sys rw - sysfs sysfs rw\n");
 	process(&w, 10, 0, "5:memory:/../main\n4:cpu,cpuacct:/../main\n");
 	proc(&w, "10/root/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "10\n");
