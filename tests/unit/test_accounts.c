@@ -12,7 +12,6 @@ static void group_of_its_own_knows_all(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	usage(&w, 6500000, "user_usec 2000000\nsystem_usec 4500000\n");
 	machine(&w, 100, 9999);
@@ -40,7 +39,6 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		const char *source;
 	} cases[] = {{10, "cgroup"}, {1, "cgroup-rest"}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -60,7 +58,6 @@ static void what_others_may_have_done_is_missed_and_not_told(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	put_process(&w, 12, 1, 0, "/box");
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
@@ -93,7 +90,6 @@ static void clock_is_used_where_nothing_else_tells_all(void **state)
 		{"/box", "65536", true}};
 	const struct task_clock clock = TASK_CLOCK_NONE;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 		char text[256];
@@ -118,7 +114,6 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/");
 	/* Its group is the exporter's, too, and its child was born since the tree began, which knows of 1 s. */
 	test_host_file(&w.t, "/proc/self/cgroup", "0::/box\n");
@@ -149,7 +144,6 @@ static void processes_of_the_group_join_the_tree(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	put_process(&w, 13, 1, 30, "/box"); /* an orphan, whose parents nobody saw */
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n13\n");
@@ -164,7 +158,6 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 		double seconds; /* 1.5 s by /proc, 3 s by the group; 0.25 s of it before */
 	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -184,7 +177,6 @@ static void what_the_root_did_before_it_entered_its_group_is_not_counted(void **
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	usage(&w, 800000, "");
 	OPEN(&w, .root = 10, .forked_seconds = 0.1);
@@ -202,7 +194,6 @@ static void group_that_lacks_some_of_it_is_not_called_all_of_it(void **state)
 		const char *source;
 	} cases[] = {{1495000, "cgroup"}, {1480000, "proc"}, {0, "proc"}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -219,7 +210,6 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/");
 	put_process(&w, 10, 1, 150, "/");
 	machine(&w, 101.2, 50); /* busy for 0.8 s, nobody was born */
@@ -246,7 +236,6 @@ static void unknown_machine_is_an_unknown_bound(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/");
 	test_host_remove(&w.t, "/proc/stat");
 	look_again(&w);
@@ -262,7 +251,6 @@ static void total_never_falls_and_its_parts_add_up(void **state)
 	AUTO(world_done) struct world w;
 	double user = 0, system = 0;
 
-	(void)state;
 	world_init(&w, "/box");
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		if (steps[i].usec)

@@ -83,7 +83,6 @@ static void ends_are_measured_by_the_group_that_a_run_shares(void **state)
 {
 	AUTO(group_done) struct group g;
 
-	(void)state;
 	group_init(&g, SIGCHLD_BIT);
 	children_end(&g);
 	look_again(&g.w);
@@ -97,7 +96,6 @@ static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **
 {
 	AUTO(group_done) struct group g;
 
-	(void)state;
 	group_init(&g, SIGCHLD_BIT);
 	children_end(&g);
 	fake_fork(g.events, OTHER, CHILD + 100, 50 * MS);
@@ -115,7 +113,6 @@ static void exit_accounting_needs_no_clock(void **state)
 {
 	AUTO(group_done) struct group g;
 
-	(void)state;
 	group_init(&g, SIGCHLD_BIT);
 	assert_false(note_of(&g.w).uses_clock);
 }
@@ -124,7 +121,6 @@ static void loss_of_records_leaves_the_rest_of_the_group(void **state)
 {
 	AUTO(group_done) struct group g;
 
-	(void)state;
 	group_init(&g, 0);
 	fake_loss(g.events);
 	usage(&g.w, 5000000 + 400000, "");

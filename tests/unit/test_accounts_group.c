@@ -12,7 +12,6 @@ static void kill_in_the_own_group_is_noted(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 2\nmax 7\noom 1\noom_kill 1\n");
 	look_again(&w);
@@ -50,7 +49,6 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 		{"/box", "/box", "1\n10\n", "", "134217728", 1, 1, 10},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 		char events[64], path[64];
@@ -86,7 +84,6 @@ static void limit_that_it_met_outlives_its_group(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.events", "max 7\noom 1\noom_kill 1\n");
 	test_host_file(&w.t, GROUP "memory.peak", "134217728");
@@ -102,7 +99,6 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w, "/");
 	assert_true(isnan(note_of(&w).oom_kills));
 	assert_true(isnan(note_of(&w).shared_oom_kills));
@@ -121,7 +117,6 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	look_again(&w);
 	assert_true(isnan(
@@ -158,7 +153,6 @@ static void quota_counts_from_before_the_command(void **state)
 		{"/box", "/box", 7},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 		struct quota before = {
@@ -183,7 +177,6 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/../box");
 	look_again(&w);
 	assert_true(isnan(w.value[RUN_MEMORY_LIMIT_BYTES]));
@@ -207,7 +200,6 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.peak", "104857600\n");
 	process_tree_from_now(&w.tree);
@@ -237,7 +229,6 @@ static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.peak", "134217728");
 	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 3\nmax 9\noom 4\noom_kill 1\n");
@@ -272,7 +263,6 @@ static void throttling_before_the_run_is_not_the_run_s(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "cpu.max", "100000 100000\n");
 	open_young(&w, 4000000, "nr_periods 30\nnr_throttled 7\nthrottled_usec 3500000\n");
@@ -287,7 +277,6 @@ static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w, "/box");
 	test_host_file(&w.t, GROUP "memory.peak", "134217728");
 	open_young(&w, 2200000, "");

@@ -59,7 +59,6 @@ static void a_failure_is_told_once_and_its_end_as_well(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, &collector_load);
 	for (size_t i = 0; i < 3; i++) {
 		test_host_file(&w.t, "/proc/loadavg", "broken\n");
@@ -83,7 +82,6 @@ static void who_is_switched_off_is_left_alone(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, &collector_cpu);
 	test_host_file(&w.t, "/proc/loadavg", "broken\n");
 	assert_true(tick(&w, false).absent);
@@ -95,7 +93,6 @@ static void for_the_history_only_what_it_keeps_is_read(void **state)
 {
 	struct world w;
 
-	(void)state;
 	begin(&w, &collector_load);
 	test_host_file(&w.t, "/proc/loadavg", "broken\n");
 	test_host_file(&w.t, "/proc/7/stat", "");
@@ -118,7 +115,6 @@ static void missing_rights_are_told_once(void **state)
 	struct snapshot s = {.n_runs = 2, .runs = runs};
 	bool said = false;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
 		runs[i].value[RUN_UNREADABLE_PROCESSES] = i == 1 ? 0 : 5;
 	fake_log_clear();

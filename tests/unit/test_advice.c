@@ -214,7 +214,6 @@ static void each_format_is_written_to_the_letter(void **state)
 {
 	struct sizing a = plain(), b = with_limits(), c = nothing_known();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		assert_written(table[i].format, &a, table[i].plain);
 		assert_written(table[i].format, &b, table[i].with_limits);
@@ -224,7 +223,6 @@ static void each_format_is_written_to_the_letter(void **state)
 
 static void every_format_has_a_row_here(void **state)
 {
-	(void)state;
 	for (const struct advice_format *f = advice_formats + 1; f->name; f++) {
 		size_t i = 0;
 
@@ -239,7 +237,6 @@ static void limits_are_never_below_requests(void **state)
 {
 	struct sizing s = with_limits();
 
-	(void)state;
 	s.cpu_cores_limit = 0.1;
 	s.memory_bytes_limit = 100 * MIB;
 	assert_written("kubernetes", &s,
@@ -252,7 +249,6 @@ static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
 {
 	struct sizing s = plain();
 
-	(void)state;
 	s.cpu_slowdown = 3;
 	assert_written("slurm", &s,
 		"#SBATCH --cpus-per-task=3\n#SBATCH --mem=3584M\n#SBATCH --gres=gpu:1\n#SBATCH "
@@ -269,7 +265,6 @@ static void cores_are_rounded_up_to_thousandths(void **state)
 		{1.0001, "(num_cpus=1.001)\n"}, {0.00001, "(num_cpus=0.001)\n"}, {0, "\n"},
 		{-3, "\n"}, {INFINITY, "\n"}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct sizing s = nothing_known();
 
@@ -283,7 +278,6 @@ static void a_request_is_no_hard_limit(void **state)
 {
 	struct sizing s = nothing_known();
 
-	(void)state;
 	s.demand.cpu_cores = 0.3;
 	s.resources.cpu = 1;
 	assert_written("docker", &s, "\n");

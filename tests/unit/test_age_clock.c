@@ -69,7 +69,6 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 					   {130, 1120, 1120}}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct age_clock c = AGE_CLOCK_INIT;
 

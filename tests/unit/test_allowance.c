@@ -11,7 +11,6 @@ static void without_a_limit_all_are_as_large_as_they_may_be(void **state)
 {
 	const struct allowance a = allowance_of(0);
 
-	(void)state;
 	assert_true(a.heap == SIZE_MAX && a.socket == 0);
 #define IS_MOST(field, most, parts, unit, said) assert_true(a.field == (most));
 	ALLOWANCES(IS_MOST)
@@ -22,7 +21,6 @@ static void no_limit_gives_more_than_none_does_and_a_larger_one_no_less(void **s
 {
 	struct allowance before = allowance_of(1);
 
-	(void)state;
 	for (uint64_t limit = 1; limit < (uint64_t)1 << 62; limit += limit / 3 + 1) {
 		const struct allowance a = allowance_of(limit);
 
@@ -39,7 +37,6 @@ static void all_together_fit(void **state)
 {
 	static const size_t limits[] = {32, 64, 128, 256, 512, 4096};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
 		const struct allowance a = allowance_of(limits[i] * MIB);
 		size_t held = a.of_samples + a.of_history + a.changes + a.answer;
@@ -52,7 +49,6 @@ static void all_together_fit(void **state)
 
 static void more_than_may_be_given_out_is_too_much(void **state)
 {
-	(void)state;
 	assert_false(allowance_short(SIZE_MAX / 2));
 	allowance_set(64 * MIB);
 	assert_false(allowance_short(0));
@@ -65,7 +61,6 @@ static void an_answer_is_given_up_and_nothing_else(void **state)
 {
 	json_t *array = json_array();
 
-	(void)state;
 	allowance_set(1); /* nothing may be given out */
 	assert_false(allowance_over());
 	for (size_t i = 0; i < 1000; i++)
@@ -88,7 +83,6 @@ static void bytes_are_said_in_mib(void **state)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(64);
 
-	(void)state;
 	allowance_words(&b, 64 * MIB);
 	allowance_words(&b, MIB / 2);
 	assert_string_equal(buf_text(&b), "64 MiB0.5 MiB");

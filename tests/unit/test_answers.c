@@ -43,13 +43,11 @@ static void runs_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 
-	(void)state;
 	golden_json("runs.json", runs_json("etl/load", &runs));
 }
 
 static void jobs_are_as_recorded(void **state)
 {
-	(void)state;
 	golden_json("jobs.json", jobs_json(jobs, ARRAY_LEN(jobs)));
 }
 
@@ -59,7 +57,6 @@ static void stats_are_as_recorded(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct window w = window_of(&runs, 5, &arena);
 
-	(void)state;
 	golden_json("stats.json", stats_json("etl/load", &w, 1795251000));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
 }
@@ -78,7 +75,6 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 		{{F, F, F, F, F, F}, 5, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct run run[6] = {0};
 		struct runs all = {6, run};
@@ -134,7 +130,6 @@ static void recommendations_are_as_recorded(void **state)
 			"memory 256: the peak is 160 MiB"}};
 	struct recommendation r = {"etl/load", "baseline", 1795251000, &sizing, &servers};
 
-	(void)state;
 	golden_json("recommend.json", recommend_json(&r));
 }
 
@@ -147,7 +142,6 @@ static void resources_that_are_unknown_are_null(void **state)
 	struct recommendation r = {"x", "baseline", 0, &sizing, &servers};
 	json_t *o = recommend_json(&r), *resources = json_object_get(o, "resources");
 
-	(void)state;
 	assert_true(json_is_null(json_object_get(resources, "cpu")));
 	assert_true(json_is_null(json_object_get(resources, "memory")));
 	assert_true(json_is_null(json_object_get(json_object_get(o, "demand"), "cpu_cores")));
@@ -168,7 +162,6 @@ static void fresh_app(void)
 
 static int fresh_history(void **state)
 {
-	(void)state;
 	options = (struct options){.catalogue_cache = "/nonexistent/catalogue.db"};
 	fresh_app();
 	fake_history = (struct fake_history){
@@ -178,7 +171,6 @@ static int fresh_history(void **state)
 
 static int closed_history(void **state)
 {
-	(void)state;
 	assert_int_equal(fake_history.open, 0);
 	app_done(&app);
 	return 0;
@@ -252,7 +244,6 @@ static void routes_answer_in_their_shape(void **state)
 			NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct reply r;
 		struct err e = {0};
@@ -274,7 +265,6 @@ static void other_formats_are_bare_text(void **state)
 	static const char *const pairs[3][2] = {{"job_name", "etl/load"}, {"format", "metaflow"}};
 	struct reply r;
 
-	(void)state;
 	/* They need no catalogue, so a broken one does not matter. */
 	options.catalogue_path = "/nonexistent.csv";
 	assert_int_equal(ask("/recommend", pairs, &r, NULL), 0);
@@ -303,7 +293,6 @@ static void what_is_not_known_is_said(void **state)
 		{.job_name = "broken", .outcome = OUTCOME_FAILED},
 	};
 
-	(void)state;
 	fake_history.runs = (struct runs){ARRAY_LEN(broken), broken};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *const pairs[3][2] = {{"job_name", table[i].job_name}};
@@ -328,7 +317,6 @@ static void a_history_that_is_not_there_is_named(void **state)
 	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
 								{"job_name", "etl/load"}};
 
-	(void)state;
 	fake_history.open_code = -ENOENT;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		struct reply r;
@@ -348,7 +336,6 @@ static void failures_of_the_history_are_passed_on(void **state)
 	static const char *const none[3][2] = {{NULL}}, *const job[3][2] = {
 								{"job_name", "etl/load"}};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_LEN(paths); i++) {
 		struct reply r;
 		struct err e = {0};
@@ -367,7 +354,6 @@ static void vendors_that_are_not_in_the_catalogue_are_refused(void **state)
 		{"job_name", "etl/load"}, {"vendor", "aws"}, {"vendor", "nobody"}};
 	struct reply r;
 
-	(void)state;
 	assert_int_equal(ask("/recommend", pairs, &r, NULL), 0);
 	assert_int_equal(r.status, 400);
 	assert_non_null(strstr(buf_text(&r.body), "vendor: \\\"nobody\\\""));
@@ -386,7 +372,6 @@ static void a_catalogue_that_cannot_be_read_is_named(void **state)
 		{"/", "Is a directory"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct reply r;
 		struct err e = {0};
@@ -404,7 +389,6 @@ static void a_catalogue_that_cannot_be_read_is_named(void **state)
 /* Every table of parameters: names that work as keys and flags, fallbacks that are accepted, help. */
 static void parameters_are_sound(void **state)
 {
-	(void)state;
 	for (const struct route *const *r = all_routes; *r; r++) {
 		struct arguments a;
 		size_t n = 0;

@@ -10,7 +10,6 @@ static void arena_reuses_its_room(void **state)
 {
 	AUTO(arena_done) struct arena a = {0};
 
-	(void)state;
 	void *first = arena_alloc(&a, 100);
 
 	arena_alloc(&a, 100000);
@@ -23,7 +22,6 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	AUTO(arena_done) struct arena a = {0};
 	size_t largest = 1000 * 520;
 
-	(void)state;
 	/* What a snapshot of ever more runs takes, and something small around it. */
 	for (size_t n = 1; n <= 1000; n++) {
 		arena_reset(&a);

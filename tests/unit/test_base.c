@@ -63,7 +63,6 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 		{0.987654321, "0.987654321"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char text[DOUBLE_TEXT_MAX];
 
@@ -77,7 +76,6 @@ static void counters_above_2_to_the_53_do_not_fall(void **state)
 {
 	double last = 0;
 
-	(void)state;
 	for (unsigned bit = 40; bit < 64; bit++)
 		for (uint64_t offset = 0; offset < 64; offset++) {
 			uint64_t counter = ((uint64_t)1 << bit) - 32 + offset;
@@ -93,7 +91,6 @@ static void counters_above_2_to_the_53_do_not_fall(void **state)
 
 static void double_text_of_any_fraction_reads_back(void **state)
 {
-	(void)state;
 	/* The neighbours of a short fraction differ in the last bit: they must not pass for it. */
 	for (unsigned i = 1; i < 20000; i++) {
 		double v = (double)i / 1000,
@@ -113,7 +110,6 @@ static void double_text_of_any_fraction_reads_back(void **state)
 /* Nanoseconds as seconds, as printf writes them where 15 digits are enough. */
 static void double_text_of_short_times_is_that_of_printf(void **state)
 {
-	(void)state;
 	for (unsigned ns = 1; ns < 200000; ns += 7) {
 		char text[DOUBLE_TEXT_MAX], expected[DOUBLE_TEXT_MAX];
 		double v = (double)ns / 1e9, near = nextafter(v, 0);
@@ -132,7 +128,6 @@ static void buf_drops_what_passes_the_cap(void **state)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(5);
 
-	(void)state;
 	buf_adds(&b, "abc");
 	buf_adds(&b, "def");
 	assert_true(b.full);
@@ -145,7 +140,6 @@ static void scan_stops_where_it_failed(void **state)
 	uint64_t u;
 	int64_t i = 0;
 
-	(void)state;
 	assert_true(scan_u64(&s, &u) && scan_i64(&s, &i));
 	assert_int_equal(u, 12);
 	assert_int_equal(i, -7);
@@ -160,7 +154,6 @@ static void scan_lines_and_words(void **state)
 	struct scan s = SCAN("a b\n\nlast", 9), line;
 	struct slice w;
 
-	(void)state;
 	assert_true(scan_line(&s, &line) && scan_word(&line, &w) && slice_is(w, "a"));
 	assert_true(scan_word(&line, &w) && slice_is(w, "b") && !scan_word(&line, &w));
 	assert_true(scan_line(&s, &line) && scan_end(&line));
@@ -173,7 +166,6 @@ static void scan_pieces_and_the_line_that_begins_with_a_word(void **state)
 	struct scan s = SCAN("cpu,,memory", 11), line;
 	struct slice piece;
 
-	(void)state;
 	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, "cpu"));
 	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, ""));
 	assert_true(scan_piece(&s, ',', &piece) && slice_is(piece, "memory"));
@@ -190,7 +182,6 @@ static void pids_have_numbers_until_they_are_removed(void **state)
 {
 	struct pid_map m = {0};
 
-	(void)state;
 	assert_null(pid_map_find(&m, 7));
 	for (pid_t pid = 1; pid <= 1000; pid++)
 		*pid_map_add(&m, pid) = (uint32_t)pid * 2;
@@ -215,7 +206,6 @@ static void slice_without_data_is_an_empty_text(void **state)
 	const struct slice none = {NULL, 0};
 	char out[4] = "abc";
 
-	(void)state;
 	assert_true(slice_is(none, "") && !slice_is(none, "a"));
 	assert_true(slice_starts(none, "") && !slice_starts(none, "a"));
 	slice_copy(none, out, sizeof out);
@@ -231,7 +221,6 @@ static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 	char out[40], other[40];
 	char long_text[100];
 
-	(void)state;
 	utf8_clean("caf\xc3", 4, out, sizeof out);
 	assert_string_equal(out, "caf\xef\xbf\xbd");
 	utf8_clean("\xed\xa0\x80", 3, out, sizeof out); /* a surrogate: three bad bytes */
@@ -275,7 +264,6 @@ static void any_number_of_seconds_makes_a_time(void **state)
 		{NAN, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		/* So far from 1970 a double counts in steps of 1,024 ns. */
 		assert_true(llabs(wall_from_seconds(table[i].seconds).ns - table[i].ns) < 1024);
@@ -285,7 +273,6 @@ static void wall_text_is_rfc3339(void **state)
 {
 	char text[WALL_TEXT_MAX];
 
-	(void)state;
 	wall_text(text, (struct wall){1795250712123456789});
 	assert_string_equal(text, "2026-11-21T08:45:12.123Z");
 	wall_text(text, (struct wall){-1});
@@ -298,7 +285,6 @@ static void tree_reads_whole_files_or_says_too_big(void **state)
 	char buf[8];
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(tree_open(&t, "/nonexistent", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent"));
 	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
@@ -320,7 +306,6 @@ static void only_a_mount_table_tells_of_changes(void **state)
 {
 	struct tree *t;
 
-	(void)state;
 	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
 	struct kept table = tree_keep(t, "mountinfo"), other = tree_keep(t, "comm");
 
@@ -340,7 +325,6 @@ static void records_are_all_read(void **state)
 	char path[] = "/tmp/rightsize-test-XXXXXX", name[64], text[70000], buf[70001];
 	struct tree *t;
 
-	(void)state;
 	assert_non_null(mkdtemp(path));
 	assert_int_equal(tree_open(&t, path, NULL), 0);
 	snprintf(name, sizeof name, "%s/f", path);
@@ -371,7 +355,6 @@ static void a_list_longer_than_a_page_is_all_read(void **state)
 	char *map = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct tree *t;
 
-	(void)state;
 	assert_true(map != MAP_FAILED);
 	for (size_t i = 0; i < PAGES; i += 2)
 		assert_int_equal(mprotect(map + i * page, page, PROT_NONE), 0);
@@ -403,7 +386,6 @@ static void below_the_root_of_a_process_only_control_groups_are_read(void **stat
 	char path[] = "/tmp/rightsize-test-XXXXXX";
 	struct tree *t;
 
-	(void)state;
 	assert_non_null(mkdtemp(path));
 	assert_int_equal(tree_open(&t, path, NULL), 0);
 	AUTO(closep) int top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -440,7 +422,6 @@ static void memory_tree_lists_each_name_once(void **state)
 	AUTO(tree_freep) struct tree *t = memory_tree();
 	int n = 0;
 
-	(void)state;
 	memory_tree_text(t, "a/b/c", "1");
 	memory_tree_text(t, "a/b/d", "2");
 	memory_tree_text(t, "a/e", "3");
@@ -462,7 +443,6 @@ static void latest_releases_after_the_last_holder(void **state)
 	struct latest l = LATEST_INIT;
 	struct shared a;
 
-	(void)state;
 	shared_init(&a, count_release);
 	latest_set(&l, &a);
 	struct shared *held = latest_get(&l);
@@ -500,7 +480,6 @@ static void a_thread_runs_or_its_name_tells_which_did_not_start(void **state)
 	pthread_t thread;
 	bool ran = false;
 
-	(void)state;
 	assert_int_equal(thread_start(&thread, "test", note_context, &ran, &e), 0);
 	pthread_join(thread, NULL);
 	assert_true(ran);

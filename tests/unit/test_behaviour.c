@@ -58,7 +58,6 @@ static void what_is_known_has_its_place(void **state)
 		.running = &running,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < PROSPECT_POINTS; i++) {
 		b.prospect.peak[i] = (double)(i + 1) * 1e7;
 		b.prospect.duration[i] = (double)(i + 1);
@@ -73,7 +72,6 @@ static void what_is_not_known_is_null(void **state)
 	const struct step steps[] = {none, none};
 	struct behaviour b = {.split = &split, .whole = &none, .steps = steps};
 
-	(void)state;
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		b.prospect.peak[i] = b.prospect.duration[i] = NAN;
 	golden_of("behaviour_unknown.json", &b);

@@ -42,7 +42,6 @@ static char path[64];
 
 static int fresh(void **state)
 {
-	(void)state;
 	snprintf(path, sizeof path, "/tmp/test_benchmarks_XXXXXX");
 	int fd = mkstemp(path);
 
@@ -61,7 +60,6 @@ static int fresh(void **state)
 
 static int done(void **state)
 {
-	(void)state;
 	assert_int_equal(fake_history.open, 0);
 	app_done(&app);
 	unlink(path);
@@ -114,7 +112,6 @@ static void each_benchmark_says_how_many_servers_it_knows(void **state)
 {
 	json_t *o = ask("benchmarks", NULL, NULL, 200);
 
-	(void)state;
 	const json_t *compute = benchmark(o, "workload_profile:compute");
 	const json_t *latency = benchmark(o, "membench:latency");
 
@@ -136,7 +133,6 @@ static void servers_come_by_their_score_as_it_was_measured(void **state)
 	const json_t *servers = json_object_get(o, "servers");
 	const json_t *best = json_array_get(servers, 0), *second = json_array_get(servers, 1);
 
-	(void)state;
 	assert_int_equal(json_array_size(servers), 2);
 	assert_string_equal(json_string_value(json_object_get(best, "server_id")), "m.large");
 	assert_true(number_of(best, "benchmark_score") == 20);
@@ -155,7 +151,6 @@ static void job_gets_those_that_are_like_it_with_its_habits(void **state)
 	static struct run renamed[8];
 	const struct runs *all = &fake_history.runs;
 
-	(void)state;
 	assert_true(all->n <= ARRAY_LEN(renamed));
 	for (size_t i = 0; i < all->n; i++) {
 		renamed[i] = all->run[i];
@@ -176,7 +171,6 @@ static void job_gets_those_that_are_like_it_with_its_habits(void **state)
 
 static void job_that_never_ran_is_not_found(void **state)
 {
-	(void)state;
 	json_decref(ask("benchmarks", "job_name", "nobody", 404));
 }
 
@@ -193,7 +187,6 @@ static void job_costs_what_its_newest_success_takes_on_this_server(void **state)
 {
 	const struct job_brief jobs[] = {{"etl", 3, 3, briefs}, {"broken", 1, 1, briefs}};
 
-	(void)state;
 	fake_history.overview = jobs;
 	fake_history.n_overview = ARRAY_LEN(jobs);
 	fake_machine =
@@ -214,7 +207,6 @@ static void without_a_known_server_there_is_no_cost_and_all_else_is_there(void *
 {
 	const struct job_brief jobs[] = {{"etl", 3, 3, briefs}};
 
-	(void)state;
 	fake_history.overview = jobs;
 	fake_history.n_overview = 1;
 	json_t *o = ask("overview", NULL, NULL, 200);

@@ -70,7 +70,6 @@ static void read_back(const char *text, struct recognised *ret)
 
 static void captured_process_names_the_same_job_and_keeps_no_secret(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct process_facts facts = {.pid = 7, .text = cases[i].text};
 		json_t *document = json_pack("{s: [o]}", "processes", captured_json(&facts, NULL));
@@ -92,7 +91,6 @@ static void lists_of_before_files_were_captured_are_read(void **state)
 {
 	struct recognised r = {.job_name = ""};
 
-	(void)state;
 	read_back("{\"processes\": [{\"pid\": 1, \"environment\": "
 		  "{\"RIGHTSIZE_JOB_NAME\": \"etl/load\"}}]}",
 		&r);
@@ -109,7 +107,6 @@ static void a_text_that_is_too_long_is_cut_between_characters(void **state)
 	static const char begin[] = "{\"processes\":[{\"pid\":7,\"container\":\"";
 	char text[sizeof begin + 2 * CONTAINER_ID_MAX + 8], container[CONTAINER_ID_MAX];
 
-	(void)state;
 	for (size_t shift = 0; shift < 2; shift++) {
 		int n = snprintf(text, sizeof text, "%s%s", begin, shift ? "x" : "");
 

@@ -45,7 +45,6 @@ static void csv_columns_come_in_any_order(void **state)
 		    "\n"
 		    ",2048,zoo,\"blue\nand green\",a,0.5,");
 
-	(void)state;
 	assert_int_equal(c->n, 2);
 	assert_string_equal(c->source, "own.csv");
 	assert_string_equal(c->as_of, "2026-08-22");
@@ -75,7 +74,6 @@ static void what_is_not_said_is_unknown(void **state)
 		     "[{}]}]"),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		const struct server *s = from[i]->server;
 
@@ -99,7 +97,6 @@ static void both_spellings_of_an_enum_are_read(void **state)
 		csv(HEAD ",cpu_architecture,cpu_allocation,status\n"
 			 "v,a,1,1,X86_64,BURSTABLE,ACTIVE\nv,b,1,1,arm64,Dedicated,inactive\n");
 
-	(void)state;
 	assert_int_equal(c->server[0].cpu_architecture, ARCHITECTURE_X86_64);
 	assert_int_equal(c->server[0].cpu_allocation, CPU_BURSTABLE);
 	assert_true(c->server[0].active);
@@ -155,7 +152,6 @@ static void csv_errors_name_line_and_column(void **state)
 			"own.csv: line 1: rate: 2 US dollars for one USD cannot be"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct catalogue *c = NULL;
 		struct err e = {0};
@@ -191,7 +187,6 @@ static void prices_are_grouped_and_summarised(void **state)
 		{"v", "b", "r3", "", "JPY", ALLOCATION_ONDEMAND, 0.1},
 	};
 
-	(void)state;
 	row_clear(&r);
 	r.server.vendor_id = "v";
 	r.server.server_id = "b";
@@ -234,7 +229,6 @@ static void a_refused_server_leaves_no_price_behind(void **state)
 	struct row r;
 	struct err e;
 
-	(void)state;
 	row_clear(&r);
 	r.server.vendor_id = "v";
 	r.server.server_id = "a";
@@ -259,7 +253,6 @@ static void the_last_holder_frees_it(void **state)
 {
 	struct catalogue *c = csv(HEAD "\nv,a,1,2\n");
 
-	(void)state;
 	catalogue_hold(c);
 	catalogue_free(c);
 	assert_string_equal(c->server[0].server_id, "a");
@@ -273,7 +266,6 @@ static void the_built_in_catalogue_is_plausible(void **state)
 	struct err e = {0};
 	size_t arm = 0, gpus = 0, dedicated = 0;
 
-	(void)state;
 	if (catalogue_built_in(&c, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(c->source, "built-in");
@@ -314,7 +306,6 @@ static void field_rows_are_well_formed(void **state)
 		[PART_REGION] = sizeof(struct region),
 		[PART_PRICE] = sizeof(struct price_row)};
 
-	(void)state;
 	for (const struct field *f = fields; f->name; f++) {
 		assert_non_null(f->help);
 		assert_int_not_equal(f->help[strlen(f->help) - 1], '.');
@@ -332,7 +323,6 @@ static void a_table_of_columns_can_be_printed(void **state)
 {
 	AUTO(buf_done) struct buf out = BUF_MAX(65536);
 
-	(void)state;
 	fields_markdown(&out);
 	assert_non_null(strstr(buf_text(&out), "\n| `vendor_id` (required) |  | "));
 	assert_non_null(strstr(buf_text(&out),
@@ -355,7 +345,6 @@ static void more_lines_of_a_server_are_more_prices(void **state)
 				  "w,a,1,1024,r1,US,,,2,,\n");
 	const struct server *a = catalogue_find(c, "v", "a");
 
-	(void)state;
 	assert_int_equal(c->n, 2);
 	assert_int_equal(c->n_vendors, 2);
 	assert_int_equal(c->n_regions, 4); /* nowhere, v's r1 and r2, w's r1 */
@@ -386,7 +375,6 @@ static void zones_that_cost_the_same_are_one_price(void **state)
 		double price;
 	} expected[] = {{"r1", "", 2}, {"r2", "z9", 2}, {"r1", "z1", 1}, {"r1", "z2", 0.5}};
 
-	(void)state;
 	assert_int_equal(c->n_prices, ARRAY_LEN(expected));
 	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
 		assert_string_equal(c->region[c->price[i].region].region_id, expected[i].region);
@@ -411,7 +399,6 @@ static void the_best_score_of_a_server_counts(void **state)
 	const struct benchmark less = {
 		.benchmark_id = "delay", .name = "", .category = "", .unit = ""};
 
-	(void)state;
 	assert_int_equal(catalogue_read_csv(b, text, sizeof text - 1, &e), 0);
 	assert_int_equal(catalogue_add_benchmark(b, &more, &e), 0);
 	assert_int_equal(catalogue_add_benchmark(b, &less, &e), 0);
@@ -441,7 +428,6 @@ static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 	AUTO(catalogue_freep) struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
 	struct err e = {0};
 
-	(void)state;
 	assert_null(catalogue_currency(c, "EUR"));
 	assert_int_equal(catalogue_set_usd(c, "EUR", 1.5, &e), 0);
 	assert_int_equal(catalogue_set_usd(c, "EUR", 2, &e), 0);

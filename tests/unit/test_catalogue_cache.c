@@ -22,7 +22,6 @@ static char directory[64], path[128];
 
 static int new_path(void **state)
 {
-	(void)state;
 	snprintf(directory, sizeof directory, "/tmp/test_cache_XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	snprintf(path, sizeof path, "%s/state/deeper/catalogue.db", directory);
@@ -33,7 +32,6 @@ static int remove_path(void **state)
 {
 	struct test_folder folder;
 
-	(void)state;
 	snprintf(folder.path, sizeof folder.path, "%s", directory);
 	test_folder_remove(&folder);
 	return 0;
@@ -159,7 +157,6 @@ static void a_saved_catalogue_comes_back(void **state)
 	struct catalogue_cache *k = opened();
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(catalogue_built_in(&all[1], &e), 0);
 	for (size_t i = 0; i < 3;
 		i++) { /* the first again at last: what was there before is gone */
@@ -195,7 +192,6 @@ static void nothing_saved_is_absence(void **state)
 	struct cache_origin at;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(catalogue_cache_load(&c, &at, path, &e), -ENOENT);
 	assert_int_equal(access(path, F_OK), -1);
 	catalogue_cache_close(opened());
@@ -212,7 +208,6 @@ static void one_that_was_saved_at_no_time_was_not_saved(void **state)
 	struct err e = {0};
 	char sql[100];
 
-	(void)state;
 	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
 	catalogue_free(c);
 	catalogue_cache_close(k);
@@ -235,7 +230,6 @@ static void a_view_is_damage(void **state)
 	struct catalogue_cache *k = opened();
 	struct err e = {0};
 
-	(void)state;
 	catalogue_cache_close(k);
 	run_sql("DROP TABLE IF EXISTS _metadata; CREATE VIEW _metadata AS WITH RECURSIVE r(n) AS"
 		" (SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r");
@@ -251,7 +245,6 @@ static void pages_are_kept_confirmed_and_forgotten(void **state)
 	struct buf body = BUF_MAX(CATALOGUE_PAGE_MAX), got = BUF_MAX(CATALOGUE_PAGE_MAX);
 	struct err e = {0};
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		buf_addf(&body, "line %d\n", i);
 	assert_int_equal(catalogue_cache_page(k, "u", &found, &got, &e), -ENOENT);
@@ -320,7 +313,6 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	struct err e = {0};
 	struct stat st;
 
-	(void)state;
 	memset(junk, 0x5a, sizeof junk);
 	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
@@ -355,7 +347,6 @@ static void one_of_another_version_is_set_aside(void **state)
 	struct err e = {0};
 	struct stat st;
 
-	(void)state;
 	catalogue_cache_close(opened());
 	run_sql("PRAGMA user_version = 77");
 	assert_int_equal(stat(path, &st), 0);
@@ -383,7 +374,6 @@ static void all_who_begin_it_together_have_it(void **state)
 	pthread_t thread[6];
 	struct err e[ARRAY_LEN(thread)];
 
-	(void)state;
 	for (int round = 0; round < 30; round++) {
 		unlink(path);
 		memset(e, 0, sizeof e);
@@ -404,7 +394,6 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 	struct catalogue_cache *k = NULL;
 	struct err e = {0};
 
-	(void)state;
 	assert_true(catalogue_cache_open(&k, "/dev/null/catalogue.db", &e) < 0);
 	assert_non_null(strstr(e.text, "/dev/null/catalogue.db"));
 	assert_null(k);
@@ -426,7 +415,6 @@ static void what_is_of_others_is_left_as_it_is(void **state)
 	struct err e = {0};
 	sqlite3 *db;
 
-	(void)state;
 	catalogue_cache_close(opened());
 	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		assert_int_equal(unlink(path), 0);
@@ -461,7 +449,6 @@ static void a_pipe_in_its_place_is_told_and_left_there(void **state)
 	struct err e = {0};
 	struct stat st;
 
-	(void)state;
 	catalogue_cache_close(opened());
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);

@@ -40,7 +40,6 @@ static const char dump[] =
 
 static int new_folder(void **state)
 {
-	(void)state;
 	snprintf(folder, sizeof folder, "/tmp/test_file_XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/catalogue", folder);
@@ -51,7 +50,6 @@ static int new_folder(void **state)
 /* Empty but for the file: nothing is left behind. */
 static int remove_folder(void **state)
 {
-	(void)state;
 	unlink(path);
 	assert_int_equal(rmdir(folder), 0);
 	return 0;
@@ -127,7 +125,6 @@ static void each_kind_is_read_plain_and_packed(void **state)
 	} kinds[] = {{csv, strlen(csv)}, {json, strlen(json)}, {dump, strlen(dump)},
 		{bytes, n_database}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		for (int gzip = 0; gzip <= 1; gzip++) {
 			write_file(kinds[i].data, kinds[i].n, gzip);
@@ -152,7 +149,6 @@ static void assert_refused(const void *data, size_t n, const char *says)
 
 static void what_it_is_not_is_said(void **state)
 {
-	(void)state;
 	assert_refused("", 0, "no table: the first line must name the columns");
 	assert_refused("\xfd"
 		       "7zXZ\0\0\0",
@@ -190,7 +186,6 @@ static void a_dump_makes_tables_and_nothing_else(void **state)
 		"BEGIN;\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(hostile); i++)
 		assert_refused(hostile[i], strlen(hostile[i]), "");
 	assert_int_equal(access("/tmp/test_file_attached", F_OK), -1);
@@ -204,7 +199,6 @@ static void a_dump_does_no_work_beyond_its_size(void **state)
 		"INSERT INTO server WITH t(x) AS (VALUES(1),(2),(3),(4),(5),(6),(7),(8)) SELECT 1 "
 		"FROM t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l, t m, t n;\n";
 
-	(void)state;
 	assert_refused(join, strlen(join), "line 3: a statement that does more than fill a table");
 }
 
@@ -228,7 +222,6 @@ static void a_dump_of_many_lines_is_read_once(void **state)
 	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 
-	(void)state;
 	buf_adds(&text, before);
 	for (size_t i = 0; i < 4u << 20; i++)
 		buf_adds(&text, ";\n");
@@ -254,7 +247,6 @@ static void progress_is_told(void **state)
 	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct err e = {0};
 
-	(void)state;
 	write_file(csv, strlen(csv), true);
 	assert_int_equal(catalogue_from_file(&c, path, &o, &e), 0);
 	assert_int_equal(bytes, strlen(csv));

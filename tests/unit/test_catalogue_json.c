@@ -46,7 +46,6 @@ static void json_errors_name_line_and_field(void **state)
 			"own.json: line 2: v/a is there twice, and this line has no price"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct catalogue *c = NULL;
 		struct err e = {0};
@@ -79,7 +78,6 @@ static void depth_is_no_way_to_the_end_of_the_stack(void **state)
 	const size_t size = 1 << 22;
 	AUTO(freep) char *text = xmalloc(size);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		size_t len = strlen(table[i].begin), n = strlen(table[i].piece);
 		struct catalogue *c = NULL;
@@ -105,7 +103,6 @@ static void a_lenient_reading_takes_what_it_can(void **state)
 	struct catalogue *c;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(catalogue_read_json(b, page, sizeof page - 1,
 				 &(struct json_reading){.lenient = true}, NULL, &e),
 		0);
@@ -133,7 +130,6 @@ static void a_whole_keeper_item_is_read(void **state)
 				   "\"compute_min_price\":0.0032}}]");
 	const struct server *s = catalogue_find(c, "aws", "t3.micro");
 
-	(void)state;
 	assert_non_null(s);
 	assert_true(s->vcpus == 2 && s->memory_amount == 1024 && s->gpu_count == 0 &&
 		    s->score == 1350.29);
@@ -156,7 +152,6 @@ static void keeper_objects_of_vendor_and_region_are_read(void **state)
 		     "\"region\":{\"region_id\":\"2\",\"api_reference\":\"nbg1-dc3\",\"country_"
 		     "id\":\"DE\"}}]");
 
-	(void)state;
 	assert_string_equal(c->vendor[0].name, "Hetzner Cloud");
 	assert_true(c->vendor[0].billing_increment_seconds == 3600);
 	assert_true(isnan(c->vendor[0].minimum_billing_seconds));
@@ -190,7 +185,6 @@ static void tables_of_keeper_are_read(void **state)
 	struct err e = {0};
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(catalogue_add_benchmark(b, &benchmark, &e), 0);
 	how.what = READ_COUNTRIES;
 	assert_int_equal(catalogue_read_json(b, countries, strlen(countries), &how, &n, &e), 0);

@@ -30,7 +30,6 @@ static void info_counts_what_there_is(void **state)
 	struct catalogue *c = catalogue();
 	struct buf out = BUF_MAX(65536);
 
-	(void)state;
 	catalogue_info(&out, c, 7200);
 	const char *text = buf_text(&out);
 
@@ -54,7 +53,6 @@ static void search_lists_the_cheapest_first(void **state)
 	struct catalogue *c = catalogue();
 	struct buf out = BUF_MAX(65536);
 
-	(void)state;
 	assert_int_equal(catalogue_search(&out, c, "BOX", 10), 3);
 	const char *small = strstr(buf_text(&out), "Small Box"),
 		   *big = strstr(buf_text(&out), "Big Box");

@@ -16,7 +16,6 @@ static void children_of_others_may_come_and_go(void **state)
 	char text[128];
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	rest_put_process(&w, 99, SHELL, 200, 0);
 	rest_group_has(&w, "5\n7\n10\n99\n", 50);
@@ -47,7 +46,6 @@ static void generations_of_others_may_end_at_once(void **state)
 		{"less: one left its parent behind", 110, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(rest_world_done) struct rest_world w;
 
@@ -72,7 +70,6 @@ static void what_others_used_before_is_not_taken_off_the_run(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	rest_put(&w, &(struct rest_fields){98, SHELL, 6000, 1, 4000, 5, false});
@@ -104,7 +101,6 @@ static void crowd_is_told_apart_where_orphans_come_to_us(void **state)
 		bool orphans_ours, apart;
 	} cases[] = {{14, false, true}, {15, false, false}, {300, true, true}, {600, true, false}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(rest_world_done) struct rest_world w;
 
@@ -121,7 +117,6 @@ static void who_is_not_shown_here_is_not_told_apart(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	rest_group_has(&w, "0\n7\n10\n", 30);
 	assert_null(rest_open(&w));
@@ -135,7 +130,6 @@ static void note_pid(void *context, pid_t pid)
 /* 77 and 78 belong to nobody: where orphans come to us, they are others'. 78 is just being reaped. */
 static void strangers_are_others_where_orphans_come_to_us(void **state)
 {
-	(void)state;
 	for (int ours = 0; ours < 2; ours++) {
 		uint64_t found = 0;
 		AUTO(rest_world_done) struct rest_world w;
@@ -159,7 +153,6 @@ static void groups_below_are_not_told_apart(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	test_host_file(&w.t, GROUP "below/cgroup.procs", "");
 	assert_null(rest_open(&w));
@@ -170,7 +163,6 @@ static void orphans_of_the_run_are_found_in_the_group(void **state)
 	AUTO(rest_world_done) struct rest_world w;
 	uint64_t found = 0;
 
-	(void)state;
 	rest_world_init(&w);
 	rest_put_process(&w, 20, 1, 30, 0);
 	rest_put_process(&w, 21, SHELL, 0, 0);

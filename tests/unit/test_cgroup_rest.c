@@ -10,7 +10,6 @@ static void rest_of_the_group_is_the_run_s(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	assert_double_equal(rest_read(&w).seconds, 1, 1e-9);
 	/* 8 s more, of which 0.3 s were ours and 0.01 s the shell's; we waited for an orphan of the run. */
@@ -35,7 +34,6 @@ static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **stat
 		.root = ROOT, .members = {rest_is_root}, .known_seconds = 1};
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	spec.group = &w.group;
@@ -51,7 +49,6 @@ static void group_is_watched_before_the_command_is_forked(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	test_host_remove(&w.t, "/proc/10");
@@ -71,7 +68,6 @@ static void parent_may_wait_for_the_root(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	rest_put_process(&w, ROOT, SHELL, 100, 0);
@@ -87,7 +83,6 @@ static void parent_that_waited_just_now_is_believed_once(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	rest_put_process(&w, ROOT, SHELL, 100, 0);
@@ -130,7 +125,6 @@ static void others_may_work(void **state)
 		{"we have one", 50, 9, OURS, 200, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct cgroup_rest_reading now;
 		double truth = 5 - cases[i].others;
@@ -168,7 +162,6 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 			at_most_above; /* seconds that the run did, and by which it may be overstated */
 	} cases[] = {{false, 0.1, 0.01}, {true, 0.1, 0.001}, {false, 9, 0.01}, {true, 9, 0.001}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(rest_world_done) struct rest_world w;
 
@@ -192,7 +185,6 @@ static void ticks_of_many_are_right_on_average(void **state)
 	struct cgroup_rest_reading now;
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	cgroup_rest_close(w.rest);
 	for (int pid = 80; pid < 94; pid++)
@@ -225,7 +217,6 @@ static void who_lets_the_kernel_reap_its_children_must_not_fork(void **state)
 		{"may have forked", 51, 8, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(rest_world_done) struct rest_world w;
 
@@ -253,7 +244,6 @@ static void newcomer_that_ignores_its_children_may_have_had_some(void **state)
 {
 	AUTO(rest_world_done) struct rest_world w;
 
-	(void)state;
 	rest_world_init(&w);
 	rest_put(&w, &(struct rest_fields){98, SHELL, 0, 3, 0, 0, true});
 	rest_group_has(&w, "5\n7\n10\n98\n", 50);

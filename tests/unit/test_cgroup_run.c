@@ -60,7 +60,6 @@ static void v2_group_is_read(void **state)
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
-	(void)state;
 	process(&w, 10, 1, "0::/kubepods/pod1/abc\n");
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/cgroup.procs", "10\n");
@@ -108,7 +107,6 @@ static void v1_group_is_read(void **state)
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
-	(void)state;
 	process(&w, 10, 1, "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n");
 	proc(&w, "self/mountinfo", MOUNTS_V1);
 	sys(&w, "fs/cgroup/cpu,cpuacct/box/cpuacct.usage", "1500000000\n");
@@ -147,7 +145,6 @@ static void v1_io_is_the_sum_of_its_devices(void **state)
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
-	(void)state;
 	c.place[CGROUP_IO] =
 		(struct cgroup_place){.tree = w.host.sys, .version = 1, .path = "blkio"};
 	sys(&w, "blkio/blkio.throttle.io_service_bytes",
@@ -171,7 +168,6 @@ static void nonsense_in_the_files_is_unknown(void **state)
 	struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
-	(void)state;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		c.place[i] = (struct cgroup_place){.tree = w.host.sys, .version = 2, .path = "g"};
 	cgroup_files_open(&f, &c, CGROUP_WANT_ALL);
@@ -221,7 +217,6 @@ static void group_is_own_when_it_began_with_the_run(void **state)
 			"fs/cgroup/box/deep", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct own_case *k = &cases[i];
 		char path[128];
@@ -251,7 +246,6 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
-	(void)state;
 	proc(&w, "self/mountinfo", MOUNTS_V1);
 	proc(&w, "self/cgroup", "5:memory:/\n4:cpu,cpuacct:/\n");
 	process(&w, 1, 0, "5:memory:/\n4:cpu,cpuacct:/\n");
@@ -269,7 +263,6 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
-	(void)state;
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	proc(&w, "self/cgroup", "0::/a\n");
 	process(&w, 1, 0, "0::/box\n");
@@ -291,7 +284,6 @@ static void sibling_container_is_read_through_its_root(void **state)
 	AUTO(cgroup_files_close) struct cgroup_files f;
 	double v[CGROUP_VALUES];
 
-	(void)state;
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	proc(&w, "self/cgroup", "0::/\n");
 	process(&w, 1, 0, "0::/../pause\n");
@@ -318,7 +310,6 @@ static void group_below_the_containers_is_found_by_its_path(void **state)
 	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
-	(void)state;
 	proc(&w, "self/mountinfo", MOUNTS_V2);
 	process(&w, 10, 0, "0::/../../user.slice/run\n");
 	proc(&w, "10/root/sys/fs/cgroup/cgroup.procs", "1\n");
@@ -333,7 +324,6 @@ static void v1_container_is_read_through_its_root(void **state)
 	AUTO(test_host_done) struct test_host w = test_host_made();
 	struct cgroup c;
 
-	(void)state;
 	proc(&w, "self/mountinfo", "20 1 0:18 / /sys rw - sysfs sysfs rw\n");
 	process(&w, 10, 0, "5:memory:/../main\n4:cpu,cpuacct:/../main\n");
 	proc(&w, "10/root/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "10\n");
@@ -350,7 +340,6 @@ static void a_group_is_listed_when_somebody_may_be_new(void **state)
 	struct run_group g = {0};
 	int due = 0;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_true(run_group_due(&g, 100));
 	for (int i = 0; i < 100; i++)

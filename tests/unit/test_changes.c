@@ -23,7 +23,6 @@ static void cuts_are_found_where_the_level_shifts(void **state)
 	const double *two[] = {flat, rate}, *one[] = {steps}, *none[] = {flat}, *holes[] = {gaps};
 	const double *nothing[] = {unknown};
 
-	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
 		steps[i] = (i < 100 ? 10 : i < 220 ? 30 : 20) + noise(i);
 		flat[i] = 7;
@@ -50,7 +49,6 @@ static void noise_alone_is_not_cut(void **state)
 	size_t cut[400];
 	const double *channel[] = {v};
 
-	(void)state;
 	for (unsigned i = 0; i < 400; i++)
 		v[i] = 100 + noise(i);
 	assert_int_equal(segments_cut(channel, 1, 400, 1, cut), 0);
@@ -62,7 +60,6 @@ static void no_segment_is_shorter_than_asked(void **state)
 	size_t cut[60];
 	const double *channel[] = {v};
 
-	(void)state;
 	v[30] = v[31] = 100; /* two points are an outburst, not a level */
 	assert_int_equal(segments_cut(channel, 1, 60, 2, cut), 2);
 	assert_int_equal(segments_cut(channel, 1, 60, 31, cut), 0);
@@ -88,7 +85,6 @@ static void trend_agrees_with_hand_calculation(void **state)
 		{{1, 3, 2, 4, 3, 5, 4, 6}, 8, 0.01696, 0.5},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		double chance = trend_chance(table[i].v, table[i].n),
 		       slope = trend_slope(table[i].v, table[i].n);
@@ -104,7 +100,6 @@ static void what_is_long_ago_is_no_part_of_a_trend(void **state)
 {
 	double v[3 * TREND_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(v); i++)
 		v[i] = i < 2 * TREND_MAX ? 1e6 - 100 * (double)i : (double)i;
 	const double *newest = v + 2 * TREND_MAX;
@@ -120,7 +115,6 @@ static void a_slow_wave_is_not_a_trend(void **state)
 {
 	double wave[60], rise[60];
 
-	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		wave[i] = sin(i * 0.11 + 1) + 0.05 * noise(i);
 		rise[i] = 0.05 * i + 0.3 * noise(i);
@@ -180,7 +174,6 @@ static void steady_runs_have_no_changes(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct change *c;
 
-	(void)state;
 	fill(&t, 40, steady);
 	assert_int_equal(changes_of_runs(&t.runs, 1200 * MIB, &arena, &c), 0);
 }
@@ -193,7 +186,6 @@ static void a_shift_names_the_run_it_came_with(void **state)
 	const struct change *shift;
 	size_t n;
 
-	(void)state;
 	fill(&t, 30, shifted);
 	t.run[0].outcome = OUTCOME_FAILED; /* does not count */
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
@@ -213,7 +205,6 @@ static void a_trend_says_when_the_request_is_reached(void **state)
 	size_t n;
 	const struct change *trend;
 
-	(void)state;
 	fill(&t, 9, growing);
 	n = changes_of_runs(&t.runs, 1000 * exp(0.03 * 14) * MIB, &arena, &c);
 	trend = find(c, n, CHANGE_TREND, "memory_peak_bytes");
@@ -234,7 +225,6 @@ static void an_unusual_newest_run_is_named(void **state)
 	size_t n;
 	const struct change *odd;
 
-	(void)state;
 	fill(&t, 25, outlier);
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
 	odd = find(c, n, CHANGE_ANOMALY, "memory_peak_bytes");
@@ -254,7 +244,6 @@ static void a_large_input_excuses_a_large_run(void **state)
 	struct change *c;
 	size_t n;
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
 		double size = i ? 1 + (i * 7 % 5) * 0.5 : 3; /* the newest has the largest */
 
@@ -274,7 +263,6 @@ static void a_large_input_excuses_a_large_run(void **state)
 
 static void few_runs_say_nothing(void **state)
 {
-	(void)state;
 	for (unsigned n = 0; n < 6; n++) {
 		struct test_runs *t = test_calloc(1, sizeof *t);
 		AUTO(arena_done) struct arena arena = {0};

@@ -51,7 +51,6 @@ static void an_answer_is_whole_or_needs_more_or_is_none(void **state)
 		{"", true, -EBADMSG, 0, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(freep) char *data = xstrdup(cases[i].text);
 		struct http_answer a = {0};
@@ -132,7 +131,6 @@ static void answers_are_read_as_their_vendors_write_them(void **state)
 		{"vultr", 0, "{\"instanceid\": \"1\", \"region\": \"FRA\"}", false, {.region = ""}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct answer_case *c = &cases[i];
 		struct machine m = {0};
@@ -155,7 +153,6 @@ static void a_word_too_long_is_not_cut_but_refused(void **state)
 	struct machine m = {0};
 	char body[200];
 
-	(void)state;
 	memset(body, 'a', sizeof body);
 	assert_false(vendor("alicloud")->question[0].take(body, sizeof m.instance_type, &m));
 	assert_true(vendor("alicloud")->question[0].take(body, sizeof m.instance_type - 1, &m));
@@ -194,7 +191,6 @@ static void dmi_names_one_vendor_and_rules_out_the_others(void **state)
 		{{.sys_vendor = ""}, "any", "", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct machine m = {0};
 
@@ -232,7 +228,6 @@ static void options_say_which_server_it_is_where_nobody_looks(void **state)
 			{"", "cx32", "", "", MACHINE_ONDEMAND, "option"}, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct app app = APP_INIT;
 		struct machine m = {.vendor_id = "other", .region = "other"};

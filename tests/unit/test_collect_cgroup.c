@@ -50,7 +50,6 @@ static void reads_v1(void **state)
 		{"rightsize_cgroup_tasks_limit", "", NAN},
 	};
 
-	(void)state;
 	check_fixture("vm", table, ARRAY_LEN(table));
 }
 
@@ -72,7 +71,6 @@ static void reads_v2_and_limits_of_the_groups_above(void **state)
 		{"rightsize_cgroup_tasks_limit", "", 32},
 	};
 
-	(void)state;
 	check_fixture("node", table, ARRAY_LEN(table));
 }
 
@@ -88,7 +86,6 @@ static void reads_v2_inside_a_cgroup_namespace(void **state)
 		{"rightsize_cgroup_tasks_limit", "", NAN},
 	};
 
-	(void)state;
 	check_fixture("pod", table, ARRAY_LEN(table));
 }
 
@@ -151,7 +148,6 @@ static const struct path_case path_cases[] = {
 
 static void finds_the_files_of_each_controller(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(path_cases); i++) {
 		const struct path_case *c = &path_cases[i];
 		struct cgroup found = {0};
@@ -185,7 +181,6 @@ static void a_group_has_parents_up_to_the_mount_point(void **state)
 	struct cgroup_place p = {.version = 2, .path = "fs/cgroup/a/b", .top = 9};
 	char path[CGROUP_FILE_MAX];
 
-	(void)state;
 	assert_string_equal(cgroup_file(&p, "cpu.max", path), "fs/cgroup/a/b/cpu.max");
 	assert_true(cgroup_parent(&p));
 	assert_string_equal(p.path, "fs/cgroup/a");
@@ -203,7 +198,6 @@ static void paths_that_are_too_long_are_not_cut(void **state)
 	struct cgroup found;
 	char text[3000], path[3000];
 
-	(void)state;
 	memset(path, 'x', sizeof path);
 	for (size_t len = CGROUP_PATH_MAX - 20; len < CGROUP_PATH_MAX + 20; len++) {
 		test_host_init(&t);
@@ -235,7 +229,6 @@ static void limits_may_be_absent_or_hostile(void **state)
 		{"x", "9223372036854771712\n", "18446744073709551616\n", NAN, NAN, NAN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		struct cgroup group;
@@ -259,7 +252,6 @@ static void v1_quota_of_minus_one_is_none(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	struct cgroup group;
 
-	(void)state;
 	test_host_file(&t, "/proc/self/cgroup", "2:cpu:/\n");
 	test_host_file(&t, "/proc/self/mountinfo", V1("9", "/sys/fs/cgroup/cpu", "/", "cpu"));
 	test_host_file(&t, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
@@ -273,7 +265,6 @@ static void no_control_groups_is_no_error(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cgroup, &t.host);
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
 		assert_string_equal(r.err.text, "");
@@ -296,7 +287,6 @@ static void moving_to_another_group_is_noticed(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_file(&t, "/proc/self/cgroup", "0::/a\n");
 	test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
 	test_host_file(&t, "/sys/fs/cgroup/a/cpu.stat", "usage_usec 9000000\n");
@@ -324,7 +314,6 @@ static void an_unreadable_file_is_named(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_file(&t, "/proc/self/cgroup", "0::/a\n");
 	test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
 	test_host_file(&t, "/sys/fs/cgroup/a/cpu.stat", "usage_usec 9000000\n");

@@ -20,7 +20,6 @@ static void reads_a_captured_machine(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_fixture(&t, "vm");
 	assert_int_equal(test_run_start(&r, &collector_cpu, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -76,7 +75,6 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		test_host_advance(&t, table[i].after);
 		collect(&r, &t, table[i].stat);
@@ -89,7 +87,6 @@ static void counters_do_not_fall_with_the_kernels(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
-	(void)state;
 	collect(&r, &t, "cpu 1000 0 500 9000 400 0 0 70 0 0\n");
 	test_host_advance(&t, 1);
 	collect(&r, &t, "cpu 1010 0 505 8990 399 0 0 69 0 0\n");
@@ -108,7 +105,6 @@ static void old_kernels_have_fewer_modes(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
-	(void)state;
 	collect(&r, &t, "cpu 100 0 50 900\nbtime 5\n");
 	assert_int_equal(test_run_points(&r, "rightsize_cpu_seconds"), 4);
 	assert_value(test_run_value(&r, "rightsize_cpu_seconds", "steal"), NAN);
@@ -122,7 +118,6 @@ static void a_mode_that_is_left_out_does_not_make_sums_fall(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
-	(void)state;
 	collect(&r, &t, "cpu 100 20 50 900 0 30 0 0\n");
 	test_host_advance(&t, 1);
 	collect(&r, &t, "cpu 110\n");
@@ -148,7 +143,6 @@ static void hostile_files_are_errors_or_gaps(void **state)
 		{"cpu 1 2 3 4 5 6 7 8 9 10 11 12 13\nctxt\nbtime x\nprocesses 1e9\n", 0, 8},
 		{"cpu 1 2 3 4 5 6 7 8\ncpu 9 9 9 9 9 9 9 9\n", 0, 8},
 	};
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
@@ -167,7 +161,6 @@ static void a_missing_file_is_named(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
 
-	(void)state;
 	assert_int_equal(test_run_collect(&r, &t.host), -ENOENT);
 	assert_string_equal(r.err.text, "read proc/stat: No such file or directory");
 }

@@ -18,7 +18,6 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_fixture(&t, "node");
 	assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -68,7 +67,6 @@ static void without_sysfs_names_decide(void **state)
 		{"cciss/c0d0 cciss/c0d0p1", "cciss/c0d0"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t;
 		AUTO(test_run_done) struct test_run r;
@@ -112,7 +110,6 @@ static void a_disk_that_was_replaced_counts_on(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
-	(void)state;
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1000 0 3 0 4 0 0 0 0\n"), 1000 * 512);
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1010 0 3 0 4 0 0 0 0\n"), 1010 * 512);
 	assert_value(read_after(&r, &t, "8 0 sda 1 0 1005 0 3 0 4 0 0 0 0\n"), 1010 * 512);
@@ -128,7 +125,6 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
-	(void)state;
 	read_after(&r, &t, "8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n");
 	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* nothing says it is a partition */
 	read_after(&r, &t, line);
@@ -163,7 +159,6 @@ static void old_new_and_hostile_lines(void **state)
 			18446744073709551614.0 * 512},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);

@@ -41,7 +41,6 @@ static void packages_are_summed_and_what_is_within_them_is_not(void **state)
 	AUTO(test_host_done) struct test_host t;
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	put_machine(&t);
 	assert_int_equal(test_run_start(&r, &collector_energy, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -64,7 +63,6 @@ static void a_machine_without_readable_counters_has_no_such_collector(void **sta
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	struct test_run r;
 
-	(void)state;
 	assert_int_equal(test_run_start(&r, &collector_energy, &t.host), -ENOENT);
 	test_run_done(&r);
 	put_zone(&t, "intel-rapl:0", "package-0\n", "1\n");
@@ -78,7 +76,6 @@ static void without_one_of_the_packages_there_is_no_sum(void **state)
 	AUTO(test_host_done) struct test_host t;
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	put_machine(&t);
 	assert_int_equal(test_run_start(&r, &collector_energy, &t.host), 0);
 	memory_tree_refuse(t.sys, "class/powercap/intel-rapl:1/energy_uj", -ENODATA);

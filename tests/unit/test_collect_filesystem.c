@@ -58,7 +58,6 @@ static void a_container_host_counts_each_disk_once(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	test_host_init(&t);
 	test_host_fixture(&t, "node");
 	add_space(&t, "/", 100, 253, 0);
@@ -104,7 +103,6 @@ static void a_pod_names_its_disk_by_the_overlay(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	test_host_init(&t);
 	test_host_fixture(&t, "pod");
 	add_space(&t, "/", 80, 0, 120);
@@ -126,7 +124,6 @@ static void a_disk_is_not_named_by_a_file_in_etc(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r,
 		"1 0 8:1 /hosts /etc/hosts rw - ext4 a rw\n"
 		"2 0 8:1 /vol /scratch/volume rw - ext4 a rw\n");
@@ -143,7 +140,6 @@ static void an_overlay_on_another_disk_counts_too(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r,
 		"1 0 0:9 / / rw - overlay overlay rw\n2 1 8:1 / /data rw - xfs /dev/sda1 rw\n");
 	add_space(&t, "/", 80, 0, 9);
@@ -158,7 +154,6 @@ static void zfs_datasets_share_the_free_space_of_their_pool(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r,
 		"1 0 0:30 / / rw - zfs tank rw\n2 1 0:31 / /home rw - zfs tank/home rw\n"
 		"3 1 0:32 / /other rw - zfs tanker/x rw\n");
@@ -202,7 +197,6 @@ static void what_is_covered_is_not_touched(void **state)
 		{"1 1 8:1 / / rw - ext4 a rw\n", 1, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct test_host t;
 		struct test_run r;
@@ -226,7 +220,6 @@ static void mount_points_may_hold_any_byte(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r,
 		"1 0 8:1 / / rw - ext4 a\\040b rw\n"
 		"2 1 8:2 / /q\"\\134\\012\\011\\043x rw - ext4 b rw\n"
@@ -252,7 +245,6 @@ static void a_mount_that_goes_is_gone_at_once(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 8:1 / / rw - ext4 a rw\n2 1 8:2 / /d rw - ext4 b rw\n");
 	add_space(&t, "/", 10, 8, 1);
 	add_space(&t, "/d", 20, 8, 2);
@@ -275,7 +267,6 @@ static void a_new_mount_is_seen_within_5_s(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 8:1 / / rw - ext4 a rw\n");
 	add_space(&t, "/", 10, 8, 1);
 	add_space(&t, "/d", 20, 8, 2);
@@ -298,7 +289,6 @@ static void unreadable_file_systems_are_counted_as_such(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 8:1 / / rw - ext4 a rw\n2 1 8:2 / /d rw - ext4 b rw\n");
 	memory_tree_refuse(t.root, "d", -EACCES);
 	collect(&r, &t);
@@ -319,7 +309,6 @@ static void impossible_space_is_no_number(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 8:1 / / rw - ext4 a rw\n");
 	memory_tree_space(t.root, "", (struct tree_space){.size = 5, .free = 6}, makedev(8, 1));
 	collect(&r, &t);
@@ -333,7 +322,6 @@ static void a_file_system_without_inodes_has_no_count_of_them(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 0:40 / / rw - btrfs a rw\n2 1 0:40 /x /x rw - btrfs a rw\n");
 	memory_tree_space(t.root, "", (struct tree_space){.size = 5, .free = 1}, makedev(0, 77));
 	collect(&r, &t);
@@ -348,7 +336,6 @@ static void the_table_of_process_1_is_used_when_it_fits_the_root(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r,
 		"1 0 0:99 / / rw - overlay overlay rw\n2 1 8:7 / /host rw - ext4 a rw\n");
 	test_host_file(&t, "/proc/1/mountinfo",
@@ -366,7 +353,6 @@ static void no_table_is_an_error_and_later_works(void **state)
 	struct test_host t;
 	struct test_run r;
 
-	(void)state;
 	open_table(&t, &r, "1 0 8:1 / / rw - ext4 a rw\n");
 	add_space(&t, "/", 10, 8, 1);
 	collect(&r, &t);
@@ -388,7 +374,6 @@ static void long_tables_are_read_whole(void **state)
 	size_t room = 64u * 20000, n = 0;
 	AUTO(freep) char *text = xmalloc(room);
 
-	(void)state;
 	for (unsigned i = 0; i < 3000; i++)
 		n += (size_t)snprintf(text + n, room - n, "%u 1 8:%u / /m%u rw a b c - ext4 x rw\n",
 			i, i, i);
@@ -423,7 +408,6 @@ static void lines_that_are_no_mounts_are_left_out(void **state)
 	AUTO(mounts_done) struct mounts m = {0};
 	struct err e = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		memory_tree_text(proc, "self/mountinfo", lines[i]);
 		assert_int_equal(mounts_read(&m, proc, "self/mountinfo", &e), 0);

@@ -52,7 +52,6 @@ static void memory_of_a_captured_machine(void **state)
 		{"rightsize_swap_free_bytes", 0},
 	};
 
-	(void)state;
 	check_captured(&collector_memory, table, ARRAY_LEN(table));
 }
 
@@ -108,7 +107,6 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 		{":::\n\n:\nMemTotal", -EBADMSG, {{0}}},
 	};
 
-	(void)state;
 	check_files(&collector_memory, "/proc/meminfo", table, ARRAY_LEN(table));
 }
 
@@ -122,7 +120,6 @@ static void load_of_a_captured_machine(void **state)
 		{"rightsize_processes", 3},
 	};
 
-	(void)state;
 	check_captured(&collector_load, table, ARRAY_LEN(table));
 }
 
@@ -138,7 +135,6 @@ static void load_may_be_cut_or_hostile(void **state)
 		{"", -EBADMSG, {{0}}},
 	};
 
-	(void)state;
 	check_files(&collector_load, "/proc/loadavg", table, ARRAY_LEN(table));
 }
 
@@ -154,7 +150,6 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_file(&t, "/proc/loadavg", "0 0 0 1/1 1\n");
 	test_host_file(&t, "/proc/1/stat", "");
 	test_host_file(&t, "/proc/1/status", "");
@@ -186,7 +181,6 @@ static void pressure_of_a_captured_machine(void **state)
 		{"rightsize_pressure_io_stalled_seconds", 27.065326},
 	};
 
-	(void)state;
 	check_captured(&collector_pressure, table, ARRAY_LEN(table));
 }
 
@@ -205,7 +199,6 @@ static void pressure_files_may_be_cut_or_hostile(void **state)
 		{"sometotal=5\n", -EBADMSG, {{0}}},
 	};
 
-	(void)state;
 	check_files(&collector_pressure, "/proc/pressure/io", table, ARRAY_LEN(table));
 }
 
@@ -213,7 +206,6 @@ static void a_kernel_without_pressure_is_no_error(void **state)
 {
 	static const int codes[] = {-ENOENT, -EOPNOTSUPP};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;

@@ -69,7 +69,6 @@ static void the_kernel_says_at_once_that_there_is_a_new_mount(void **state)
 	char folder[] = "/tmp/test_mounts.XXXXXX";
 	int status = 0;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	pid_t child = fork();
 

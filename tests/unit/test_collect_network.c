@@ -28,7 +28,6 @@ static void a_container_host_counts_its_cards_only(void **state)
 	AUTO(test_host_done) struct test_host t;
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	open_fixture(&t, &r, "node");
 	/* They are parts of bond0; bond, VLAN, bridges, veth and tunnels go through them. */
 	assert_value(test_run_value(&r, RECEIVED, "eno1"), 2e6);
@@ -49,7 +48,6 @@ static void a_pod_counts_its_end_of_the_veth(void **state)
 	AUTO(test_host_done) struct test_host t;
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	open_fixture(&t, &r, "pod");
 	assert_value(test_run_value(&r, RECEIVED, "eth0"), 5e6);
 	assert_int_equal(test_run_points(&r, RECEIVED), 1);
@@ -61,7 +59,6 @@ static void a_virtual_machine_counts_its_card(void **state)
 	AUTO(test_host_done) struct test_host t;
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	open_fixture(&t, &r, "vm");
 	assert_value(test_run_value(&r, RECEIVED, "eth0"), 181410943);
 	assert_int_equal(test_run_points(&r, RECEIVED), 1);
@@ -136,7 +133,6 @@ static void each_byte_counts_once(void **state)
 		{{"tunl0", NULL, NULL, NULL, false}, {"wlp3s0", NULL, NULL, NULL, true}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
@@ -178,7 +174,6 @@ static void hostile_lines(void **state)
 			1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
@@ -197,7 +192,6 @@ static void a_card_that_comes_back_counts_on(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_network, &t.host);
 
-	(void)state;
 	test_host_file(&t, "/proc/net/dev", "eth0: 900 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	test_host_file(&t, "/proc/net/dev", "eth0: 50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
@@ -256,7 +250,6 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 		{"fabric", MOUNTED, -EACCES}, /* nobody tells whose it is: ours, as ever */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(tree_freep) struct tree *machine_sys = memory_tree();
 		AUTO(test_host_done) struct test_host t = test_host_made();
@@ -277,7 +270,6 @@ static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void *
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	put_pod(&t, machine_sys);
 	memory_tree_refuse(t.proc, "1/mountinfo", -EIO);
 	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);
@@ -296,7 +288,6 @@ static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	put_pod(&t, machine_sys);
 	t.host.sys = machine_sys;
 	t.host.root_sys = NULL;
@@ -310,7 +301,6 @@ static void whose_network_it_is_is_asked_until_there_is_an_answer(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	put_pod(&t, machine_sys);
 	memory_tree_refuse(t.proc, "1/ns/net", -ETIMEDOUT);
 	assert_int_equal(test_run_start(&r, &collector_network, &t.host), 0);

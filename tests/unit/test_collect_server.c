@@ -42,7 +42,6 @@ static void server_of_captured_machines(void **state)
 		{"rightsize_server_memory_bytes", "", NAN},
 	};
 
-	(void)state;
 	check_fixture("vm", vm, ARRAY_LEN(vm));
 	check_fixture("node", node, ARRAY_LEN(node));
 }
@@ -69,7 +68,6 @@ static void usable_cores_are_the_least_of_all_limits(void **state)
 		{"x\n", 2, NULL, NAN, 2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(test_host_done) struct test_host t = test_host_made();
 		AUTO(test_run_done) struct test_run r;
@@ -95,7 +93,6 @@ static void an_affinity_that_changed_is_told_half_a_minute_later(void **state)
 	AUTO(test_host_done) struct test_host t = test_host_made();
 	AUTO(test_run_done) struct test_run r;
 
-	(void)state;
 	test_host_file(&t, "/sys/devices/system/cpu/online", "0-7\n");
 	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
@@ -115,7 +112,6 @@ static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 	size_t n = 0, room = 512 * 1024;
 	AUTO(freep) char *text = xmalloc(room);
 
-	(void)state;
 	while (n + sizeof cpu < room)
 		n += (size_t)snprintf(text + n, room - n, "%s", cpu);
 	test_host_init(&t);

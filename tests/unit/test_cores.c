@@ -25,7 +25,6 @@ static void a_short_burst_is_not_a_mean(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_runs_steady(&t, 10, 1000);
 	s = sized(&t, &arena);
 	assert_int_equal(s.resources.cpu, 1);
@@ -55,7 +54,6 @@ static void unknown_memory_is_no_reason_to_be_slow(void **state)
 	} table[] = {{NAN, 2.5, 2.5, 2.25}, {MIB, 2.5, 2.5, 2.25}, {NAN, 2.5, 4, 1},
 		{MIB, 2.5, 4, 1}, {NAN, 16, 16, 15}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -90,7 +88,6 @@ static void stretch_follows_the_shape_over_time(void **state)
 	};
 	struct parallel p;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		assert_true(parallel_of(&table[i].d, &p));
 		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) <=
@@ -108,7 +105,6 @@ static void the_band_of_one_run_is_not_its_duration(void **state)
 {
 	static struct test_runs t;
 
-	(void)state;
 	test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
 	struct profile one = profile_of_job(&t.runs);
 
@@ -143,7 +139,6 @@ static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 		{0, 2, 1, 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct parallel p = {.wanted = table[i].wanted};
 
@@ -160,7 +155,6 @@ static void a_starved_job_is_given_room(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
 

@@ -57,7 +57,6 @@ static void the_history_has(size_t n, const struct run *all)
 
 static int fresh(void **state)
 {
-	(void)state;
 	snprintf(path, sizeof path, "/tmp/test_costs_XXXXXX");
 	int fd = mkstemp(path);
 
@@ -78,7 +77,6 @@ static int fresh(void **state)
 
 static int done(void **state)
 {
-	(void)state;
 	costs_stop(costs);
 	assert_int_equal(fake_history.open, 0);
 	app_done(&app);
@@ -135,7 +133,6 @@ static void what_runs_cost_adds_up_and_never_falls(void **state)
 			 running = RUN("4", 100, OUTCOME_RUNNING);
 	struct run longer = second;
 
-	(void)state;
 	the_history_has(1, (struct run[]){first});
 	look();
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
@@ -173,7 +170,6 @@ static void a_price_that_rises_changes_nothing_that_was_paid(void **state)
 	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
 			 second = RUN("2", 3600, OUTCOME_SUCCEEDED);
 
-	(void)state;
 	the_history_has(1, (struct run[]){first});
 	look();
 	write_catalogue("# as_of: 2026-11-01\n"
@@ -195,7 +191,6 @@ static void jobs_that_others_crowd_out_are_gone(void **state)
 	struct snapshot_pool *pool;
 	size_t n = 0;
 
-	(void)state;
 	for (unsigned round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < MORE; i++) {
 			snprintf(names[i], sizeof names[i], "job%u-%u", round, i);
@@ -222,7 +217,6 @@ static void costs_are_known_once_the_machine_is(void **state)
 {
 	struct machine known = fake_machine;
 
-	(void)state;
 	fake_machine = (struct machine){0};
 	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
 	look();
@@ -240,7 +234,6 @@ static void forecasts_name_servers_and_where_prices_come_from(void **state)
 	struct snapshot_pool *pool;
 	struct buf text = BUF_MAX(4096);
 
-	(void)state;
 	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
 	look();
 	assert_double_equal(value("rightsize_job_forecast_duration_seconds", "current"), 3600,
@@ -270,7 +263,6 @@ static void without_runs_there_is_nothing(void **state)
 {
 	struct snapshot_pool *pool;
 
-	(void)state;
 	the_history_has(0, NULL);
 	look();
 	struct snapshot *s = scrape(&pool, -ENOENT);
@@ -283,7 +275,6 @@ static void failures_are_told_and_tried_again(void **state)
 {
 	struct err e = {0};
 
-	(void)state;
 	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
 	fake_history.read_code = -EIO;
 	assert_int_equal(costs_look(costs, &e), -EIO);

@@ -7,13 +7,11 @@
 
 static void without_a_limit_looks_come_as_asked_for(void **state)
 {
-	(void)state;
 	assert_true(cpu_limit_stretch(INFINITY, 1e6, 10) == 1);
 }
 
 static void they_come_more_rarely_in_the_second_half_of_their_share(void **state)
 {
-	(void)state;
 	const struct {
 		double used, look, stretch;
 	} table[] = {{0, 0, 1}, {40, 0.1, 1}, {60, 0.1, 4}, {60, 29, 4}, {70, 0.1, 16},
@@ -34,7 +32,6 @@ static void they_come_more_rarely_in_the_second_half_of_their_share(void **state
 /* Half a day of looks that take half a CPU, under a limit of an hour: the share lasts, and there is one within minutes. */
 static void the_share_lasts(void **state)
 {
-	(void)state;
 	double used = 0, stretch = 1;
 
 	for (double t = 0; t < 43200; t += stretch) {

@@ -27,7 +27,6 @@ static void waits_of_all_threads_are_added_up(void **state)
 	struct delay_reader *r = delay_reader_new(&h);
 	struct delays d = {0};
 
-	(void)state;
 	memory_tree_text(proc, "10/schedstat", "5 70 1\n");
 	memory_tree_text(proc, "10/task/10/schedstat", "5 70 1\n");
 	memory_tree_text(proc, "10/task/11/schedstat", "6 800 2\n");
@@ -50,7 +49,6 @@ static void what_cannot_be_read_is_told(void **state)
 	struct delay_reader *r = delay_reader_new(&h);
 	struct delays d = {.cpu_ns = 42};
 
-	(void)state;
 	memory_tree_text(proc, "10/schedstat", "nonsense\n");
 	assert_int_equal(delays_read(r, &h, 10, 1, &d), -EBADMSG);
 	assert_int_equal(delays_read(r, &h, 11, 1, &d), -ENOENT);
@@ -76,7 +74,6 @@ static void wait_for_a_shared_cpu_is_seen(void **state)
 	struct delays before, after;
 	cpu_set_t one;
 
-	(void)state;
 	assert_int_equal(tree_open(&proc, "/proc", NULL), 0);
 	struct host h = host_over(proc);
 

@@ -68,7 +68,6 @@ static void files_of_groups_beyond_what_may_be_are_opened_for_each_reading(void 
 	struct run_group first, second, third;
 	struct host h;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (size_t i = 0; i < ARRAY_LEN(group_files); i++)
 		write_file(folder, group_files[i][0], group_files[i][1]);
@@ -110,7 +109,6 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	struct ending first, second, third;
 	struct host h;
 
-	(void)state;
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
 	pid_t pid = fork();
 
@@ -150,7 +148,6 @@ static void a_run_that_ended_keeps_none(void **state)
 	struct descriptors group_files_of_runs = {.most = 100};
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	w->host.group_files = &group_files_of_runs;
 	memory_tree_text(w->proc, "self/mountinfo",
 		"20 1 0:18 / /sys rw - sysfs sysfs rw\n"

@@ -64,7 +64,6 @@ static void asking_waits_for_nothing_and_answers_come_in_order(void **state)
 {
 	struct question q[MANY];
 
-	(void)state;
 	begin(q, MANY);
 	open_desk(MANY, 1000);
 	/* None of them may be answered yet. */
@@ -86,7 +85,6 @@ static void those_that_have_not_left_are_counted(void **state)
 {
 	struct question q[3];
 
-	(void)state;
 	begin(q, 3);
 	open_desk(2, 1000);
 	sem_post(&q[0].may_answer);
@@ -109,7 +107,6 @@ static void answers_that_are_not_read_keep_others_from_being_made(void **state)
 {
 	struct question q[4];
 
-	(void)state;
 	begin(q, 4);
 	open_desk(MANY, 20);
 	for (size_t i = 0; i < 4; i++) {
@@ -133,7 +130,6 @@ static void closing_answers_those_who_wait_without_looking(void **state)
 {
 	struct question q[3];
 
-	(void)state;
 	begin(q, 3);
 	open_desk(MANY, 1000);
 	for (size_t i = 0; i < 2; i++) {
@@ -151,7 +147,6 @@ static void closing_does_not_wait_for_an_answer_that_hangs(void **state)
 {
 	struct question q[2];
 
-	(void)state;
 	begin(q, 2);
 	open_desk(MANY, 1000);
 	for (size_t i = 0; i < 2; i++)

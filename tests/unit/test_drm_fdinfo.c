@@ -23,7 +23,6 @@ static void amdgpu_is_understood(void **state)
 {
 	char text[1024];
 
-	(void)state;
 	snprintf(text, sizeof text, FDINFO_AMDGPU, 42ULL, 1024ULL, 7ULL, 9ULL);
 	struct drm_fdinfo f = parsed(text);
 
@@ -59,7 +58,6 @@ static void memory_is_the_resident_part_on_the_gpu(void **state)
 		{"drm-driver:\tx\ndrm-resident-:\t5\n", false, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct drm_fdinfo f = parsed(cases[i].text);
 
@@ -73,7 +71,6 @@ static void i915_capacity_is_of_its_engine(void **state)
 {
 	char text[1024];
 
-	(void)state;
 	snprintf(text, sizeof text, FDINFO_I915, 7ULL, 500ULL, 400ULL, 11ULL, 22ULL);
 	struct drm_fdinfo f = parsed(text);
 
@@ -90,7 +87,6 @@ static void xe_cycles_are_no_memory(void **state)
 {
 	char text[1024];
 
-	(void)state;
 	snprintf(text, sizeof text, FDINFO_XE, 7ULL, 2048ULL, 1024ULL, 1ULL, 100ULL, 2ULL, 100ULL);
 	struct drm_fdinfo f = parsed(text);
 
@@ -135,7 +131,6 @@ static void utilization_is_of_the_busiest_engine(void **state)
 			"drm-engine-a:\t100000000 ns\ndrm-cycles-a:\t99999\n", 1, 0.1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct drm_fdinfo before = parsed(cases[i].before), now = parsed(cases[i].now);
 		double u = drm_utilization(&before, &now, cases[i].seconds);
@@ -153,7 +148,6 @@ static void a_counter_that_fell_is_not_counted_twice(void **state)
 	struct drm_fdinfo b = parsed("drm-engine-a:\t400000000 ns\n");
 	struct drm_fdinfo c = parsed("drm-engine-a:\t1100000000 ns\n");
 
-	(void)state;
 	assert_double_equal(drm_utilization(&a, &b, 1), 0, 0);
 	assert_double_equal(drm_utilization(&b, &c, 1), 0.1, 1e-9);
 }
@@ -168,7 +162,6 @@ static void other_descriptors_are_no_clients(void **state)
 	};
 	struct drm_fdinfo f = {.client_id = 77};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		assert_false(drm_fdinfo_parse(SCAN(texts[i], strlen(texts[i])), &f));
 		assert_int_equal(f.client_id, 77);
@@ -181,7 +174,6 @@ static void hostile_text_stays_within_bounds(void **state)
 		"drm-driver:\txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\ndrm-client-"
 		"id:\t-1\n";
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		size_t len = strlen(text);
 
@@ -209,7 +201,6 @@ static void changed_bytes_do_no_harm(void **state)
 	uint64_t random = 88172645463325252ULL;
 	uint8_t text[2048];
 
-	(void)state;
 	for (int round = 0; round < 5000; round++) {
 		const char *sample = samples[round % 5];
 		size_t n = strlen(sample), size = 2 * n + 1;

@@ -21,7 +21,6 @@ static void every_open_run_of_a_pod_that_ends_is_interrupted(void **state)
 		.path = folder.file, .columns = &test_columns, .here = self.here};
 	char run_id[RUN_ID_MAX];
 
-	(void)state;
 	test_folder_make(&folder);
 	self.pid = getpid();
 	self.start_ticks = process_start_ticks(self.pid);

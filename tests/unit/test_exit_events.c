@@ -103,7 +103,6 @@ static void orphans_and_exit_status_are_known(void **state)
 	int go[2], status = 0;
 	double before = waited_seconds();
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	pid_t root = fork();
@@ -141,7 +140,6 @@ static void signal_that_ended_the_root_is_known(void **state)
 	struct lineage_tally t;
 	pid_t root = fork();
 
-	(void)state;
 	if (root == 0)
 		for (;;)
 			pause();
@@ -196,7 +194,6 @@ static void each_of_those_with_one_number_is_counted(void **state)
 	struct lineage_tally t;
 	int go[2], status = 0;
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	pid_t root = fork();
 
@@ -234,7 +231,6 @@ static void stop_of_nothing_does_nothing(void **state)
 {
 	unsigned before = open_descriptors();
 
-	(void)state;
 	errno = 0;
 	exit_events_stop(NULL);
 	assert_int_equal(errno, 0);

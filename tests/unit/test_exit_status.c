@@ -14,7 +14,6 @@ static void end_of_a_child_is_seen_before_and_after_it_is_waited_for(void **stat
 	int status = 77, go[2];
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	pid_t child = fork();
 
@@ -52,7 +51,6 @@ static void signal_that_ended_a_stranger_is_known(void **state)
 	int numbers[2], status = 0;
 	pid_t stranger;
 
-	(void)state;
 	assert_int_equal(pipe(numbers), 0);
 	pid_t child = fork();
 
@@ -90,7 +88,6 @@ static void process_that_is_not_there_is_told(void **state)
 {
 	pid_t child = fork();
 
-	(void)state;
 	if (child == 0)
 		_exit(0);
 	waitpid(child, NULL, 0);

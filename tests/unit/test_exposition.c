@@ -29,7 +29,6 @@ static void text_is_as_recorded(void **state)
 	AUTO(buf_done) struct buf text = render(EXPOSITION_TEXT_0_0_4, NULL);
 	AUTO(buf_done) struct buf newer = render(EXPOSITION_TEXT_1_0_0, NULL);
 
-	(void)state;
 	golden_check("exposition.txt", buf_text(&text), text.len);
 	/* Our names are plain, so the formats differ in nothing but their Content-Type. */
 	assert_string_equal(buf_text(&newer), buf_text(&text));
@@ -40,7 +39,6 @@ static void openmetrics_is_as_recorded(void **state)
 	AUTO(buf_done) struct buf text = render(EXPOSITION_OPENMETRICS_1_0_0, NULL);
 	AUTO(buf_done) struct buf older = render(EXPOSITION_OPENMETRICS_0_0_1, NULL);
 
-	(void)state;
 	golden_check("exposition.openmetrics", buf_text(&text), text.len);
 	assert_string_equal(buf_text(&older), buf_text(&text));
 }
@@ -91,7 +89,6 @@ static void filters_keep_and_drop(void **state)
 		{.collect = {"dogs"}, .name = {"rightsize_cats"}, .families = ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct exposition_filter f = {.collect = table[i].collect,
 			.exclude = table[i].exclude,
@@ -117,7 +114,6 @@ static void health_is_that_of_the_chosen_collectors(void **state)
 	struct exposition_filter f = {.n_collect = 1, .collect = only};
 	AUTO(buf_done) struct buf b = render(EXPOSITION_TEXT_0_0_4, &f);
 
-	(void)state;
 	assert_non_null(strstr(buf_text(&b),
 		"\nrightsize_collector_success{collector=\"birds\"} 0\n"));
 	assert_null(strstr(buf_text(&b), "cats"));
@@ -129,7 +125,6 @@ static void openmetrics_without_families_still_ends(void **state)
 	struct exposition_filter f = {.n_name = 1, .name = none};
 	AUTO(buf_done) struct buf b = render(EXPOSITION_OPENMETRICS_1_0_0, &f);
 
-	(void)state;
 	assert_string_equal(buf_text(&b), "# EOF\n");
 }
 
@@ -160,7 +155,6 @@ static void what_was_made_for_earlier_answers_fits_the_next(void **state)
 	struct snapshot *other = snapshot_take(others);
 	struct exposition_heads heads = {0};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_writes(s, &heads, &only);
 		assert_writes(s, &heads, NULL);
@@ -180,7 +174,6 @@ static void a_body_that_is_too_large_is_seen(void **state)
 	struct buf out = BUF_MAX(500);
 	struct exposition_heads heads = {0};
 
-	(void)state;
 	exposition_write(&out, s, EXPOSITION_TEXT_0_0_4, NULL, &heads);
 	assert_true(out.full);
 	exposition_heads_done(&heads);

@@ -121,7 +121,6 @@ static bool sweep_once(const struct collector *c, const char *machine, int code,
 
 static void every_call_may_fail(void **state)
 {
-	(void)state;
 	for (size_t i = 0; all_collectors[i]; i++)
 		for (size_t m = 0; m < ARRAY_LEN(machines); m++) {
 			const struct collector *c = all_collectors[i];
@@ -146,7 +145,6 @@ static bool has_tests_of_its_own(const struct collector *c)
 
 static void the_machines_show_something(void **state)
 {
-	(void)state;
 	for (size_t i = 0; all_collectors[i]; i++) {
 		size_t most = 0;
 
@@ -176,7 +174,6 @@ static void files_longer_than_the_scratch_are_refused(void **state)
 		{"network", "net/dev"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		for (size_t j = 0; all_collectors[j]; j++) {
 			if (strcmp(all_collectors[j]->name, table[i].collector) != 0)

@@ -17,7 +17,6 @@ static char path[64];
 
 static int new_path(void **state)
 {
-	(void)state;
 	snprintf(path, sizeof path, "/tmp/test_fetcher_XXXXXX");
 	int fd = mkstemp(path);
 
@@ -29,7 +28,6 @@ static int new_path(void **state)
 
 static int remove_path(void **state)
 {
-	(void)state;
 	unlink(path);
 	return 0;
 }
@@ -95,7 +93,6 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 {
 	static const char *const sources[] = {"http://127.0.0.1:1", "/srv/own.csv"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		struct fetcher_options o = {
 			.source = {.url = "http://127.0.0.1:1/", .cache_path = path},
@@ -127,7 +124,6 @@ static void what_was_fetched_at_a_time_to_come_is_fetched_again(void **state)
 	struct fetcher *f = NULL;
 	struct err e = {0};
 
-	(void)state;
 	save_built_in(url, later);
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
 	assert_int_equal(poll(&server, 1, 30000), 1);
@@ -144,7 +140,6 @@ static void stopping_does_not_wait_for_the_keeper(void **state)
 	struct fetcher *f = NULL;
 	struct err e = {0};
 
-	(void)state;
 	save_built_in(url, (struct wall){.ns = 1000 * NS_PER_S});
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
 	struct mono start = now_read().mono;
@@ -163,7 +158,6 @@ static void without_a_cache_there_is_none_yet(void **state)
 	struct fetcher *f = NULL;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
 	assert_null(fetcher_catalogue(f));
 	fetcher_stop(f);
@@ -188,7 +182,6 @@ static void a_failure_is_said_once(void **state)
 	struct fetcher *f = NULL;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(fetcher_start(&f, &o, &e), 0);
 	struct fetcher_state now = wait_until(f, has_failed);
 
@@ -206,7 +199,6 @@ static void another_list_of_regions_is_another_catalogue(void **state)
 	struct catalogue_source s = {.url = "http://keeper.test", .regions = {6, regions}};
 	struct cache_origin origin[2] = {0};
 
-	(void)state;
 	snprintf(first, sizeof first, "%0*d", (int)sizeof first - 1, 0);
 	for (size_t i = 0; i < 2; i++) {
 		regions[5] = last[i];

@@ -18,7 +18,6 @@ static char folder[64], path[96];
 
 static int new_folder(void **state)
 {
-	(void)state;
 	snprintf(folder, sizeof folder, "/tmp/rightsize-file-XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
@@ -28,7 +27,6 @@ static int new_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	(void)state;
 	unlink(path);
 	return rmdir(folder);
 }
@@ -47,7 +45,6 @@ static void files_are_read_up_to_the_cap(void **state)
 	struct buf text AUTO(buf_done) = BUF_MAX(8);
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(file_read(&text, path, &e), -ENOENT);
 	assert_non_null(strstr(e.text, path));
 	write_text("12345678");
@@ -67,7 +64,6 @@ static void nobody_waits_for_ever_for_a_pipe(void **state)
 	struct err e = {0};
 	struct mono begin = now_read().mono;
 
-	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
 	assert_non_null(strstr(e.text, "a pipe into which nobody wrote"));
@@ -103,7 +99,6 @@ static void what_comes_out_of_a_pipe_is_read_once(void **state)
 	pthread_t writer;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(pthread_create(&writer, NULL, write_late, NULL), 0);
 	assert_int_equal(file_read(&text, path, &e), 0);

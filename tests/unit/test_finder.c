@@ -112,7 +112,6 @@ static void put_pod(struct fixture *f)
 
 static void all_of_a_pod_is_one_run_but_the_exporter_and_pause(void **state)
 {
-	(void)state;
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
 	setenv("POD_UID", "uid-1", 1);
 	struct fixture *f = begin((struct options){.jobs_pod = true});
@@ -127,7 +126,6 @@ static void all_of_a_pod_is_one_run_but_the_exporter_and_pause(void **state)
 
 static void each_container_is_a_job_of_its_own_by_its_first_program(void **state)
 {
-	(void)state;
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
 	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
 
@@ -140,7 +138,6 @@ static void each_container_is_a_job_of_its_own_by_its_first_program(void **state
 /* Until it has become the job, the runtime is nothing: its name would stay. */
 static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
 {
-	(void)state;
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
 	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
 
@@ -173,7 +170,6 @@ static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(vo
 	static const char step[] = "python\0flow.py\0step\0fit\0--run-id\0007";
 	char folder[] = "/tmp/rightsize-finder-XXXXXX", path[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	write_labels(folder, "spark-app-name=\"nightly\"\nspark-role=\"driver\"\n");
 	struct fixture *f = begin((struct options){
@@ -241,7 +237,6 @@ static void worker_has_a_run_for_each_title_with_what_it_used_under_it(void **st
 		{"ray::Trainer", 166, "ray/Trainer 6 "},
 	};
 
-	(void)state;
 	struct fixture *f = begin((struct options){.jobs_recognise = true});
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
@@ -256,7 +251,6 @@ static void worker_has_a_run_for_each_title_with_what_it_used_under_it(void **st
 
 static void workers_at_the_same_task_have_runs_of_their_own(void **state)
 {
-	(void)state;
 	struct fixture *f = begin((struct options){.jobs_recognise = true});
 
 	worker(f, 20, "ray::task_a", 100);
@@ -272,7 +266,6 @@ static void workers_at_the_same_task_have_runs_of_their_own(void **state)
 
 static void pod_without_a_name_is_no_job(void **state)
 {
-	(void)state;
 	struct fixture *f = begin((struct options){.jobs_pod = true});
 
 	put_pod(f);
@@ -282,7 +275,6 @@ static void pod_without_a_name_is_no_job(void **state)
 
 static void more_jobs_than_allowed_are_refused_and_counted(void **state)
 {
-	(void)state;
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
 	struct fixture *f = begin((struct options){.jobs_pod = true, .jobs_per_container = true});
 
@@ -334,7 +326,6 @@ static void one_user_with_many_names_keeps_nobody_else_s_job_out(void **state)
 {
 	char name[32];
 
-	(void)state;
 	struct fixture *f = begin((struct options){.jobs_recognise = true});
 
 	start_recording(f);
@@ -371,7 +362,6 @@ static void rules_of_the_site_win_over_the_pod(void **state)
 	struct job_rules *rules = NULL;
 	struct err e = {0};
 
-	(void)state;
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
 	struct fixture *f = begin((struct options){.jobs_pod = true});
 
@@ -389,7 +379,6 @@ static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **
 	struct announced first, second;
 	struct err e = {0};
 
-	(void)state;
 	struct fixture *f = begin((struct options){.jobs_pod = false});
 	struct announcement a = {.pid = 20, .job_name = "told"};
 

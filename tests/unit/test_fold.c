@@ -60,7 +60,6 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	at(w, 0, 0.5, 10);
 	fold_begin(w->fold, "r1", &w->snapshot);
 	at(w, 2, 3, 20);
@@ -84,7 +83,6 @@ static void the_first_row_covers_the_run_from_its_start(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	w->reading.value[RUN_DURATION_SECONDS] = 3600;
 	at(w, 5000, 360, 10);
 	fold_begin(w->fold, "r1", &w->snapshot);
@@ -103,7 +101,6 @@ static void unknown_and_fallen_counters_are_unknown(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	at(w, 0, 0, 1);
 	fold_begin(w->fold, "r1", &w->snapshot);
 	at(w, 1, 5, NAN);
@@ -126,7 +123,6 @@ static void an_instant_gives_a_row_only_at_the_end(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	at(w, 0, 0, 1);
 	fold_begin(w->fold, "r1", &w->snapshot);
 	at(w, 0.0001, 1, 1);
@@ -141,7 +137,6 @@ static void a_correction_has_no_length(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	at(w, 0, 0, 1);
 	fold_begin(w->fold, "r1", &w->snapshot);
 	at(w, 1, 1, 1);
@@ -158,7 +153,6 @@ static void only_recorded_runs_have_rows(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct sample *row;
 
-	(void)state;
 	at(w, 1, 1, 1);
 	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 0);
 	fold_begin(w->fold, "r1", &w->snapshot);

@@ -86,7 +86,6 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		{"b", 120, 1, 50, FORECAST_MEASURED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct profile p = profile_of_duration(100);
 
@@ -111,7 +110,6 @@ static void without_a_reference_the_same_speed_is_assumed(void **state)
 	struct profile p = profile_of_duration(100);
 	struct forecast f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
 
-	(void)state;
 	assert_int_equal(f.basis, FORECAST_ASSUMED);
 	assert_true(f.seconds == 100 && isnan(f.low) && isnan(f.high));
 	p.duration_seconds = NAN;
@@ -129,7 +127,6 @@ static void a_score_of_zero_was_not_measured(void **state)
 	} table[] = {{"z", "a", 100, 1, 0}, {"a", "z", 100, 1, 0}, {"z", "a", 200, 2, 0},
 		{"a", "z", 200, 2, 0}, {"z", "h", 0, 1, 100}, {"h", "z", 0, 1, 100}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct profile p = profile_of_duration(100);
 
@@ -150,7 +147,6 @@ static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 	struct catalogue *plain = catalogue(false), *llm = catalogue(true);
 	struct profile p = profile_of_duration(100);
 
-	(void)state;
 	p.cpu_seconds = 20;
 	p.cores = 1;
 	p.gpus = 1;
@@ -195,7 +191,6 @@ static void vendors_bill_minimum_and_increment(void **state)
 		{1, 60, NAN, NAN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct vendor v = {.billing_increment_seconds = table[i].increment,
 			.minimum_billing_seconds = table[i].minimum};
@@ -207,7 +202,6 @@ static void vendors_bill_minimum_and_increment(void **state)
 
 static void interruptions_cost_rework(void **state)
 {
-	(void)state;
 	near(seconds_with_rework(3600, 0), 3600);
 	near(seconds_with_rework(3600, NAN), 3600);
 	near(seconds_with_rework(3600, 1), 3600 * (exp(1) - 1));
@@ -235,7 +229,6 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	struct profile p = profile_of_duration(NAN);
 	struct cost cost = cost_on(c, "s", "a", 1000, d, p, "USD");
 
-	(void)state;
 	near(cost.compute, 1.0);
 	near(cost.ipv4, 0.005 * 1000 / 3600);
 	near(cost.amount, cost.compute + cost.ipv4);
@@ -287,7 +280,6 @@ static void the_system_keeps_its_share(void **state)
 			262144 - 1024 - 819.2 - 819.2 - 0.06 * 114688 - 0.02 * 131072 - 100},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct server s = {
 			.memory_amount = table[i].amount, .memory_amount_actual = table[i].actual};

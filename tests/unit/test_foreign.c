@@ -108,7 +108,6 @@ static void a_plain_file_of_its_own_is_read(void **state)
 	struct mounts_seen seen = {.allowed = 1};
 	struct foreign f = {"7/cwd", ".command.run", geteuid(), allows, &seen};
 
-	(void)state;
 	folder(w, "work/a", 0700);
 	put(w, "work/.command.run", 0600);
 	put(w, "work/a/.command.run", 0400);
@@ -123,7 +122,6 @@ static void what_only_looks_like_one_is_not_even_opened(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	folder(w, "work/a", 0755);
 	folder(w, "work/template", 0755);
 	put(w, "outside", 0644);
@@ -151,7 +149,6 @@ static void secrets_of_others_are_not_read_for_it(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	uint64_t us = geteuid(), them = us + 1;
 
-	(void)state;
 	folder(w, "work/shut", 0700);
 	folder(w, "work/open", 0711);
 	put(w, "work/secret", 0600);
@@ -177,7 +174,6 @@ static void each_mount_on_the_way_is_asked_about_first(void **state)
 	struct tree *root;
 	char buf[64];
 
-	(void)state;
 	assert_int_equal(tree_open(&root, "/", NULL), 0);
 	for (size_t allowed = 0; allowed <= 2; allowed++) {
 		struct mounts_seen seen = {.allowed = allowed};
@@ -199,7 +195,6 @@ static void nobody_walks_for_ever(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	char path[256] = "work";
 
-	(void)state;
 	for (size_t i = 0; i < 80; i++) {
 		memcpy(path + 4 + 2 * i, "/d", 3);
 		folder(w, path, 0755);
@@ -214,7 +209,6 @@ static void a_lease_is_not_waited_for(void **state)
 {
 	struct world *w = world_new();
 
-	(void)state;
 	signal(SIGIO, SIG_IGN);
 	put(w, "work/f", 0644);
 	AUTO(closep) int fd = openat(w->top, "work/f", O_RDWR | O_CLOEXEC);

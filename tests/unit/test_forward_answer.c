@@ -32,7 +32,6 @@ static void only_an_exporter_refuses_a_run_for_good(void **state)
 		{400, "{\"error\": {\"code\": 1}}", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct answer a = {.status = table[i].status, .body = BUF_MAX(1024)};
 
@@ -62,7 +61,6 @@ static void only_an_exporter_that_names_the_run_has_it(void **state)
 		{200, "<html>Welcome</html>", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct answer a = {.status = table[i].status, .body = BUF_MAX(1024)};
 

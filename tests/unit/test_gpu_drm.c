@@ -47,7 +47,6 @@ static void amdgpu_totals_come_from_sysfs(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card1", "amdgpu", "0000:03:00.0");
 	sys_file(w, "card1", "device/gpu_busy_percent", "37\n");
 	sys_file(w, "card1", "device/mem_info_vram_used", "1073741824\n");
@@ -81,7 +80,6 @@ static void intel_gives_what_it_has(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "xe", "0000:8c:00.0");
 	gpu_world_card(w, "card1", "i915", "0000:00:02.0");
 	sys_file(w, "card0", "device/tile0/physical_vram_size_bytes", "12884901888\n");
@@ -105,7 +103,6 @@ static void what_is_no_gpu_of_ours_is_left_out(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "nvidia", "0000:01:00.0");
 	gpu_world_card(w, "card1", "virtio_gpu", "");
 	gpu_world_card(w, "card2-HDMI-A-1", "amdgpu", "0000:03:00.0");
@@ -119,7 +116,6 @@ static void a_run_gets_the_time_of_its_clients(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
@@ -147,7 +143,6 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
@@ -184,7 +179,6 @@ static void every_driver_is_read(void **state)
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 	char text[1024];
 
-	(void)state;
 	gpu_world_card(w, "card0", "i915", "0000:4d:00.0");
 	gpu_world_card(w, "card1", "xe", "0000:8c:00.0");
 	gpu_world_card(w, "card2", "amdgpu", "0000:03:00.0");
@@ -215,7 +209,6 @@ static void compute_queues_have_memory_but_no_known_time(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_fd(w, 100, 3, "/dev/kfd", NULL);
@@ -233,7 +226,6 @@ static void a_process_may_vanish_or_refuse(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
@@ -268,7 +260,6 @@ static void a_descriptor_opened_later_is_found(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_fd(w, 100, 0, "/dev/null", NULL);
@@ -293,7 +284,6 @@ static void searching_is_rationed(void **state)
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 	char list[800] = "";
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	for (int pid = 101; pid <= 125; pid++) {
 		size_t len = strlen(list);
@@ -317,7 +307,6 @@ static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
 
-	(void)state;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "");
 	put_amdgpu(w, 100, 0, 42, 500, 1000);
@@ -334,7 +323,6 @@ static void nvidia_and_others_add_up(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	fake_nvml_play("gpus=2 processes=1:100:512:40:c");
 	gpu_world_nvidia(w);
 	w->host.own_pid_namespace = true;
@@ -359,7 +347,6 @@ static void a_read_that_fails_is_a_gap(void **state)
 {
 	static const int codes[] = {-EACCES, -ENOENT, -ESRCH, -EIO};
 
-	(void)state;
 	for (size_t c = 0; c < sizeof codes / sizeof codes[0]; c++)
 		for (int n = 0, passed = 0; !passed; n++) {
 			AUTO(gpu_world_freep) struct gpu_world *w = drm_world();

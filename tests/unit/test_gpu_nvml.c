@@ -70,7 +70,6 @@ static void one_gpu_gives_every_number(void **state)
 	};
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("");
 
-	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -89,7 +88,6 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 		host_world("gpus=8 processes=0:100:512:40:c,1:100:256:20:c,7:101:1024:100:c,"
 			   "7:100:100:0:c,2:999:4096:90:c,3:100:10:0:m");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
 	gpu_world_follow(w, 100);
@@ -123,7 +121,6 @@ static void a_run_without_gpu_work_uses_none(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:999:512:40:c");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -140,7 +137,6 @@ static void slices_are_told_apart(void **state)
 		host_world("gpus=2 mig=0 "
 			   "processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -177,7 +173,6 @@ static void a_call_that_fails_costs_its_number(void **state)
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("");
 	char scenario[128];
 
-	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (size_t k = 0; k < sizeof codes / sizeof codes[0]; k++) {
@@ -199,7 +194,6 @@ static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 					 "fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
 					 "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -216,7 +210,6 @@ static void utilization_of_processes_may_be_unknown_alone(void **state)
 	struct gpu_world *w =
 		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetProcessUtilization:3");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -231,7 +224,6 @@ static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 	AUTO(gpu_world_freep)
 	struct gpu_world *w = host_world("gpus=3 processes=0:100:512:40:c,1:100:512:40:c");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -253,7 +245,6 @@ static void half_a_reading_is_none(void **state)
 	struct gpu_world *w =
 		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -268,7 +259,6 @@ static void a_gpu_lost_from_the_start_is_down(void **state)
 	AUTO(gpu_world_freep)
 	struct gpu_world *w = host_world("gpus=2 fail=nvmlDeviceGetHandleByIndex:15");
 
-	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	assert_point(w, "rightsize_gpu_up", "1", 0, 0);
@@ -279,7 +269,6 @@ static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:100:512:40:c");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -309,7 +298,6 @@ static void stopping_does_not_wait_for_a_hanging_call(void **state)
 		"nvmlDeviceGetUtilizationRates", "nvmlShutdown"};
 	char scenario[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
 		struct gpu_nvml *n;
 		struct err e = {0};
@@ -330,7 +318,6 @@ static void a_library_that_has_not_answered_yet_is_quiet(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("hang=nvmlInit_v2");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	gpu_world_follow(w, 100);
 	assert_int_equal(gpu_world_start(w), 0);
@@ -350,7 +337,6 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 {
 	static const char *const scenarios[] = {"init=9", "gpus=0"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
 		AUTO(gpu_world_freep) struct gpu_world *w = host_world(scenarios[i]);
 
@@ -372,7 +358,6 @@ static void a_driver_that_is_not_loaded_is_left_alone_until_it_is(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	fake_nvml_play("");
 	assert_int_equal(gpu_world_start(w), 0);
 	assert_true(gpus_wait(w->state, PATIENCE));
@@ -389,7 +374,6 @@ static void a_driver_of_another_version_is_said_in_words(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("init=18");
 
-	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	assert_true(gpus_wait(w->state, PATIENCE));
 	assert_int_equal(gpu_world_tick(w, 1), -EIO);
@@ -404,7 +388,6 @@ static void an_unloaded_driver_may_come_back(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("init=18");
 
-	(void)state;
 	assert_int_equal(gpu_world_start(w), 0);
 	assert_true(gpus_wait(w->state, PATIENCE));
 	memory_tree_remove(w->sys, "module/nvidia");
@@ -424,7 +407,6 @@ static void a_process_younger_than_the_table_is_a_stranger(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:100:512:40:c");
 
-	(void)state;
 	gpu_world_process(w, 100, 1, "");
 	memory_tree_text(w->proc, "100/stat",
 		"100 (train) S 1 1 1 0 -1 0 9 0 0 0 5 5 0 0 20 0 1 0 99999999999 1000000 100 0\n");

@@ -40,7 +40,6 @@ static void in_the_initial_namespace_the_numbers_are_the_same(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	w->host.own_pid_namespace = true;
 	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026531836]");
 	assert_int_equal(map(w, 4242), 4242);
@@ -67,7 +66,6 @@ static void a_number_is_taken_on_evidence_only(void **state)
 		{"50\t7", "/dev/nvidia0", 4000000000, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
@@ -80,7 +78,6 @@ static void somebody_elses_process_stays_unattributed(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	process(w, 50, "50", "/dev/nvidia0");
 	memory_tree_refuse(w->proc, "50/fd", -EACCES);
 	assert_int_equal(map(w, 50), 0);
@@ -92,7 +89,6 @@ static void all_of_proc_is_searched_rarely(void **state)
 	struct gpu_pids m = {0};
 	const uint32_t numbers[] = {7, 9, 7};
 
-	(void)state;
 	gpu_pids_update(&m, &w->host, numbers, 3);
 	assert_int_equal(gpu_pid_of(&m, 7), 0);
 	process(w, 50, "50\t7", "/dev/nvidia0");
@@ -117,7 +113,6 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	fake_nvml_play("processes=0:7:512:40:c");
 	gpu_world_nvidia(w);
 	process(w, 50, "50\t7", "/dev/nvidia0");
@@ -146,7 +141,6 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
 
-	(void)state;
 	fake_nvml_play("");
 	gpu_world_nvidia(w);
 	process(w, 50, "50", NULL);

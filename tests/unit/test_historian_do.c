@@ -141,7 +141,6 @@ static void a_full_disk_is_said_and_tried_once(void **state)
 
 static void waits_grow_to_a_limit_and_differ(void **state)
 {
-	(void)state;
 	assert_double_equal(forward_delay(1, 0), 0.5, 1e-9);
 	assert_double_equal(forward_delay(1, 1), 1, 1e-9);
 	assert_double_equal(forward_delay(3, 1), 4, 1e-9);

@@ -354,7 +354,6 @@ static void a_kill_at_any_call_to_the_disk_loses_nothing_that_was_committed(void
 	struct seen *seen =
 		mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	(void)state;
 	assert_true(seen != MAP_FAILED);
 	killed_at(seen, false);
 	killed_at(seen, true);

@@ -13,7 +13,6 @@ static void small_pieces_have_few_sizes(void **state)
 	sqlite3_uint64 size[SIZES_MAX];
 	size_t n = 0;
 
-	(void)state;
 	history_setup();
 	for (int wanted = 1; wanted <= 1024; wanted++) {
 		void *p = sqlite3_malloc(wanted);
@@ -34,7 +33,6 @@ static void small_pieces_have_few_sizes(void **state)
 /* Pages are; what is rounded up to a power of two would take twice as much of those. */
 static void large_ones_are_not_rounded(void **state)
 {
-	(void)state;
 	for (int wanted = 4096; wanted < 8192; wanted += 100) {
 		void *p = sqlite3_malloc(wanted);
 

@@ -363,7 +363,6 @@ static void memory_is_shared_by_the_handles_of_the_process(void **state)
 {
 	struct history *writer, *reader;
 
-	(void)state;
 	assert_int_equal(history_open(&reader, ":memory:", HISTORY_READ, NULL, NULL, NULL),
 		-ENOENT);
 	writer = test_history(":memory:");

@@ -59,7 +59,6 @@ static void addresses_localhost_and_listed_names_are_ours(void **state)
 		{NULL, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *header = table[i].header;
 
@@ -75,7 +74,6 @@ static void star_is_any_name_but_not_none(void **state)
 	static const struct texts any = {.n = 1, .text = star};
 	char longest[HOST_NAME_MAX_BYTES + 1];
 
-	(void)state;
 	assert_true(host_is_ours(&any, "rebound.example:9877"));
 	assert_false(host_is_ours(&any, ""));
 	assert_false(host_is_ours(&any, NULL));
@@ -91,7 +89,6 @@ static void machine_is_known_by_its_own_name(void **state)
 	struct utsname u;
 	char header[sizeof u.nodename + 8], other[sizeof u.nodename + 32];
 
-	(void)state;
 	assert_int_equal(uname(&u), 0);
 	if (!u.nodename[0] || strcspn(u.nodename, ":[") != strlen(u.nodename))
 		skip();
@@ -125,7 +122,6 @@ static void connections_by_loopback_are_told_from_others(void **state)
 		bool loopback;
 	} table[] = {{INADDR_LOOPBACK, true}, {0x7f010101, true}, {INADDR_ANY, false}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		v4.sin_addr.s_addr = htonl(table[i].address);
 		int fd = bound_to(&v4, sizeof v4);
@@ -157,7 +153,6 @@ static void unix_sockets_say_who_is_there_and_others_nothing(void **state)
 {
 	int pair[2], fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	struct peer p = peer_of(pair[0]);
 
@@ -179,7 +174,6 @@ static void half_of_an_ipv6_address_is_the_clients_choice(void **state)
 	struct sockaddr_in6 b = a, c = a;
 	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000207)};
 
-	(void)state;
 	b.sin6_addr.s6_addr[15] = 9;
 	c.sin6_addr.s6_addr[7] = 9;
 	assert_true(peer_number((struct sockaddr *)&a) == peer_number((struct sockaddr *)&b));

@@ -56,7 +56,6 @@ static void put(char *path, const char *text)
 
 static int make_files(void **state)
 {
-	(void)state;
 	put(web_file, USERS);
 	put(token_file, "secret\n");
 	return 0;
@@ -64,7 +63,6 @@ static int make_files(void **state)
 
 static int drop_files(void **state)
 {
-	(void)state;
 	unlink(web_file);
 	return unlink(token_file);
 }

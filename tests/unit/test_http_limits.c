@@ -81,7 +81,6 @@ static void an_answer_without_end_does_not_hold_it_up(void **state)
 	pid_t child = fork();
 	int status;
 
-	(void)state;
 	assert_true(child >= 0);
 	if (child == 0) {
 		static const char request[] = "GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -16,7 +16,6 @@ static void only_what_was_there_before_is_passed_on(void **state)
 		open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
 	int status;
 
-	(void)state;
 	inherited_read(&i);
 	int after = open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open) */
 	int far = fcntl(after, F_DUPFD, 200);
@@ -39,7 +38,6 @@ static void children_from_before_are_known(void **state)
 	AUTO(inherited_done) struct inherited i;
 	pid_t old = fork(), new;
 
-	(void)state;
 	if (old == 0) {
 		pause();
 		_exit(0);

@@ -51,7 +51,6 @@ static void only_so_many_jobs_are_let_in(void **state)
 	AUTO(job_names_done) struct job_names j = {.max = 2};
 	struct mono now = start, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
 
-	(void)state;
 	assert_true(job_names_admit(&j, "a", ROOT, now));
 	assert_true(job_names_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
 	assert_false(job_names_admit(&j, "c", ROOT, now));
@@ -69,7 +68,6 @@ static void a_user_alone_takes_no_place_from_himself(void **state)
 	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
-	(void)state;
 	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
 	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
 	assert_false(short_run(&j, "another", MALLORY, now));
@@ -80,7 +78,6 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
-	(void)state;
 	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 500);
 	assert_true(short_run(&j, "payroll", ROOT, now));
 	assert_int_equal(with_place(&j), 500);
@@ -98,7 +95,6 @@ static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void *
 	AUTO(job_names_done) struct job_names j = {.max = 4};
 	struct mono now = start;
 
-	(void)state;
 	assert_true(short_run(&j, "small", OTHER, now));
 	assert_int_equal(short_runs(&j, "evil", 3, MALLORY, &now), 3);
 	now.ns++;
@@ -112,7 +108,6 @@ static void a_name_with_a_run_keeps_its_place(void **state)
 {
 	AUTO(job_names_done) struct job_names j = {.max = 3};
 
-	(void)state;
 	assert_true(job_names_admit(&j, "a", MALLORY, start));
 	assert_true(job_names_admit(&j, "b", MALLORY, start));
 	assert_true(job_names_admit(&j, "c", MALLORY, start));
@@ -134,7 +129,6 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 	AUTO(job_names_done) struct job_names j = {.max = 500};
 	struct mono now = start;
 
-	(void)state;
 	assert_int_equal(short_runs(&j, "nightly", 480, OTHER, &now), 480);
 	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 250);
 	for (int day = 0; day < 3; day++) {
@@ -150,7 +144,6 @@ static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **stat
 {
 	AUTO(job_names_done) struct job_names j = {.max = 4};
 
-	(void)state;
 	for (int i = 1; i <= 4; i++)
 		assert_true(short_run(&j, (char[]){'b', (char)('0' + i), '\0'}, MALLORY, start));
 	assert_true(short_run(&j, "a1", ROOT, start));
@@ -170,7 +163,6 @@ static void a_name_without_a_place_is_anybody_s(void **state)
 	AUTO(job_names_done) struct job_names j = {.max = 4};
 	struct mono now = start;
 
-	(void)state;
 	assert_int_equal(short_runs(&j, "evil", 4, MALLORY, &now), 4);
 	assert_true(short_run(&j, "evil3", ROOT, now));
 	assert_true(short_run(&j, "payroll", ROOT, now));
@@ -188,7 +180,6 @@ static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 	char name[32];
 	size_t admitted = 0;
 
-	(void)state;
 	for (unsigned users = 2; users <= 1024; users *= 2)
 		for (unsigned i = 0; i < 2048; i++) {
 			now.ns++;

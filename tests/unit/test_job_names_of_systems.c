@@ -128,7 +128,6 @@ static const struct {
 
 static void different_jobs_keep_their_names(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct recognised r;
 
@@ -154,7 +153,6 @@ static void what_was_asked_for_is_what_the_node_gives(void **state)
 		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1")}, NAN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct recognised r;
 

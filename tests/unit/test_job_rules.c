@@ -41,7 +41,6 @@ static void mistakes_are_named_with_their_line(void **state)
 		{"rules:\n- user: x\n  ignore: maybe", "is not true or false"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct job_rules *r = NULL;
 		struct err e = {0};
@@ -104,7 +103,6 @@ static void first_rule_that_matches_wins(void **state)
 	};
 	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 
-	(void)state;
 	assert_int_equal(job_rules_count(r), 5);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct rule_finding found;
@@ -129,7 +127,6 @@ static void groups_fill_run_attempt_and_labels(void **state)
 	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 	struct rule_finding found;
 
-	(void)state;
 	assert_true(job_rules_match(r, &facts, &found, NULL));
 	assert_string_equal(found.is.job_name, "etl/a");
 	assert_string_equal(found.is.run, "2026-11-21");
@@ -153,7 +150,6 @@ static void names_are_fit_to_show_whatever_the_process_says(void **state)
 	AUTO(job_rules_freep) struct job_rules *r = parse(text);
 	struct rule_finding found;
 
-	(void)state;
 	assert_true(job_rules_match(r, &facts, &found, NULL));
 	assert_string_equal(found.is.job_name, "</b_[2J>");
 }
@@ -165,7 +161,6 @@ static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
 	const struct process_facts facts = {.working_directory = {path, sizeof path}};
 	struct rule_finding found;
 
-	(void)state;
 	memset(path, 'a', sizeof path);
 	path[4095] = 'y';
 	path[4096] = 'z';
@@ -190,7 +185,6 @@ static void a_variable_that_is_not_set_matches_nothing(void **state)
 	AUTO(job_rules_freep)
 	struct job_rules *r = parse("rules:\n- {environment: {A: '.*'}, job_name: x}\n");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const struct process_facts facts = {.text = {.environment = table[i].environment}};
 		struct rule_finding found;
@@ -207,7 +201,6 @@ static void each_rule_says_why_not(void **state)
 	AUTO(job_rules_freep) struct job_rules *r = parse(rules_text);
 	struct rule_finding found;
 
-	(void)state;
 	assert_false(job_rules_match(r, &facts, &found, &why));
 	assert_string_equal(buf_text(&why), "\trule 1 (line 2, shells): executable does not match\n"
 					    "\trule 2 (line 5): command_line does not match\n"
@@ -222,7 +215,6 @@ static void endless_pattern_is_given_up(void **state)
 	static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b"};
 	static char text[4000];
 
-	(void)state;
 	memset(text, 'a', sizeof text);
 	text[sizeof text - 2] = 'c';
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
@@ -256,7 +248,6 @@ static void containers_are_found_in_their_cgroups(void **state)
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char id[CONTAINER_ID_MAX];
 

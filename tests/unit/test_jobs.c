@@ -14,7 +14,6 @@ static void waited_child_is_counted_once(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
 	follow(w, 10, 0);
@@ -42,7 +41,6 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 	const char *file = "10/task/10/children";
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	births(w, 100);
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	follow(w, 10, 0);
@@ -67,7 +65,6 @@ static void child_nobody_waited_for_is_kept(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
 	follow(w, 10, 0);
@@ -84,7 +81,6 @@ static void orphan_stays_a_member(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .faults = 5, .children = "12 ");
 	PUT(w, .pid = 12, .ppid = 11, .start = 7, .faults = 5, .children = "");
@@ -108,7 +104,6 @@ static void orphan_that_the_reaper_got_is_counted_once(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 9, .ppid = 1, .start = 1, .children = "10 ");
 	PUT(w, .pid = 10, .ppid = 9, .user = 10, .start = 5, .faults = 1, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .user = 20, .start = 6, .faults = 30, .children = "12 ");
@@ -129,7 +124,6 @@ static void reused_pid_is_a_stranger(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .children = "");
 	follow(w, 10, 0);
 	look(w);
@@ -143,7 +137,6 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 50, .waited_faults = 9,
 		.start = 4);
 	PUT(w, .pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5);
@@ -174,7 +167,6 @@ static void mark_from_before_it_was_followed_counts(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 256, .peak_kib = 512000,
 		.children = "");
 	follow(w, 10, 0);
@@ -186,7 +178,6 @@ static void children_are_found_without_children_files(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 30, .ppid = 1, .start = 5);
 	PUT(w, .pid = 20, .ppid = 30, .start = 6);
 	PUT(w, .pid = 10, .ppid = 20, .start = 7);
@@ -199,7 +190,6 @@ static void refused_files_are_a_gap_not_a_failure(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 7, .start = 5, .rss_pages = 10, .children = "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
@@ -214,7 +204,6 @@ static void ending_process_that_refuses_is_not_counted(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 0, .children = "");
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	memory_tree_refuse(w->proc, "10/fd", -EACCES);
@@ -229,7 +218,6 @@ static void conclusion_corrects_upwards_only(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	double final[RUN_N_METRICS];
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
 		.children = "");
 	follow(w, 10, 0);
@@ -258,7 +246,6 @@ static void record_wins_over_what_was_seen(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	double final[RUN_N_METRICS];
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
 		.children = "");
 	follow(w, 10, 0);

@@ -48,7 +48,6 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 	static const unsigned long ticks[][3] = {
 		{1, 1, 4}, {1, 1, 12}, {1, 2, 4}, {3, 7, 5}, {1, 1, 13}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(ticks); i++) {
 		AUTO(world_freep) struct world *w = world_new();
 
@@ -74,7 +73,6 @@ static void ended_runs_go_when_seen_or_after_a_while(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	follow_named(w, 10, "first", 1);
 	follow_named(w, 11, "second", 1);
 	w->snapshot.generation = 4;
@@ -100,7 +98,6 @@ static void a_look_is_told_again_until_the_next(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	struct snapshot again = {0};
 
-	(void)state;
 	follow_named(w, 10, "only", 1);
 	w->host.now.wall.ns = 50 * NS_PER_S;
 	double before = look(w)->value[RUN_CPU_SECONDS];
@@ -127,7 +124,6 @@ static void history_gets_only_what_it_keeps(void **state)
 	static const struct collector *const only[] = {&kept, NULL};
 	struct snapshot_pool *pool = snapshot_pool_new(only);
 
-	(void)state;
 	for (int all = 0; all < 2; all++) {
 		struct snapshot *s = snapshot_take(pool);
 
@@ -146,7 +142,6 @@ static void ended_runs_make_room(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	char name[16];
 
-	(void)state;
 	for (int i = 0; i < JOBS_RUNS_MAX + 5; i++) {
 		snprintf(name, sizeof name, "r%d", i);
 		follow_named(w, 10, name, 1);
@@ -159,7 +154,6 @@ static void ended_runs_make_room(void **state)
 /* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
 static void user_time_does_not_fall_by_the_last_bit(void **state)
 {
-	(void)state;
 	for (int hundredths = 8; hundredths < 20; hundredths++) {
 		AUTO(world_freep) struct world *w = world_new();
 		double final[RUN_N_METRICS];

@@ -466,7 +466,6 @@ static void every_read_may_fail_once_and_the_next_look_is_whole(void **state)
 {
 	static const int codes[] = {-EIO, -ETIMEDOUT};
 
-	(void)state;
 	for (enum kind kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 			sweep(kind, codes[i]);
@@ -477,7 +476,6 @@ static void a_process_may_seem_gone_or_refuse_at_any_read(void **state)
 {
 	static const int codes[] = {-ENOENT, -EACCES};
 
-	(void)state;
 	for (enum kind kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 			sweep(kind, codes[i]);

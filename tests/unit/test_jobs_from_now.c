@@ -28,7 +28,6 @@ static void only_what_is_used_from_then_on_counts(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	struct fake now = worker;
 
-	(void)state;
 	put(w, &now);
 	begin(w);
 	const struct run_reading *r = look(w);
@@ -62,7 +61,6 @@ static void mark_from_before_is_no_peak_of_the_run(void **state)
 	struct fake now = worker;
 	struct account_note note;
 
-	(void)state;
 	put(w, &now);
 	begin(w);
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -87,7 +85,6 @@ static void child_from_before_takes_nothing_away(void **state)
 	struct fake parent = worker,
 		    child = {.pid = 11, .ppid = 10, .user = 300, .faults = 50, .start = 6};
 
-	(void)state;
 	put(w, &parent);
 	put(w, &child);
 	children(w, 10, "11 ");

@@ -21,7 +21,6 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 25600, .peak_kib = 102400,
 		.faults = 1, .children = "11 12 ");
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 1024, .faults = 1,
@@ -47,7 +46,6 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 76800, .peak_kib = 307200,
 		.faults = 1, .stack = 7);
 	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
@@ -74,7 +72,6 @@ static void peak_is_without_the_reaper(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const double mib = 1048576;
 
-	(void)state;
 	PUT(w, .pid = 9, .ppid = 1, .start = 4, .rss_pages = 2560, .peak_kib = 10240,
 		.children = "10 ");
 	PUT(w, .pid = 10, .ppid = 9, .start = 5, .rss_pages = 256, .peak_kib = 1024, .faults = 1,
@@ -146,7 +143,6 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	AUTO(world_freep) struct world *w = look_at_family(0, LOOKS / 4);
 	const double *v = w->snapshot.runs->value;
 
-	(void)state;
 	assert_int_equal(rollups_read(w), PROCESSES * LOOKS / 4);
 	assert_double_equal(v[RUN_MEMORY_PSS_DEFERRED], 0, 0);
 	assert_double_equal(v[RUN_MEMORY_PSS_AGE_SECONDS], 0, 0);
@@ -159,7 +155,6 @@ static void pss_is_not_read_again_because_two_files_differ(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_family(w, 100);
 	for (int pid = FIRST; pid < FIRST + PROCESSES; pid++) {
 		char path[64];
@@ -180,7 +175,6 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	const double *v = w->snapshot.runs->value;
 	size_t most = PROCESSES + (PSS_FIRST_BUDGET_NS + LOOKS * PSS_BUDGET_NS) / cost_ns;
 
-	(void)state;
 	/* What one costs is not known before. */
 	assert_in_range(rollups_read(w), PROCESSES + 1, most);
 	assert_true(v[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES - 1);
@@ -196,7 +190,6 @@ static void a_quiet_day_saves_up_no_stall(void **state)
 	AUTO(world_freep) struct world *w = look_at_family(cost_ns, 1);
 	size_t before;
 
-	(void)state;
 	for (int i = 0; i < 86400 / 100; i++) {
 		put_family(w, 100);
 		look(w);
@@ -215,7 +208,6 @@ static void kinds_of_memory_are_told_apart(void **state)
 		"RssFile:\t 200 kB\nRssShmem:\t 60 kB\nHugetlbPages:\t 2048 kB\n";
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90, .children = "");
 	memory_tree_text(w->proc, "10/status", kinds);
@@ -241,7 +233,6 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	static const char kinds[] = "Pid:\t10\nVmHWM:\t 400 kB\nRssAnon:\t 100 kB\n";
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 90, .children = "");
 	memory_tree_text(w->proc, "10/status", kinds);
@@ -316,7 +307,6 @@ static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
 		{"more mapped than the group was charged", {60}, {60}, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		bool two = table[i].mapped_mib[1] > 0;
 		AUTO(world_freep) struct world *w = world_of_a_group(two ? "10\n11\n" : "10\n");
@@ -338,7 +328,6 @@ static void files_in_tmpfs_are_unknown_without_kinds_or_a_group(void **state)
 {
 	struct world *w = world_of_a_group("10\n");
 
-	(void)state;
 	put_mapping(w, 10, 4096, 4096);
 	children(w, 10, "");
 	follow(w, 10, 0);

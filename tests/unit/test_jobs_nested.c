@@ -64,7 +64,6 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	AUTO(run_members_done) struct run_members members = {.most = CHILDREN + 21};
 	AUTO(world_freep) struct world *w = family(&members);
 
-	(void)state;
 	follow_as(w, ROOT, "outer");
 	assert_double_equal(processes(look(w)), CHILDREN + 1, 0);
 	assert_double_equal(incomplete(w), 0, 0);
@@ -94,7 +93,6 @@ static void a_run_that_ended_makes_room(void **state)
 	struct world *w = family(&members);
 	double final[RUN_N_METRICS];
 
-	(void)state;
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		final[i] = 1;
 	follow_as(w, ROOT, "outer");
@@ -118,7 +116,6 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 	struct err e = {0};
 	char name[] = "0";
 
-	(void)state;
 	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
 		follow_as(w, ROOT, name);
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &ninth, &e), -EDQUOT);
@@ -138,7 +135,6 @@ static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 	AUTO(world_freep) struct world *w = family(&members);
 	char name[] = "0";
 
-	(void)state;
 	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
 		follow_as(w, ROOT + 1, name);
 	follow_as(w, ROOT, "around");

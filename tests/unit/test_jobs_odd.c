@@ -15,7 +15,6 @@ static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	char list[16];
 
-	(void)state;
 	for (int pid = 10; pid < 10 + DEPTH; pid++) {
 		PUT(w, .pid = pid, .ppid = pid - 1, .start = 5);
 		snprintf(list, sizeof list, "%d ", pid + 1 < 10 + DEPTH ? pid + 1 : 10);
@@ -29,7 +28,6 @@ static void start_that_is_still_to_come_is_now(void **state)
 {
 	static const unsigned long starts[] = {1001, 2000000, 18446744073709551615UL};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
 		AUTO(world_freep) struct world *w = world_new();
 
@@ -46,7 +44,6 @@ static void following_nobody_is_refused(void **state)
 	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 77};
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), -ESRCH);
 	assert_non_null(strstr(e.text, "77"));
 }
@@ -87,7 +84,6 @@ static void process_goes_on_without_its_first_thread(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	const struct run_reading *r;
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 1, .rss_pages = 20, .peak_kib = 100,
 		.stack = 77, .children = "");
 	memory_tree_text(w->proc, "10/io",

@@ -18,7 +18,6 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	char name[32];
 	size_t n = 0;
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	follow(w, 10, 0);
 	for (unsigned i = 0; i < JOBS_MAX + MORE; i++) {
@@ -72,7 +71,6 @@ static void of_100000_job_names_the_latest_are_told(void **state)
 	char name[32];
 	size_t n = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof name, "nightly-%u", i);
 		jobs_set_outcome(w->host.jobs, name, "succeeded", i + 1);
@@ -99,7 +97,6 @@ static void each_job_has_the_sum_of_its_own_runs(void **state)
 	char name[32], run_id[32];
 	size_t with_runs = 0;
 
-	(void)state;
 	for (int i = 0; i < JOBS_MAX; i++) {
 		snprintf(name, sizeof name, "job-%d", i);
 		jobs_set_outcome(w->host.jobs, name, "succeeded", 1);

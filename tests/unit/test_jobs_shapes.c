@@ -132,13 +132,11 @@ static void followed_whole(struct shape s)
 
 static void child_of_one_of_32768_threads_is_found(void **state)
 {
-	(void)state;
 	followed_whole((struct shape){.threads = true});
 }
 
 static void ten_thousand_generations_are_followed_whole(void **state)
 {
-	(void)state;
 	followed_whole((struct shape){0});
 	followed_whole((struct shape){.falling = true});
 	followed_whole((struct shape){.no_children_file = true});
@@ -151,7 +149,6 @@ static void half_of_ten_thousand_generations_end(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	struct shape s = {.tree.ops = &shape_ops};
 
-	(void)state;
 	w->host.proc = &s.tree;
 	follow(w, ROOT, 0);
 	look(w);
@@ -165,7 +162,6 @@ static void half_of_ten_thousand_generations_end(void **state)
 
 static void started_at_0_is_a_time_like_any_other(void **state)
 {
-	(void)state;
 	followed_whole((struct shape){.threads = true, .in_time_namespace = true});
 }
 
@@ -199,7 +195,6 @@ static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **stat
 	pid_t pid[3];
 	char list[16];
 
-	(void)state;
 	w->host.own_pid_namespace = true;
 	for (size_t i = 0; i < ARRAY_LEN(pid); i++) {
 		pid[i] = sleeper();

@@ -38,14 +38,12 @@ static void numbers_are_short_and_never_nan(void **state)
 		{-INFINITY, "null\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_json(json_num(table[i].v), table[i].text);
 }
 
 static void texts_are_valid_whatever_they_hold(void **state)
 {
-	(void)state;
 	assert_json(json_text(NULL), "null\n");
 	assert_json(json_text(""), "\"\"\n");
 	assert_json(json_text("a\"b\\c/d\n\x01\x7f"), "\"a\\\"b\\\\c/d\\u000a\\u0001\\u007f\"\n");
@@ -55,7 +53,6 @@ static void texts_are_valid_whatever_they_hold(void **state)
 
 static void times_are_rfc3339(void **state)
 {
-	(void)state;
 	assert_json(json_time(1795250712.123), "\"2026-11-21T08:45:12.123Z\"\n");
 	assert_json(json_time(1795250712.9996), "\"2026-11-21T08:45:13.000Z\"\n");
 	assert_json(json_time(0), "\"1970-01-01T00:00:00.000Z\"\n");
@@ -70,7 +67,6 @@ static void what_fits_stands_on_a_line(void **state)
 {
 	json_t *o = json_object(), *inner = json_object(), *list = json_array();
 
-	(void)state;
 	json_put(inner, "mean", json_num(1.5));
 	json_put(inner, "max", json_num(2));
 	json_put(o, "cpu_cores", inner);
@@ -103,7 +99,6 @@ static void a_document_that_is_too_large_is_seen(void **state)
 	json_t *list = json_array();
 	struct buf b = BUF_MAX(1000);
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		json_push(list, json_text("something"));
 	json_write(&b, list);
@@ -117,7 +112,6 @@ static void errors_have_code_message_and_names(void **state)
 	static const char *const names[] = {"etl/load", "etl/store", NULL};
 	struct reply r = {0};
 
-	(void)state;
 	assert_int_equal(reply_error_list(&r, 404, "unknown_job", "did_you_mean", names,
 				 "no job \"x\""),
 		0);
@@ -153,7 +147,6 @@ static void names_that_are_like_it_come_and_the_closest_first(void **state)
 	static const char *const names[] = {"etl/store", "TrainFlow/fit", "etl/load", "training",
 		"report", "nightly", "backup"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *found[CLOSEST_MAX + 1];
 
@@ -170,7 +163,6 @@ static void the_most_alike_of_many_are_named(void **state)
 		"job-17", "job-1", "job-123", "job-12", "job-2", "job-11", "job-12-b"};
 	const char *found[CLOSEST_MAX + 1];
 
-	(void)state;
 	closest("job-12", names, ARRAY_LEN(names), found);
 	assert_string_equal(found[0], "job-12");
 	assert_non_null(found[CLOSEST_MAX - 1]);
@@ -184,7 +176,6 @@ static void every_second_letter_is_right_at_least(void **state)
 	char word[101], name[101];
 	const char *const names[] = {name}, *found[CLOSEST_MAX + 1];
 
-	(void)state;
 	/* Of long ones the first 64 bytes count. */
 	memset(word, 'a', 100);
 	memset(name, 'b', 100);

@@ -61,7 +61,6 @@ static void the_whole_catalogue_comes_page_by_page(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	if (fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e))
 		fail_msg("%s", e.text);
 	assert_complete(c, &w);
@@ -90,7 +89,6 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	if (fetch_with(&w,
 		    (struct keeper_options){.regions = {2, regions}, .benchmarks = {1, benchmarks}},
 		    NULL, &c, &r, &e))
@@ -130,7 +128,6 @@ static void home_is_a_further_pass_where_it_is_known(void **state)
 		bool known;
 	} table[] = {{"hcloud~nbg1", true}, {"hcloud~mars", false}, {"rack~nbg1", false}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct world w = new_world();
 		struct catalogue *c;
@@ -155,7 +152,6 @@ static void a_known_database_is_not_fetched_again(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){.known_hash = "h1"}, NULL, &c, &r,
 				 &e),
 		0);
@@ -171,7 +167,6 @@ static void a_known_database_is_not_fetched_again(void **state)
 
 static void what_passes_is_waited_out(void **state)
 {
-	(void)state;
 	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULT_UNPROCESSABLE; fault++) {
 		for (unsigned call = 1; call <= 9; call++) {
 			struct world w = small_world();
@@ -213,7 +208,6 @@ static void what_stays_is_given_up_and_named(void **state)
 		{FAULT_TOO_LONG, 1, 1, "more than 1 bytes"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct world w = new_world();
 		struct catalogue *c;
@@ -239,7 +233,6 @@ static void lists_that_are_too_short_are_refused(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	w.claimed = 200;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -EPROTO);
 	assert_string_equal(e.text, URL "/servers: only 850 of 1450 servers came");
@@ -269,7 +262,6 @@ static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	w.rate_limit = 1e-300;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
 	assert_true(w.seconds > 60 && w.seconds <= 300.0 * w.calls);
@@ -278,7 +270,6 @@ static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 
 static void stopping_works_at_every_wait(void **state)
 {
-	(void)state;
 	for (int waits = 0; waits < 8; waits++) {
 		struct world w = small_world();
 		struct catalogue *c;
@@ -302,7 +293,6 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 	struct keeper_report r;
 	struct err e = {0};
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(catalogue_cache_open(&cache, path, &e), 0);
@@ -377,7 +367,6 @@ static void headers_are_read(void **state)
 		{"", offsetof(struct answer, total_count), NAN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct answer a = {0};
 

@@ -84,7 +84,6 @@ static void child_that_lived_between_looks_is_counted(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 100, 7);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	end(w, 11, 30);
 	struct lineage_tally t = settle(w, run);
@@ -100,7 +99,6 @@ static void orphan_of_an_orphan_is_counted(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	fork_event(w, 11, 12);
 	end(w, 11, 1);
@@ -117,7 +115,6 @@ static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	exit_event(w, 11, 0);
 	RECORD(w, .id = 11, .cpu_ns = 40);
@@ -140,7 +137,6 @@ static void newborn_that_has_not_run_is_alive(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	assert_int_equal(settle(w, run).cpu_ns, 0);
 	end(w, 11, 90);
@@ -153,7 +149,6 @@ static void first_thread_may_end_before_the_others(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	w->clock[11] = 100;
 	RECORD(w, .id = 11, .cpu_ns = 60, .peak_bytes = 4096);
@@ -177,7 +172,6 @@ static void pid_used_again_is_another_process(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	end(w, 11, 25);
 	fork_event(w, 999, 11); /* by a stranger */
@@ -192,7 +186,6 @@ static void birth_told_late_is_no_second_process(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	w->alive[10] = true;
 	unsigned run = begin(w, 10, 4, 0);
 
@@ -211,7 +204,6 @@ static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	w->clock[11] = 500;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
@@ -228,7 +220,6 @@ static void process_gone_without_record_keeps_its_last_clock(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	fork_event(w, 10, 11);
 	w->clock[11] = 70;
 	assert_true(settle(w, run).whole);
@@ -242,7 +233,6 @@ static void runs_do_not_mix_and_numbers_are_used_again(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned a = begin(w, 10, 0, 0), b = begin(w, 20, 0, 1000);
 
-	(void)state;
 	assert_int_not_equal(a, b);
 	fork_event(w, 10, 11);
 	fork_event(w, 20, 21);
@@ -263,7 +253,6 @@ static void root_status_is_its_last_threads(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	assert_false(settle(w, run).status_heard);
 	exit_event(w, 10, 0);      /* pthread_exit of the first thread */
 	exit_event(w, 10, 3 << 8); /* exit(3) of another */
@@ -283,7 +272,6 @@ static void status_of_an_earlier_thread_is_not_told_when_the_last_was_lost(void 
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0), gone = begin(w, 20, 0, 0);
 
-	(void)state;
 	exit_event(w, 10, 0);
 	exit_event(w, 20, 5 << 8);
 	w->alive[20] = false;
@@ -300,7 +288,6 @@ static void storm_is_counted_to_the_last_one(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 1, 0);
 
-	(void)state;
 	for (pid_t pid = 100; pid < PIDS; pid++)
 		fork_event(w, 10, pid);
 	for (pid_t pid = 100; pid < PIDS; pid++)
@@ -328,7 +315,6 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	live_and_end(w, 11, 1000, 90000);
 	struct lineage_tally t = settle(w, run);
 
@@ -347,7 +333,6 @@ static void time_of_others_is_no_part_of_an_end(void **state)
 	} cases[] = {{0, 0}, {20, 110000}, {20, 4 * MS}, {5, 4 * MS}, {3, 100 * MS}};
 	enum { ENDS = 3000 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_freep) struct world *w = world_new();
 		unsigned run = begin(w, 10, 0, 0);
@@ -372,7 +357,6 @@ static void usual_end_follows_what_is_usual_now(void **state)
 	pid_t pid = 100;
 	uint64_t before;
 
-	(void)state;
 	for (; pid < 1000; pid++)
 		live_and_end(w, pid, 0, 50000);
 	for (; pid < 2000; pid++)
@@ -389,7 +373,6 @@ static void end_is_not_guessed(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	/* Its birth, its end, or when its record was made is not told; several threads; a clock that is behind. */
 	EVENT(w, .kind = PROCESS_FORKED, .pid = 11, .parent = 10);
 	RECORD(w, .id = 11, .cpu_ns = 5, .elapsed_ns = MS);
@@ -408,7 +391,6 @@ static void zombie_s_clock_holds_its_end(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	(void)state;
 	live_and_end(w, 11, 1000, 90000);
 	w->alive[11] = true;
 	w->clock[11] = 77000;
@@ -465,7 +447,6 @@ static void inner_run_has_what_is_its_own_and_the_outer_has_all(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();
 
-	(void)state;
 	assert_int_equal(cpu(w, w->step), 12);
 	assert_int_equal(cpu(w, w->job), 119);
 	for (pid_t pid = 30; pid < 60; pid++) {
@@ -496,7 +477,6 @@ static void what_the_inner_run_lacks_the_outer_lacks(void **state)
 {
 	struct world *w = nested_world();
 
-	(void)state;
 	settle(w, w->step);
 	w->alive[21] = false;
 	assert_false(settle(w, w->step).whole);
@@ -514,7 +494,6 @@ static void inner_run_that_is_forgotten_stays_with_the_outer(void **state)
 	AUTO(world_freep) struct world *w = nested_world();
 	struct lineage_tally t;
 
-	(void)state;
 	fork_event(w, 20, 30);
 	end(w, 30, 20);
 	assert_int_equal(cpu(w, w->job), 139);
@@ -537,7 +516,6 @@ static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();
 
-	(void)state;
 	lineage_forget(w->book, w->job);
 	assert_int_equal(cpu(w, w->step), 12);
 	fork_event(w, 21, 30);
@@ -551,7 +529,6 @@ static void outer_run_may_begin_later(void **state)
 	AUTO(world_freep) struct world *w = nested_world();
 	unsigned whole;
 
-	(void)state;
 	w->alive[5] = true;
 	w->clock[5] = 1000;
 	/* The machine's: who had ended of the job and the step by now used 11, as told by who waited for them. */
@@ -584,7 +561,6 @@ static void run_between_two_may_begin_last(void **state)
 	AUTO(world_freep) struct world *w = nested_world();
 	unsigned last;
 
-	(void)state;
 	fork_event(w, 11, 12);
 	fork_event(w, 12, 13);
 	w->clock[12] = 40;
@@ -613,7 +589,6 @@ static void inner_run_in_another_group_is_elsewhere(void **state)
 	pid_t listed[] = {10, 11, 20, 21};
 	struct lineage_listing listing = {{4, 4, listed}, 0};
 
-	(void)state;
 	lineage_share(w->book, w->job, others);
 	settle(w, w->job);
 	assert_int_equal(lineage_compare(w->book, others, &listing, clock_of, w),

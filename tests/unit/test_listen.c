@@ -23,7 +23,6 @@ static void addresses_that_make_no_sense_are_refused(void **state)
 		"127.0.0.1:-1", "127.0.0.1: 80", "127.0.0.1:80x",
 		"127.0.0.1:999999999999999999999"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char bound[LISTEN_TEXT_MAX];
 		struct err e = {0};
@@ -52,7 +51,6 @@ static void addresses_are_bound_and_told(void **state)
 		.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
 	bool v6 = probe >= 0 && bind(probe, (struct sockaddr *)&loopback, sizeof loopback) == 0;
 
-	(void)state;
 	if (probe >= 0)
 		close(probe);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -92,7 +90,6 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	struct err e = {0};
 	int fd = -1;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/path", folder);
 	snprintf(target, sizeof target, "%s/target", folder);

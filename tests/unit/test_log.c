@@ -192,7 +192,6 @@ static void complaints_back_off_and_end(void **state)
 	struct complaint c = {0};
 	size_t said_times = 0;
 
-	(void)state;
 	assert_false(complaint_over(&c));
 	for (int i = 1; i <= 1000; i++) {
 		bool due = complaint_due(&c);

@@ -19,7 +19,6 @@ static void stat_is_read(void **state)
 {
 	struct machine_cpu m;
 
-	(void)state;
 	assert_true(parse("cpu  100 0 50 1000 20 0 5 30 7 0\ncpu0 1 0 1 1\ncpu1 1 0 1 1\nintr 5 1 "
 			  "2\nctxt 9\n"
 			  "btime 1\nprocesses 4711\nprocs_running 1\n",
@@ -41,7 +40,6 @@ static void what_lacks_a_line_is_refused(void **state)
 	};
 	struct machine_cpu m;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		assert_false(parse(texts[i], 0, &m));
 }
@@ -59,7 +57,6 @@ static void spent_is_what_was_not_idle(void **state)
 		{10, 11, 3, 4},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct machine_cpu a = {.cpus = 2, .idle_seconds = cases[i].idle_before};
 		struct machine_cpu b = {.at = {NS_PER_S},
@@ -85,7 +82,6 @@ static void stolen_is_a_part_of_what_ran(void **state)
 		{{0, 100}, {0, 5}, 0},            /* ticks are coarser than the clock */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(machine_steal_done) struct machine_steal s = {0};
 		struct machine_cpu first = {0}, last = {0};
@@ -125,7 +121,6 @@ static void steal_is_not_known_of_when_cpus_come_and_go(void **state)
 	};
 	AUTO(machine_steal_done) struct machine_steal s = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		machine_steal_look(&s, SCAN(steps[i].text, strlen(steps[i].text)),
 			(struct mono){(int64_t)(steps[i].at * 1e9)}, 100);
@@ -146,7 +141,6 @@ static void bound_follows_what_is_known(void **state)
 {
 	struct missed_cpu m;
 
-	(void)state;
 	missed_cpu_begin(&m, NAN);
 	/* Nobody was born: nobody can have been missed. */
 	assert_double_equal(added(&m, 1.0, 0.2, NAN, false), 0, 0);
@@ -162,7 +156,6 @@ static void bound_is_not_more_than_the_group_spent(void **state)
 {
 	struct missed_cpu m;
 
-	(void)state;
 	missed_cpu_begin(&m, 100);
 	assert_double_equal(added(&m, 2, 0.1, 100.5, true), 0.4, 1e-9);
 	/* The machine was read before the group: what it spent meanwhile comes with the next reading of it. */
@@ -182,7 +175,6 @@ static void orphan_that_is_not_handed_to_us_may_run_on_unseen(void **state)
 		.spent_seconds = 3, .group_seconds = NAN, .orphans_hidden = true};
 	struct missed_cpu m;
 
-	(void)state;
 	missed_cpu_begin(&m, NAN);
 	missed_cpu_add(&m, &quiet);
 	assert_double_equal(m.seconds, 0, 0);

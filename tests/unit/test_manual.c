@@ -41,7 +41,6 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 	struct option_view o;
 	char text[256];
 
-	(void)state;
 	manual_man(&page);
 	assert_false(page.full);
 	for (const struct manual_command *c = manual_commands; c->word; c++)
@@ -67,7 +66,6 @@ static void no_text_is_taken_for_a_request_of_roff(void **state)
 		".RE", ".nf", ".fi", ".br", ".IP", ".EX", ".EE"};
 	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 
-	(void)state;
 	manual_man(&page);
 	for (const char *line = buf_text(&page); *line; line += strcspn(line, "\n")) {
 		bool known = false;
@@ -85,7 +83,6 @@ static void brackets_are_opened_before_they_are_closed(void **state)
 	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	int depth = 0;
 
-	(void)state;
 	manual_man(&page);
 	for (const char *c = buf_text(&page); *c; c++) {
 		depth += (*c == '(') - (*c == ')');
@@ -100,7 +97,6 @@ static void bash_completes_commands_options_and_values(void **state)
 	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	struct option_view o;
 
-	(void)state;
 	manual_bash(&page);
 	assert_false(page.full);
 	for (size_t i = 0; option_at(i, &o); i++) {

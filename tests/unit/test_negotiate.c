@@ -82,7 +82,6 @@ static const struct {
 
 static void accept_decides_the_format(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(accepts); i++) {
 		struct negotiated n = negotiate(accepts[i].accept);
 
@@ -104,7 +103,6 @@ static void content_type_says_the_format(void **state)
 		{"application/openmetrics-text;version=0.0.1", EXPOSITION_OPENMETRICS_0_0_1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(negotiate(table[i].accept).format, table[i].format);
 }
@@ -113,7 +111,6 @@ static void long_headers_end(void **state)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(1 << 20);
 
-	(void)state;
 	for (int i = 0; i < 10000; i++)
 		buf_adds(&b, "a/b;q=0.9,");
 	buf_adds(&b, "application/openmetrics-text;version=1.0.0;q=0.1");
@@ -152,7 +149,6 @@ static void accept_encoding_decides_compression(void **state)
 		{"\xff;;,gzip", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (negotiate_gzip(table[i].accept) != table[i].gzip)
 			fail_msg("%s", table[i].accept);

@@ -135,7 +135,6 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		{13, 0, 0, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct datagram d = {0};
 		struct collected c;
@@ -163,7 +162,6 @@ static void last_thread_brings_the_sum_of_its_process(void **state)
 	struct collected c;
 	size_t refused, at = open_message(&d, FAMILY);
 
-	(void)state;
 	put_aggregate(&d, false, 4243, 13, 416);
 	put_aggregate(&d, true, 4242, 13, 416);
 	close_message(&d, at);
@@ -186,7 +184,6 @@ static void cut_datagram_gives_what_is_whole(void **state)
 	struct collected c;
 	size_t refused, at = open_message(&d, FAMILY);
 
-	(void)state;
 	put_aggregate(&d, false, 1, 13, 416);
 	close_message(&d, at);
 	size_t first = d.len;
@@ -206,7 +203,6 @@ static void hostile_lengths_harm_nothing(void **state)
 	struct collected c;
 	size_t refused, at = open_message(&d, FAMILY);
 
-	(void)state;
 	put_aggregate(&d, false, 1, 13, 416);
 	close_message(&d, at);
 	for (size_t i = 0; i + 2 <= d.len; i++) {
@@ -227,7 +223,6 @@ static void family_is_found_in_the_controllers_answer(void **state)
 	uint16_t family = FAMILY;
 	size_t at = open_message(&d, GENL_ID_CTRL), a = open_attribute(&d, CTRL_ATTR_FAMILY_NAME);
 
-	(void)state;
 	put(&d, TASKSTATS_GENL_NAME, sizeof TASKSTATS_GENL_NAME);
 	close_attribute(&d, a);
 	a = open_attribute(&d, CTRL_ATTR_FAMILY_ID);
@@ -244,7 +239,6 @@ static void request_is_a_message_of_its_own_length(void **state)
 	struct netlink_message m;
 	struct netlink_attribute a;
 
-	(void)state;
 	taskstats_ask_ends(&r, FAMILY, 128);
 	struct bytes b = {r.data, r.len};
 
@@ -261,7 +255,6 @@ static void refusal_is_told_from_an_acknowledgement(void **state)
 {
 	static const int codes[] = {-EPERM, 0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
 		struct nlmsghdr h = {
 			.nlmsg_len = sizeof h + sizeof(int), .nlmsg_type = NLMSG_ERROR};
@@ -305,7 +298,6 @@ static void events_are_about_processes(void **state)
 	struct datagram d = {0};
 	struct collected c = {0};
 
-	(void)state;
 	e.event_data.fork = (struct fork_proc_event){10, 9, 11, 11};
 	put_event(&d, &e, CN_IDX_PROC);
 	e.event_data.fork = (struct fork_proc_event){10, 9, 12, 9}; /* a thread */
@@ -332,7 +324,6 @@ static void answer_to_the_request_for_events_is_found(void **state)
 	struct datagram d = {0};
 	int code = 77;
 
-	(void)state;
 	put_event(&d, &e, CN_IDX_PROC);
 	assert_false(process_events_answer((struct bytes){d.data, d.len}, &code));
 	e.what = PROC_EVENT_NONE;

@@ -36,7 +36,6 @@ static void records_of_every_length_are_read(void **state)
 		{"records=cleared processes=0:100:1:0:c,0:101:2:0:c,0:102:3:0:c", 3, 3},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		AUTO(nvml_close) struct nvml n;
 		AUTO(nvml_processes_done) struct nvml_processes p = {0};
@@ -57,7 +56,6 @@ static void v2_is_asked_only_when_v3_leaves_doubt(void **state)
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:1:0:c,0:101:2:0:c");
 
-	(void)state;
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
 	assert_int_equal(fake_nvml_calls("nvmlDeviceGetComputeRunningProcesses_v2"), 0);
 	fake_nvml_play("records=32 processes=0:100:1:0:c,0:101:2:0:c");
@@ -82,7 +80,6 @@ static void many_processes_are_all_listed(void **state)
 	char scenario[2000] = "records=32 processes=0:1000:1:0:c";
 	void *device;
 
-	(void)state;
 	for (unsigned i = 1; i < 100; i++) {
 		size_t len = strlen(scenario);
 
@@ -100,7 +97,6 @@ static void a_process_of_two_kinds_is_one_process(void **state)
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:0:0:c,0:100:300:0:g,0:100:200:0:m");
 
-	(void)state;
 	for (unsigned kind = 0; kind < NVML_KINDS; kind++)
 		nvml_list_processes(&n, device, (enum nvml_kind)kind, &p);
 	assert_int_equal(p.n, 1);
@@ -113,7 +109,6 @@ static void memory_that_is_not_told_is_unknown(void **state)
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:0:0:c");
 
-	(void)state;
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
 	assert_int_equal(p.n, 1);
 	assert_true(isnan(p.process[0].vram_bytes));
@@ -126,7 +121,6 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
 	void *device = first_gpu(&n, "processes=0:100:1:40:c,0:101:1:0:c");
 
-	(void)state;
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
@@ -146,7 +140,6 @@ static void a_library_of_long_ago_will_do(void **state)
 	uint64_t used, total;
 	void *device;
 
-	(void)state;
 	assert_int_equal(setenv("RIGHTSIZE_FAKE_NVML", "processes=0:100:5:0:c,0:101:6:0:c", 1), 0);
 	assert_int_equal(nvml_open(&n, FAKE_NVML_OLD_PATH), 0);
 	assert_null(n.mig_mode);
@@ -169,7 +162,6 @@ static void used_memory_is_without_what_the_driver_keeps(void **state)
 	uint64_t used, total;
 	void *device = first_gpu(&n, "");
 
-	(void)state;
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, 1024 * 1048576ULL);
 	assert_int_equal(total, 80 * 1024 * 1048576ULL);
@@ -183,7 +175,6 @@ static void what_is_no_such_library_is_absent(void **state)
 {
 	struct nvml n;
 
-	(void)state;
 	assert_int_equal(nvml_open(&n, "libno-such-library.so.1"), -ENOENT);
 	assert_int_equal(nvml_open(&n, "libc.so.6"), -ENOENT);
 }

@@ -31,7 +31,6 @@ static void defaults_hold_without_flags(void **state)
 {
 	AUTO(options_done) struct options o;
 
-	(void)state;
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
 	assert_double_equal(o.sample_interval, 1, 0);
 	assert_int_equal(o.history_runs_per_job, 50);
@@ -46,7 +45,6 @@ static void values_follow_or_are_joined(void **state)
 {
 	AUTO(options_done) struct options o;
 
-	(void)state;
 	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--sample.interval", "250ms",
 				 "--job-name=etl/load", "--quiet", "--web.listen-address=[::1]:0",
 				 "--web.listen-address", "127.0.0.1:0", "--", "sort", "--quiet"),
@@ -66,7 +64,6 @@ static void what_may_be_a_secret_is_not_repeated(void **state)
 	static const char *const words[] = {
 		"--forward.url=http://u:hush@h/", "--catalogue.url=https://u:hush@h"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		struct options o;
 		struct err e = {0};
@@ -82,7 +79,6 @@ static void texts_of_a_shape_are_accepted(void **state)
 	AUTO(options_done) struct options o;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--web.telemetry-path=/",
 				 "--web.allowed-host=*", "--web.allowed-host=.example",
 				 "--web.allowed-host=usage", "--forward.url=HTTP://[::1]:80/a/b",
@@ -130,7 +126,6 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--job-name=x", {"--job-name", "unknown", "--help"}}, /* of another command */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct options o;
 		struct err e = {0};
@@ -148,7 +143,6 @@ static void flag_beats_environment_beats_default(void **state)
 	struct options o;
 	struct err e = {0};
 
-	(void)state;
 	setenv("RIGHTSIZE_SAMPLE_INTERVAL", "5s", 1);
 	setenv("RIGHTSIZE_WEB_LISTEN_ADDRESS", "127.0.0.1:1", 1);
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--", "--history.retention=1d"), 0);
@@ -188,7 +182,6 @@ static void collectors_are_switched_by_the_environment_too(void **state)
 	struct options o;
 	struct err e = {0};
 
-	(void)state;
 	setenv("RIGHTSIZE_COLLECTOR_NETWORK", "false", 1);
 	setenv("RIGHTSIZE_COLLECTOR_DISK", "0", 1);
 	setenv("RIGHTSIZE_COLLECTOR_CPU", "", 1);
@@ -245,7 +238,6 @@ static void slips_in_the_environment_are_said(void **state)
 		{"OTHER_SAMPLE_INTERVALL", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		char expected[200] = "";
 
@@ -275,7 +267,6 @@ static void collectors_are_switched(void **state)
 	size_t jobs = collector_number("jobs");
 	struct options o;
 
-	(void)state;
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--no-collector.jobs"), 0);
 	assert_false(o.collector_on[jobs]);
 	options_done(&o);
@@ -289,7 +280,6 @@ static void help_names_every_option_of_a_command_only(void **state)
 {
 	struct buf run = BUF_MAX(1 << 20), query = BUF_MAX(1 << 20);
 
-	(void)state;
 	options_help(&run, COMMAND_RUN);
 	options_help(&query, COMMAND_QUERY);
 	assert_non_null(strstr(buf_text(&run), "--job-name=NAME"));

@@ -35,7 +35,6 @@ static void memory_kills_are_told_from_failures(void **state)
 		{"nobody knows, others were killed", NAN, NAN, false, NAN, 1, OUTCOME_UNKNOWN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct ending_facts f = {cases[i].exit_code, cases[i].exit_signal, cases[i].killed};
 		struct account_note note = {
@@ -58,7 +57,6 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 		.status = 3 << 8};
 	struct run_finish f = {.exit_code = NAN, .exit_signal = NAN};
 
-	(void)state;
 	outcome_note(&f, &note);
 	assert_int_equal(f.outcome, OUTCOME_FAILED);
 	assert_double_equal(f.exit_code, 3, 0);
@@ -95,7 +93,6 @@ static void who_tells_a_failure_need_not_know_of_a_memory_kill(void **state)
 		{OUTCOME_INTERRUPTED, NAN, 1, 1, OUTCOME_INTERRUPTED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct account_note note = {
 			.oom_kills = cases[i].own_kills,

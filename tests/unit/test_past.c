@@ -45,7 +45,6 @@ static void a_past_is_known_while_the_runs_are_the_same(void **state)
 	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
-	(void)state;
 	AUTO(arena_done) struct arena arena = {0};
 
 	assert_false(past_find(c, &runs, &arena, &got));
@@ -67,7 +66,6 @@ static void what_is_found_outlives_the_cache(void **state)
 	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
-	(void)state;
 	AUTO(arena_done) struct arena arena = {0};
 
 	past_keep(c, &runs, &kept);
@@ -87,7 +85,6 @@ static void of_a_job_the_newest_is_kept(void **state)
 	struct result_cache *c = result_cache_new();
 	struct past kept = a_past(7), got;
 
-	(void)state;
 	AUTO(arena_done) struct arena arena = {0};
 
 	past_keep(c, &before, &kept);
@@ -106,7 +103,6 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 	struct past kept = a_past(7), got;
 	int known = 0;
 
-	(void)state;
 	AUTO(arena_done) struct arena arena = {0};
 
 	for (int i = 0; i < 100; i++) {

@@ -39,7 +39,6 @@ static void the_first_place_that_is_known_is_taken(void **state)
 	};
 	bool root = geteuid() == 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char *path = NULL;
 		struct err e = {0};
@@ -70,7 +69,6 @@ static void the_cache_has_places_of_its_own(void **state)
 {
 	char *path = NULL;
 
-	(void)state;
 	set("STATE_DIRECTORY", "/s");
 	set("CACHE_DIRECTORY", "/c");
 	assert_int_equal(cache_default_path(&path, NULL, NULL), 0);
@@ -85,7 +83,6 @@ static void folders_are_made_for_whose_folder_they_are_in(void **state)
 	struct err e = {0};
 	char path[400], folder[400];
 
-	(void)state;
 	test_folder_make(&f);
 	bool root = geteuid() == 0;
 

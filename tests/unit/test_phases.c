@@ -58,7 +58,6 @@ static void a_run_is_cut_where_it_changes(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct phases p;
 
-	(void)state;
 	load_then_train(&m, 300);
 	phases_of(&m.series, &arena, &p);
 	assert_int_equal(p.n, 2);
@@ -82,7 +81,6 @@ static void an_unknown_column_is_as_good_as_none(void **state)
 	struct phases few, all;
 	size_t n = 0;
 
-	(void)state;
 	load_then_train(&m, 300);
 	m.series.n_columns = 2; /* CPU and the usage of GPUs */
 	phases_of(&m.series, &arena, &few);
@@ -112,7 +110,6 @@ static void a_steady_run_has_one_phase(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct phases p;
 
-	(void)state;
 	load_then_train(&m, 0);
 	phases_of(&m.series, &arena, &p);
 	assert_int_equal(p.n, 1);
@@ -133,7 +130,6 @@ static void a_split_that_recurs_and_pays_is_proposed(void **state)
 	struct phases p[3];
 	struct split split;
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		load_then_train(&m[i], 400 + 20 * i);
 		phases_of(&m[i].series, &arena, &p[i]);
@@ -157,7 +153,6 @@ static void a_split_that_does_not_pay_or_recur_is_not(void **state)
 	struct phases p[3];
 	struct split split;
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) { /* at another place each time */
 		load_then_train(&m[i], 200 + 250 * i);
 		phases_of(&m[i].series, &arena, &p[i]);

@@ -56,7 +56,6 @@ static void memory_is_compared_in_its_own_unit(void **state)
 	struct pick_options one = {.limit = 1};
 	struct demand d = nothing();
 
-	(void)state;
 	d.memory_bytes = 512 * MIB;
 	assert_picks(c, d, one, "m512 ");
 	d.memory_bytes = 512 * MIB + 1;
@@ -77,7 +76,6 @@ static void the_memory_that_the_system_sees_counts(void **state)
 				  "v,nominal,1,1024,960,0.01\nv,real,1,1024,1024,0.02\n");
 	struct demand d = nothing();
 
-	(void)state;
 	d.memory_bytes = 1000 * MIB;
 	assert_picks(c, d, (struct pick_options){0}, "real ");
 	catalogue_free(c);
@@ -92,7 +90,6 @@ static void ties_go_to_memory_then_to_names(void **state)
 				       "v,large,x86_64,1,2048,,,,0.5,\n"
 				       "v,dear,x86_64,1,9999,,,,0.6,\n");
 
-	(void)state;
 	assert_picks(c, nothing(), (struct pick_options){0}, "large b c b unknown dear ");
 	for (size_t limit = 1; limit < 6; limit++) {
 		char expected[] = "large b c b unknown dear ", *end = expected;
@@ -137,7 +134,6 @@ static void each_filter_counts_what_it_removed(void **state)
 		[EXCLUDED_CURRENCY] = 1,
 	};
 
-	(void)state;
 	pick_servers(c, &d, &o, &arena, &p);
 	for (size_t i = 0; i < EXCLUSION_COUNT; i++) {
 		if (p.excluded[i] != expected[i])
@@ -165,7 +161,6 @@ static void prices_are_compared_in_one_currency(void **state)
 	struct demand d = nothing();
 	struct picks p;
 
-	(void)state;
 	buf_addf(&rated, "# rate: EUR 1.1\n%s", table);
 	with_rate = csv(buf_text(&rated));
 	assert_picks(plain, d, (struct pick_options){0}, "dollar ");
@@ -193,7 +188,6 @@ static void a_busy_job_is_kept_off_shared_cpus(void **state)
 {
 	struct profile idle = profile_of_duration(100), busy = idle, unknown = idle;
 
-	(void)state;
 	idle.cpu_seconds = 5;
 	busy.cpu_seconds = 50;
 	idle.cores = busy.cores = 1;
@@ -215,7 +209,6 @@ static void an_unknown_duration_has_no_cost(void **state)
 	struct arena arena = {0};
 	struct picks p;
 
-	(void)state;
 	pick_servers(c, &d, &(struct pick_options){0}, &arena, &p);
 	assert_int_equal(p.n, 1);
 	assert_true(isnan(p.pick[0].forecast_cost) && p.pick[0].price == 1);

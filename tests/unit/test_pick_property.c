@@ -316,7 +316,6 @@ static void picks_are_what_brute_force_finds(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	size_t answered = 0, asked = 0;
 
-	(void)state;
 	for (unsigned round = 0; round < 60; round++) {
 		struct catalogue *c = random_catalogue(1 + next(60));
 
@@ -340,7 +339,6 @@ static void the_built_in_catalogue_is_picked_from_correctly(void **state)
 	struct err e;
 	size_t answered = 0;
 
-	(void)state;
 	assert_int_equal(catalogue_built_in(&c, &e), 0);
 	for (unsigned round = 0; round < 300; round++) {
 		struct picks p;

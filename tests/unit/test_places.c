@@ -63,7 +63,6 @@ static void regions_are_found_by_any_name(void **state)
 {
 	struct catalogue *c = catalogue();
 
-	(void)state;
 	assert_found(c, (struct places){0}, "all");
 	assert_found(c, (struct places){.regions = WORDS("us-central1")}, "us-central1 ");
 	assert_found(c, (struct places){.regions = WORDS("1000")}, "us-central1 GRA ");
@@ -85,7 +84,6 @@ static void what_is_not_there_is_named(void **state)
 {
 	struct catalogue *c = catalogue();
 
-	(void)state;
 	assert_found(c, (struct places){.regions = WORDS("us-central1", "mars")},
 		"region \"mars\" is not in the catalogue, which has us-central1, europe-west4, "
 		"nbg1-dc3, westeurope, GRA");

@@ -17,7 +17,6 @@ static void files_of_the_downward_api_are_read(void **state)
 	static const char want[] = "app.kubernetes.io/name=etl\0quoted=a \"b\" \\ c\0last=z";
 	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
-	(void)state;
 	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
 	assert_int_equal(out.len, sizeof want);
 	assert_memory_equal(out.data, want, sizeof want);
@@ -29,7 +28,6 @@ static void name_with_a_nul_is_left_out(void **state)
 	static const char text[] = "a\0pod.name=\"forged\"\nb=\"1\"";
 	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
-	(void)state;
 	pod_info_parse((struct slice){text, sizeof text - 1}, &out);
 	assert_int_equal(out.len, sizeof "b=1");
 	assert_memory_equal(out.data, "b=1", sizeof "b=1");
@@ -87,7 +85,6 @@ static void pod_is_called_by_what_tells_most(void **state)
 	};
 	char folder[] = "/tmp/rightsize-pod-XXXXXX", path[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct buf text AUTO(buf_done) = BUF_MAX(0);
@@ -127,7 +124,6 @@ static void folder_that_tells_nothing_is_named(void **state)
 	char folder[] = "/tmp/rightsize-pod-XXXXXX", path[64];
 	struct err e = {0};
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(pod_info_check(folder, &e), -ENOENT);
 	assert_non_null(strstr(e.text, folder));

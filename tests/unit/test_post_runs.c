@@ -56,7 +56,6 @@ static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
 {
 	const int posts = 1000;
 
-	(void)state;
 	told.code = -EIO;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(status_of_a_post(), 503);
@@ -71,7 +70,6 @@ static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
 
 static void a_run_is_written_away_from_the_threads_that_serve_scrapes(void **state)
 {
-	(void)state;
 	assert_true(route_post_runs.takes_long);
 }
 

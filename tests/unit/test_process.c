@@ -20,7 +20,6 @@ static void stat_survives_any_name(void **state)
 	static const char *const names[] = {
 		"sh", "a b c d e", ") S 1 2 3", "(()", "new\nline", "\xff\xfe", ""};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char text[400];
 		struct process_stat s;
@@ -49,7 +48,6 @@ static void stat_refuses_what_is_cut_or_absurd(void **state)
 		"12 (sh) S 1 2 3", "x (sh)" REST, "99999999999999999999 (sh)" REST,
 		"12 (sh) S 10 12 12 0 -1 4194304 100 200 3 x"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct process_stat s = {.pid = 77};
 
@@ -68,7 +66,6 @@ static void status_reads_marks_and_switches(void **state)
 	static const char ending[] = "Name:\tjob\nState:\tR (running)\nPid:\t12\nThreads:\t1\n";
 	struct process_status s;
 
-	(void)state;
 	assert_true(process_status_parse(SCAN(text, sizeof text - 1), &s));
 	assert_int_equal(s.peak_bytes, 2048 * 1024);
 	assert_int_equal(s.swap_bytes, 4096);
@@ -95,7 +92,6 @@ static void io_needs_all_four(void **state)
 		"cancelled_write_bytes: 7\n";
 	struct process_io io;
 
-	(void)state;
 	assert_true(process_io_parse(SCAN(text, sizeof text - 1), &io));
 	assert_int_equal(io.read_chars, 1);
 	assert_int_equal(io.written_chars, 2);
@@ -113,7 +109,6 @@ static void pss_is_in_bytes(void **state)
 			  absurd[] = "Rss: 9 kB\nPss: 10 kB\n";
 	struct process_pss pss;
 
-	(void)state;
 	assert_true(process_pss_parse(SCAN(rollup, sizeof rollup - 1), &pss));
 	assert_int_equal(pss.pss_bytes, 3072);
 	assert_int_equal(pss.rss_bytes, 9216);

@@ -87,7 +87,6 @@ static void parents_come_before_children(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 50, 1, 10);
 	start(t, 20, 50, 11);
 	start(t, 30, 20, 11);
@@ -101,7 +100,6 @@ static void old_process_is_looked_at_again_only_when_twice_as_old(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 990);
 	last_pid_is(t, 20);
 	assert_string_equal(after(t, 0), "20 ");
@@ -117,7 +115,6 @@ static void nothing_is_read_of_those_that_are_known(void **state)
 	int calls;
 	struct tree *inner = t->w->host.proc;
 
-	(void)state;
 	for (int pid = 100; pid < 1100; pid++)
 		start(t, pid, 1, 10);
 	last_pid_is(t, 2000);
@@ -134,7 +131,6 @@ static void new_number_is_found_and_thread_is_not(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 10);
 	last_pid_is(t, 20);
 	after(t, 0);
@@ -154,7 +150,6 @@ static void number_that_changed_hands_is_a_new_process(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 10);
 	start(t, 900, 1, 10);
 	last_pid_is(t, 900);
@@ -173,7 +168,6 @@ static void process_that_is_gone_is_forgotten(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 10);
 	start(t, 21, 1, 10);
 	last_pid_is(t, 21);
@@ -203,7 +197,6 @@ static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **stat
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 990);
 	last_pid_is(t, 20);
 	after(t, 0);
@@ -222,7 +215,6 @@ static void all_are_listed_where_the_last_number_is_unknown(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	t->w->host.own_pid_namespace = false;
 	start(t, 20, 1, 10);
 	last_pid_is(t, 20);
@@ -235,7 +227,6 @@ static void all_are_due_when_asked_to_look_again(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
 
-	(void)state;
 	start(t, 20, 1, 10);
 	last_pid_is(t, 20);
 	after(t, 0);

@@ -63,7 +63,6 @@ static void the_first_file_that_can_be_read_names_the_job(void **state)
 		{"7/root/tmp/template", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		AUTO(tree_freep) struct tree *proc = step_of_argo(LOCAL);
 
@@ -103,7 +102,6 @@ static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **stat
 			NULL, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		AUTO(tree_freep)
 		struct tree *proc = step_of_argo(table[i].theirs ? table[i].theirs : "");
@@ -160,7 +158,6 @@ static void a_dead_server_is_found_behind_any_spelling(void **state)
 			"/", "7/root/dead/.command.run", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		AUTO(tree_freep)
 		struct tree *proc = step_of_argo(LOCAL "9 1 0:41 / /dead rw - nfs4 server:/ rw\n");
@@ -182,7 +179,6 @@ static void a_process_without_a_command_line_has_no_facts(void **state)
 	struct facts_reader *reader = facts_reader_new();
 	struct process_facts facts;
 
-	(void)state;
 	assert_false(facts_begin(reader, &host, 7, &facts));
 	facts_reader_free(reader);
 }
@@ -199,7 +195,6 @@ static void a_variable_is_found_wherever_it_stands(void **state)
 	static const size_t before[] = {0, 1, 1000, 1 << 17, 262143 - 40, 262144, 6 << 20};
 	char *text = malloc(8 << 20);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
 		for (size_t each = 2; each <= 1 << 17; each *= 256) {
 			AUTO(tree_freep) struct tree *proc = memory_tree();
@@ -241,7 +236,6 @@ static void variables_without_end_are_left_out(void **state)
 	struct process_facts facts;
 	struct recognised r;
 
-	(void)state;
 	memset(text, 'x', size);
 	memcpy(text, "RIGHTSIZE_JOB_NAME=", 19);
 	n = 1 << 20;
@@ -267,7 +261,6 @@ static void of_a_long_command_line_the_beginning_tells(void **state)
 	static const char begin[] = "airflow\0tasks\0run\0etl\0load\0today";
 	char *text = malloc(1 << 20);
 
-	(void)state;
 	for (size_t each = 10; each < 1 << 20; each *= 7) {
 		AUTO(tree_freep) struct tree *proc = memory_tree();
 		struct host host = {.proc = proc};

@@ -35,7 +35,6 @@ static void test_memory_is_what_it_does_not_share(void **state)
 {
 	struct host h = {.page_size = 4096};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		uint64_t counted = member_memory(&cases[i].m, &h, cases[i].rss);
 
@@ -74,7 +73,6 @@ static void files_of_who_runs_are_kept_open(void **state)
 {
 	AUTO(host_close) struct host h;
 
-	(void)state;
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
 	h.processes_kept_max = 1;
 
@@ -99,7 +97,6 @@ static void kept_files_of_one_that_ended_say_so(void **state)
 	struct process_stat s;
 	int status;
 
-	(void)state;
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
 	pid_t pid = fork();
 

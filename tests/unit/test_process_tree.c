@@ -56,7 +56,6 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 	int go[2], say[2];
 	pid_t orphan;
 
-	(void)state;
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
 	assert_int_equal(pipe(go), 0);
 	assert_int_equal(pipe(say), 0);
@@ -97,7 +96,6 @@ static void strangers_are_never_read(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .children = "");
 	PUT(w, .pid = 40, .ppid = 1, .start = 7);
 	follow(w, 10, 0);

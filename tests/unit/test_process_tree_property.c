@@ -324,7 +324,6 @@ static void whoever_ends_while_they_are_looked_at(void **state)
 {
 	static const struct life life = {3, 0, 12, PROCESS_TREE_PASSES};
 
-	(void)state;
 	never_more_than_was_spent_and_never_less_than_before(&life);
 	all_of_it_when_everybody_was_waited_for(&life);
 }
@@ -335,7 +334,6 @@ static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
 	static const struct life life[] = {
 		{3, 128, 8, 1}, {3, 705, 1, 1}, {30, 0, 2, 1}, {30, 0, 1, PROCESS_TREE_PASSES}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(life); i++) {
 		never_more_than_was_spent_and_never_less_than_before(&life[i]);
 		all_of_it_when_everybody_was_waited_for(&life[i]);
@@ -387,7 +385,6 @@ static void an_orphan_of_a_zombie_is_with_who_adopted_it(void **state)
 	struct process_tree t;
 	struct kernel *k = family(&t);
 
-	(void)state;
 	end_one(k, FIRST);
 	end_and_wait(k, FIRST + 1);
 	assert_int_equal(k->process[FIRST].state, ZOMBIE);
@@ -413,7 +410,6 @@ static void what_one_had_got_is_not_kept_beside_it(void **state)
 	struct process_tree t;
 	struct kernel *k = family(&t);
 
-	(void)state;
 	end_and_wait(k, FIRST + 2);
 	k->before = ends_one_after_the_other;
 	is_told_of_all(k, &t);

@@ -112,7 +112,6 @@ static void commands_answer_or_say_why_not(void **state)
 		{"stats", {"--job-name=esc[2Jape"}, 1, NULL, {"did you mean:", "  esc?[2Jape\n"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char text[2][OUTPUT_MAX];
 
@@ -152,7 +151,6 @@ static void arguments_of_the_route_come_to_the_front(void **state)
 		{{"-o"}, {"-o"}, 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char texts[ARGUMENTS_MAX][32], *argv[ARGUMENTS_MAX];
 		int argc = 0;
@@ -169,7 +167,6 @@ static void arguments_of_the_route_come_to_the_front(void **state)
 
 static void unknown_words_are_no_commands(void **state)
 {
-	(void)state;
 	assert_null(query_route(""));
 	assert_null(query_route("/runs"));
 	assert_string_equal(query_route("recommend")->path, "/recommend");
@@ -186,7 +183,6 @@ static void unwrap(struct buf *out, const char *text)
 
 static void help_names_every_parameter_as_a_flag(void **state)
 {
-	(void)state;
 	for (const struct route *const *r = all_routes; *r; r++) {
 		struct buf b = BUF_MAX(65536), flat = BUF_MAX(65536);
 
@@ -215,7 +211,6 @@ static void long_help_is_wrapped_at_spaces(void **state)
 	AUTO(buf_done) struct buf b = BUF_MAX(1000);
 	char word[121];
 
-	(void)state;
 	memset(word, 'x', sizeof word - 1);
 	word[sizeof word - 1] = '\0';
 	wrap_add(&b, "one two", 2);

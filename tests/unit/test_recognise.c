@@ -181,7 +181,6 @@ static void add_labels(const struct recognised *r, char *out, size_t size)
 
 static void each_system_gives_its_name(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct recognised r;
 		char labels[JOB_LABELS_MAX * (JOB_WORD_MAX + 40)];
@@ -202,7 +201,6 @@ static void each_system_gives_its_name(void **state)
 
 static void every_system_is_tried_here(void **state)
 {
-	(void)state;
 	for (size_t i = 0; job_systems[i].name; i++) {
 		bool seen = false;
 
@@ -235,7 +233,6 @@ static void ordinary_processes_have_no_name(void **state)
 		{COMMAND("snakejob.sh")},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		struct recognised r;
 
@@ -251,7 +248,6 @@ static void hostile_names_are_made_fit_to_show(void **state)
 	struct process_text text = {.environment = {big, sizeof big}};
 	struct recognised r, other;
 
-	(void)state;
 	assert_true(recognise(&control, &r));
 	assert_string_equal(r.job_name, "a_b_\xef\xbf\xbd");
 	memset(big + strlen(big), 'x', sizeof big - strlen(big) - 1);
@@ -264,7 +260,6 @@ static void hostile_names_are_made_fit_to_show(void **state)
 
 static void variables_are_sorted(void **state)
 {
-	(void)state;
 	for (size_t i = 1; i < VARIABLE_COUNT; i++)
 		if (strcmp(variable_names[i - 1], variable_names[i]) >= 0)
 			fail_msg("%s before %s", variable_names[i - 1], variable_names[i]);
@@ -274,7 +269,6 @@ static void runs_are_the_same_when_no_word_differs(void **state)
 {
 	struct recognised a = {.system = "s", .job_name = "j", .run = "1", .attempt = NAN}, b = a;
 
-	(void)state;
 	assert_true(recognised_same(&a, &b));
 	b.attempt = 2;
 	memcpy(b.task, "7", 2);
@@ -301,7 +295,6 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 		{{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1\0ARGO_TEMPLATE={}")}, ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		char path[200], all[400] = "";
 		size_t n = 0;
@@ -314,7 +307,6 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 
 static void exporters_are_known(void **state)
 {
-	(void)state;
 	assert_true(is_exporter_command((struct slice)TEXT("/usr/bin/rightsize-exporter\0run")));
 	assert_true(is_exporter_command((struct slice)TEXT("rightsize-exporter")));
 	assert_false(is_exporter_command((struct slice)TEXT("sh\0rightsize-exporter")));

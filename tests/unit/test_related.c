@@ -58,7 +58,6 @@ static void proposals_follow_what_the_job_does(void **state)
 	};
 	struct catalogue *c = catalogue();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct related found[RELATED_MAX];
 		AUTO(buf_done) struct buf text = BUF_MAX(1024);
@@ -86,7 +85,6 @@ static void the_words_of_a_name_stand_for_programs(void **state)
 	};
 	struct catalogue *c = catalogue();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(arena_done) struct arena arena = {0};
 		struct run run = {.job_name = cases[i].name,

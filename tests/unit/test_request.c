@@ -81,7 +81,6 @@ static void paths_are_decoded_or_refused(void **state)
 		{"/%ed%a0%80", NULL, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char raw[100];
 		struct target t;
@@ -107,7 +106,6 @@ static void queries_fall_into_names_and_values(void **state)
 	struct target t;
 	char *name, *value;
 
-	(void)state;
 	assert_int_equal(target_split(raw, &t, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		assert_int_equal(target_next(&t, &name, &value, NULL), 1);
@@ -126,7 +124,6 @@ static void good_arguments_are_read(void **state)
 	struct err e = {0};
 	const char *const *vendors;
 
-	(void)state;
 	assert_int_equal(read_query(&a, raw, &e), 0);
 	assert_string_equal(argument_text(&a, "job_name"), "etl/load");
 	assert_int_equal(argument_count(&a, "runs"), 5);
@@ -144,7 +141,6 @@ static void absent_arguments_are_absent(void **state)
 	struct arguments a;
 	const char *const *vendors;
 
-	(void)state;
 	assert_int_equal(read_query(&a, raw, NULL), 0);
 	assert_int_equal(argument_count(&a, "runs"), 100);
 	assert_true(isnan(argument_number(&a, "share")));
@@ -189,7 +185,6 @@ static void bad_arguments_are_named_with_what_is_accepted(void **state)
 		{"job_name=a&%ff=1", {"name", "UTF-8"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char raw[200];
 		struct arguments a;
@@ -210,7 +205,6 @@ static void values_of_one_parameter_are_bounded(void **state)
 	struct arguments a;
 	struct err e = {0};
 
-	(void)state;
 	arguments_begin(&a, parameters);
 	for (int i = 0; i < PARAMETER_VALUES_MAX; i++)
 		assert_int_equal(arguments_add(&a, "vendor", "aws", &e), 0);
@@ -223,7 +217,6 @@ static void flags_are_called_as_they_are_written(void **state)
 	struct arguments a;
 	struct err e = {0};
 
-	(void)state;
 	arguments_begin(&a, parameters);
 	a.flags = true;
 	assert_int_equal(arguments_add(&a, "runs", "many", &e), -EINVAL);
@@ -240,7 +233,6 @@ static void hostile_values_are_shown_clean_and_short(void **state)
 	struct arguments a;
 	struct err e = {0};
 
-	(void)state;
 	memset(value, 'x', sizeof value - 1);
 	value[sizeof value - 1] = '\0';
 	value[0] = '\xff';
@@ -265,7 +257,6 @@ static void a_slip_is_answered_with_what_was_meant(void **state)
 		{"zzzzzz", "known: job_name", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct arguments a;
 		struct err e = {0};

@@ -79,7 +79,6 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 		{"", 1, 1, "", 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct ring r = {
 			.columns = &no_columns,
@@ -99,7 +98,6 @@ static void what_is_put_back_comes_first_and_keeps_the_bound(void **state)
 {
 	struct ring r = {.columns = &no_columns, .max_samples = 4}, batch = {0};
 
-	(void)state;
 	push_all(&r, "bsss");
 	ring_move(&batch, &r, 3);
 	assert_int_equal(batch.n, 3);
@@ -123,7 +121,6 @@ static void moving_more_than_there_is_moves_all(void **state)
 {
 	struct ring r = {0}, batch = {0};
 
-	(void)state;
 	push_all(&r, "bsf");
 	ring_move(&batch, &r, 100);
 	assert_string_equal(numbers(&r), "");
@@ -136,7 +133,6 @@ static void events_own_what_they_hold(void **state)
 	double value[] = {1, 2};
 	struct event *b, *s, *f;
 
-	(void)state;
 	b = event_of_begin(&(struct run_begin){.run_id = id, .job_name = job, .host = host});
 	s = event_of_sample(&(struct sample){.at = 3, .value = value}, 2);
 	f = event_of_finish(&(struct run_finish){.run_id = id, .memory_source = source});
@@ -188,7 +184,6 @@ static void what_makes_room_is_told_by_the_next_of_its_run(void **state)
 {
 	struct ring r = {.columns = &test_columns, .max_samples = 3};
 
-	(void)state;
 	ring_push(&r, sample_of("a", 1, 0.5, 7));
 	ring_push(&r, sample_of("b", 2, 9, 3));
 	ring_push(&r, sample_of("a", 4, 0.25, 5));
@@ -207,7 +202,6 @@ static void the_oldest_is_lost_where_none_can_tell_of_it(void **state)
 {
 	struct ring r = {.columns = &test_columns, .max_samples = 2};
 
-	(void)state;
 	ring_push(&r, sample_of("a", 1, 1, 1));
 	ring_push(&r, event_of_finish(&(struct run_finish){.run_id = "a"}));
 	ring_push(&r, sample_of("b", 2, 2, 2));

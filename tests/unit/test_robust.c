@@ -137,7 +137,6 @@ static struct record replay(const struct rule *rule, const struct job *j)
 
 static void what_is_asked_for_is_of_the_order_of_what_was_seen(void **state)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++)
 		for (unsigned risk = 0; risk < RISK_COUNT; risk++)
 			replay(&auto_rules[risk], &jobs[k]);
@@ -145,7 +144,6 @@ static void what_is_asked_for_is_of_the_order_of_what_was_seen(void **state)
 
 static void waste_and_failures_are_bounded(void **state)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
 		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]);
 		double waste = own.wasted / own.used;
@@ -164,7 +162,6 @@ static double felt_cost(const struct record *r)
 
 static void it_costs_less_than_the_baseline(void **state)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
 		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]), seeds = {0};
 		AUTO(freep) void *rule_state = xcalloc(1, baseline_rule.state_size);
@@ -187,7 +184,6 @@ static void short_histories_are_met_with_a_margin(void **state)
 	static const double peaks[] = {10 * MIB, GIB, 30 * GIB, 500 * GIB};
 	const struct rule *rule = &auto_rules[RISK_BALANCED];
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(peaks); k++) {
 		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);
 
@@ -210,7 +206,6 @@ static void figures_beyond_all_bounds_have_an_answer(void **state)
 		1e308, DBL_MAX, 1e200, 1e154, 5e-324, 1e-300, 1, GIB, INFINITY, NAN};
 	enum { N = ARRAY_LEN(figures) };
 
-	(void)state;
 	for (size_t k = 0; k < N * N * N; k++) {
 		const struct rule *rule = &auto_rules[RISK_BALANCED];
 		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);

@@ -78,7 +78,6 @@ static void rules_allocate_as_their_references(void **state)
 			5271442.35589151},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
 		AUTO(freep) void *s = rule_new(table[k].rule);
 		struct record record = {0};
@@ -113,7 +112,6 @@ static void caq_margin_shrinks_on_a_steady_job(void **state)
 	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
 	unsigned runs = 0;
 
-	(void)state;
 	assert_true(isnan(caq_rules[RISK_BALANCED].allocate(s, NAN)));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (; runs < table[i].runs; runs++)
@@ -128,7 +126,6 @@ static void caq_scales_with_the_peaks(void **state)
 	AUTO(freep) void *small = rule_new(&caq_rules[RISK_BALANCED]);
 	AUTO(freep) void *large = rule_new(&caq_rules[RISK_BALANCED]);
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = made_up_run(i, true);
 
@@ -163,7 +160,6 @@ static void cheapest_allocation_agrees_with_brute_force(void **state)
 	double below[41], product[41], candidate[40], previous = 0;
 	struct pool p = {40, atom, spare, below, product};
 
-	(void)state;
 	for (unsigned i = 0; i < 40; i++)
 		unsorted[i] = atom[i] = (struct atom){1 + (i * 17 % 29) * 0.25, 1 + i % 5};
 	pool_sort(&p);
@@ -212,7 +208,6 @@ static void every_allocation_is_finite_and_positive(void **state)
 		{1e12, 1e300, 5}, {4096, 4096, 4096}};
 	static const double inputs[] = {NAN, 0, 1, 4096, 1e300, INFINITY, -1};
 
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
 		AUTO(freep) void *s = rule_new(all_rules[r]);
 
@@ -236,7 +231,6 @@ static void every_allocation_is_finite_and_positive(void **state)
 
 static void more_runs_than_remembered_do_no_harm(void **state)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
 		AUTO(freep) void *s = rule_new(all_rules[r]);
 		struct record record = {0};
@@ -266,7 +260,6 @@ static void vpa_fades_as_ever_after_any_number_of_runs(void **state)
 	AUTO(freep) void *old = rule_new(&vpa_rule);
 	AUTO(freep) void *young = rule_new(&vpa_rule);
 
-	(void)state;
 	for (unsigned i = 0; i < 30000; i++) {
 		struct observation o = made_up_run(i, false);
 
@@ -284,7 +277,6 @@ static void auto_forgets_what_was_before_a_lasting_change(void **state)
 	AUTO(freep) void *s = rule_new(&auto_rules[RISK_SAFE]);
 	struct outlook o;
 
-	(void)state;
 	learn_all(s, 4000, NAN, 50);
 	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) > 4000 * MIB);
 	learn_all(s, 1000, NAN, 2);
@@ -302,7 +294,6 @@ static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 	struct outlook o;
 
-	(void)state;
 	learn_all(s, 4000, 4e9, 20);
 	learn_all(s, 1000, 1e9, 6);
 	auto_outlook(s, 4e9, 1500 * MIB, &o);
@@ -315,7 +306,6 @@ static void auto_extrapolates_with_a_cap(void **state)
 {
 	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = {(100 + 100.0 * (i % 10)) * MIB, 1e9 * (1 + i % 10), 60};
 
@@ -337,7 +327,6 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
 	struct outlook last = {.too_small = 1}, o;
 
-	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		struct observation run = made_up_run(i, true);
 
@@ -365,7 +354,6 @@ static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 	} table[] = {{1, 1 / 6.0}, {2, 1 / 8.0}, {3, 1 / 10.0}, {10, 1 / 24.0}, {50, 1 / 104.0}};
 	unsigned learnt = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct outlook o;
 
@@ -388,7 +376,6 @@ static void a_dearer_failure_asks_for_more(void **state)
 	double total[ARRAY_LEN(levels)] = {0};
 	size_t failures[ARRAY_LEN(levels)] = {0};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(levels); k++) {
 		AUTO(freep) void *s = rule_new(&auto_rules[levels[k]]);
 		struct record record = {0};

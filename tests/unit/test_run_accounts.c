@@ -15,7 +15,6 @@ static void what_misses_nobody_needs_no_advice(void **state)
 		{.cpu_source = "cgroup-rest", .cpu_seconds = 1, .cpu_missed_seconds = 0.03},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
 		for (int k = 0; k < 4; k++)
 			assert_null(run_accounts_advice(&exact[i], k & 1, k & 2));
@@ -39,7 +38,6 @@ static void advice_is_for_who_asks(void **state)
 		{false, true, "CAP_NET_ADMIN", "systemd"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
 			const char *advice = run_accounts_advice(&sources[i],

@@ -39,7 +39,6 @@ static void the_busiest_process_decides(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 10, .children = "11 ");
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500, .children = "");
 	put_exe(w, 10, EM_X86_64, "/bin/sh");
@@ -52,7 +51,6 @@ static void an_emulated_program_is_not_its_emulator(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	put_exe(w, 10, EM_X86_64, "/usr/bin/qemu-aarch64-static");
 	follow(w, 10, 0);
@@ -75,7 +73,6 @@ static void a_program_that_may_never_answer_is_not_read(void **state)
 		{"1 0 0:50 / / rw - nfs s:/ rw\n", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_freep) struct world *w = world_new();
 
@@ -96,7 +93,6 @@ static void a_program_that_does_not_answer_is_read_later(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	int looks = 0;
 
-	(void)state;
 	put_root(w);
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .user = 500, .children = "");
 	children(w, 10, "11 ");
@@ -132,7 +128,6 @@ static void emulators_are_known_by_name(void **state)
 		{"", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *found = emulated_architecture(cases[i].path);
 
@@ -147,7 +142,6 @@ static void headers_are_read_in_both_byte_orders_and_never_past_their_end(void *
 {
 	unsigned char head[20] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
 
-	(void)state;
 	head[18] = EM_X86_64;
 	assert_string_equal(elf_architecture(head, sizeof head), "x86_64");
 	assert_null(elf_architecture(head, sizeof head - 1));
@@ -191,7 +185,6 @@ static void level_is_the_highest_that_the_executable_needs(void **state)
 	} cases[] = {
 		{1, "x86-64"}, {3, "x86-64-v2"}, {7, "x86-64-v3"}, {15, "x86-64-v4"}, {0, NULL}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct executable x = executable_of(cases[i].needed);
 		const char *level = elf_cpu_level((const unsigned char *)&x, sizeof x);
@@ -207,7 +200,6 @@ static void executable_that_does_not_say_or_is_cut_has_no_level(void **state)
 {
 	struct executable x = executable_of(7), other;
 
-	(void)state;
 	for (size_t len = 0; len < sizeof x - 8; len++) {
 		AUTO(freep) unsigned char *cut = xmalloc(len + 1);
 
@@ -240,7 +232,6 @@ static void level_is_kept_with_the_run_and_not_an_emulators(void **state)
 	struct account_note note;
 	struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
 	memory_tree_link(w->proc, "10/exe", "/opt/job");

@@ -65,7 +65,6 @@ static void group_below_systemd_is_left_to_it(void **state)
 		{"/.service", true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char path[256] = "/nowhere/at/all";
 		size_t mount = strlen(path);
@@ -85,7 +84,6 @@ static void delegated_unit_may_be_divided(void **state)
 {
 	char top[] = "/tmp/rightsize-test-XXXXXX", slice[80], unit[120], below[160];
 
-	(void)state;
 	assert_non_null(mkdtemp(top));
 	snprintf(slice, sizeof slice, "%s/batch.slice", top);
 	snprintf(unit, sizeof unit, "%s/job.service", slice);
@@ -126,7 +124,6 @@ static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 		{"machine.slice", "run-1.scope", 0, true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char top[] = "/tmp/rightsize-test-XXXXXX", above[80], unit[120], procs[160];
 
@@ -221,7 +218,6 @@ static void count_unwaited(struct run_cgroup *g, const char *directory)
 
 static void group_counts_children_that_nobody_waits_for(void **state)
 {
-	(void)state;
 	in_every_place(count_unwaited);
 }
 
@@ -254,7 +250,6 @@ static void leave_one_behind(struct run_cgroup *g, const char *directory)
 
 static void what_is_left_in_the_group_goes_back_up(void **state)
 {
-	(void)state;
 	in_every_place(leave_one_behind);
 }
 
@@ -285,7 +280,6 @@ static void find_a_leftover(struct run_cgroup *g, const char *directory)
 
 static void leftover_of_a_dead_maker_is_removed(void **state)
 {
-	(void)state;
 	in_every_place(find_a_leftover);
 }
 
@@ -319,7 +313,6 @@ static void leave_groups_behind(struct run_cgroup *g, const char *directory)
 
 static void groups_that_the_job_left_empty_go_with_it(void **state)
 {
-	(void)state;
 	in_every_place(leave_groups_behind);
 }
 
@@ -338,7 +331,6 @@ static void leave_a_group_of_a_living_maker(struct run_cgroup *g, const char *di
 
 static void group_that_another_wrapper_is_about_to_use_stays(void **state)
 {
-	(void)state;
 	in_every_place(leave_a_group_of_a_living_maker);
 }
 
@@ -370,7 +362,6 @@ static void find_leftovers_in_leftovers(struct run_cgroup *g, const char *direct
 
 static void leftovers_in_leftovers_are_removed(void **state)
 {
-	(void)state;
 	in_every_place(find_leftovers_in_leftovers);
 }
 
@@ -379,7 +370,6 @@ static void group_that_cannot_be_made_says_why(void **state)
 	struct run_cgroup g = RUN_CGROUP_NONE;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(run_cgroup_make(&g, "/nowhere/at/all", 2, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nowhere/at/all"));
 	assert_false(run_cgroup_enter(&g));
@@ -394,7 +384,6 @@ static void clock_counts_children_that_nobody_waits_for(void **state)
 	uint64_t ns = 0;
 	int status;
 
-	(void)state;
 	if (task_clock_open(&clock) < 0)
 		skip();
 	pid_t child = fork();
@@ -422,7 +411,6 @@ static void clock_does_not_count_who_opened_it(void **state)
 	struct task_clock clock = TASK_CLOCK_NONE;
 	uint64_t ns = 77;
 
-	(void)state;
 	if (task_clock_open(&clock) < 0)
 		skip();
 	int64_t end = own_cpu_ns() + BURN_NS;

@@ -126,7 +126,6 @@ static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 		{END, 0, 10 * END},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -146,7 +145,6 @@ static void ends_are_shared_out_between_the_run_and_others(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	for (pid_t pid = 100; pid < 130; pid++)
 		child_ends(&w, pid % 3 ? ROOT : OTHER, pid, END, 2 * END);
@@ -164,7 +162,6 @@ static void end_that_took_long_is_whose_it_was(void **state)
 		double least, most; /* of the run's share, in nanoseconds */
 	} cases[] = {{ROOT, 99.5 * MS, 101 * MS}, {OTHER, 0, 2 * MS}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -182,7 +179,6 @@ static void runs_in_one_group_have_their_own_ends_each(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	tick(&w);
@@ -209,7 +205,6 @@ static void child_of_the_run_that_was_found_later_makes_no_difference(void **sta
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	live(&w, 12);
 	snprintf(w.present, sizeof w.present, "10\n5\n12\n");
@@ -229,7 +224,6 @@ static void who_comes_or_leaves_is_no_end(void **state)
 		uint64_t used_by_stranger_ns, used_elsewhere_ns;
 	} cases[] = {{"10\n5\n77\n", 100000, 0}, {"10\n", 0, 100000}, {"5\n", 0, 100000}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 
@@ -260,7 +254,6 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 	static const char *const here[] = {"10\n5\n", "10\n", "10\n"};
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	live(&w, ROOT2);
 	test_host_file(&w.t, "/proc/20/cgroup", "0::/two\n");
@@ -293,7 +286,6 @@ static void who_ended_or_was_born_around_the_listing_changes_nothing(void **stat
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	/* 100 was listed and is gone; 101 was born after the listing, which is long after the begin of the clock. */
 	child_ends(&w, ROOT, 100, END, 2 * END);
@@ -318,7 +310,6 @@ static void lost_records_are_no_ends(void **state)
 {
 	AUTO(world_done) struct world w;
 
-	(void)state;
 	world_init(&w);
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	tick(&w);
@@ -344,7 +335,6 @@ static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 		{BOX "below/cgroup.procs", "50\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
 

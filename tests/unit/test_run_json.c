@@ -18,7 +18,6 @@ static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void
 	const json_t *all = json_object_get(json_object_get(o, "over_runs"), "processes");
 	const json_t *one = json_array_get(json_object_get(o, "runs"), 0);
 
-	(void)state;
 	assert_true(json_is_null(json_object_get(missed, "processes_max")));
 	assert_true(json_number_value(json_object_get(met, "processes_max")) == 4);
 	assert_true(json_is_null(json_object_get(one, "processes")));
@@ -51,7 +50,6 @@ static void gpus_are_among_the_statistics_of_resource_tracker(void **state)
 	} table[] = {{"process_gpu_usage", 0.75, 1.25}, {"process_gpu_utilized", 1, 2},
 		{"process_gpu_vram_mib", 768, 2048}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const json_t *both = json_object_get(o, table[i].key);
 

@@ -26,7 +26,6 @@ static void who_is_in_how_many_runs(void **state)
 	size_t n = 0;
 	uint64_t seed = 1;
 
-	(void)state;
 	for (size_t step = 0; step < STEPS; step++) {
 		size_t i = next(&seed) % PIDS;
 
@@ -56,7 +55,6 @@ static void all_together_are_bounded(void **state)
 {
 	struct run_members m = {.most = 2};
 
-	(void)state;
 	assert_true(run_members_enter(&m, 7));
 	assert_true(run_members_enter(&m, 8));
 	assert_false(run_members_enter(&m, 9));

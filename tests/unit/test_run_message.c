@@ -84,7 +84,6 @@ static void what_is_told_is_read(void **state)
 {
 	struct runs runs = sample_runs();
 
-	(void)state;
 	for (size_t i = 0; i < runs.n; i++) {
 		AUTO(arena_done) struct arena arena = {0};
 		AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
@@ -151,7 +150,6 @@ static const struct {
 
 static void what_is_no_run_is_refused_with_the_reason(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(arena_done) struct arena arena = {0};
 		struct run got = {.run_id = "untouched"};

@@ -44,7 +44,6 @@ static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
@@ -61,7 +60,6 @@ static void bytes_stay_when_the_last_process_is_gone(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
@@ -78,7 +76,6 @@ static void the_machines_namespace_is_nobodys(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
@@ -105,7 +102,6 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 		{"net:[9]", "net:[2]", NULL, -ETIMEDOUT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(world_freep) struct world *w = world_new();
 
@@ -137,7 +133,6 @@ static void a_pods_namespace_is_shared_with_us(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
@@ -155,7 +150,6 @@ static void a_namespace_that_may_not_be_read_is_unknown(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_refuse(w->proc, "10/ns/net", -EACCES);
@@ -168,7 +162,6 @@ static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
 
-	(void)state;
 	put_root(w);
 	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
 	memory_tree_link(w->proc, "10/ns/net", "net:[2]");

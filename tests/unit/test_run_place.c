@@ -70,7 +70,6 @@ static void the_most_that_was_in_use_at_once_stays(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
 
-	(void)state;
 	follow(w, 10, 0);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
 	put_space(w, "", 13 * GIB);
@@ -88,7 +87,6 @@ static void what_others_wrote_is_not_counted(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
 
-	(void)state;
 	follow(w, 10, 0);
 	look(w);
 	put_space(w, "", 90 * GIB);
@@ -100,7 +98,6 @@ static void without_knowing_what_it_wrote_nothing_is_said(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
 
-	(void)state;
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	follow(w, 10, 0);
 	look(w);
@@ -113,7 +110,6 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 	AUTO(world_freep) struct world *w = disk_world();
 	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
 
-	(void)state;
 	memory_tree_link(w->proc, "10/ns/mnt", "mnt:[2]");
 	memory_tree_text(w->proc, "10/mountinfo", "20 1 0:99 / / rw - overlay overlay rw\n");
 	memory_tree_space(w->proc, "10/root/", space, 9);
@@ -165,7 +161,6 @@ static void what_does_not_answer_is_unknown_until_it_does(void **state)
 {
 	static const char *const paths[] = {"", "data"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		AUTO(world_freep) struct world *w = container_world();
 
@@ -188,7 +183,6 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 {
 	AUTO(world_freep) struct world *w = container_world();
 
-	(void)state;
 	follow(w, 10, 0);
 	look(w);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
@@ -212,7 +206,6 @@ static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
 
-	(void)state;
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
 	put_space(w, "data", 20 * GIB);
 	follow(w, 10, 0);
@@ -238,7 +231,6 @@ static void a_table_that_cannot_be_read_leads_nowhere(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
 
-	(void)state;
 	follow(w, 10, 0);
 	look(w);
 	put_written(w, 80 * GIB);
@@ -256,7 +248,6 @@ static void paths_through_a_process_end_with_it(void **state)
 	AUTO(world_freep) struct world *w = disk_world();
 	struct tree_space space = {.size = 50 * GIB, .free = 50 * GIB};
 
-	(void)state;
 	children(w, 10, "11");
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .children = "");
 	for (int pid = 10; pid <= 11; pid++) {
@@ -296,7 +287,6 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 	size_t room = 3000 * 64, n = 0;
 	AUTO(freep) char *text = xmalloc(room);
 
-	(void)state;
 	n += (size_t)snprintf(text, room, MOUNTS);
 	for (int i = 0; i < 3000; i++)
 		n += (size_t)snprintf(text + n, room - n, "%d 20 0:30 / /tmp/%d rw - tmpfs t rw\n",

@@ -44,7 +44,6 @@ static void the_points_ascend_around_the_past(void **state)
 {
 	struct prospect p = prospect_of_history();
 
-	(void)state;
 	for (size_t i = 1; i < PROSPECT_POINTS; i++) {
 		assert_true(p.peak[i] >= p.peak[i - 1]);
 		assert_true(p.duration[i] >= p.duration[i - 1]);
@@ -71,7 +70,6 @@ static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 	};
 	struct prospect p = prospect_of_history();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct running r =
 			outlook(&p, table[i].peak, table[i].half, table[i].seconds, table[i].limit);
@@ -86,7 +84,6 @@ static void what_is_left_over_is_a_share_of_what_was_used(void **state)
 	struct prospect p = prospect_of_history();
 	struct running r = outlook(&p, 300, NAN, 10, 1800);
 
-	(void)state;
 	assert_true(fabs(r.overprovisioned_memory - 6) < 1e-9);
 	assert_true(fabs(r.overprovisioned_cpu - 4) < 1e-9);
 	assert_true(r.expected_peak_bytes > 1300 * MIB && r.expected_peak_bytes < 1600 * MIB);
@@ -99,7 +96,6 @@ static void the_expected_end_moves_with_the_time_taken(void **state)
 	struct running early = outlook(&p, 300, NAN, 10, NAN),
 		       late = outlook(&p, 300, NAN, 180, NAN);
 
-	(void)state;
 	assert_true(early.expected_duration_seconds > 130 && early.expected_duration_seconds < 165);
 	assert_true(late.expected_duration_seconds >= 180 && late.expected_duration_seconds < 260);
 	assert_true(outlook(&p, 300, NAN, 5000, NAN).expected_duration_seconds >= 5000);
@@ -113,7 +109,6 @@ static void without_a_past_nothing_is_expected(void **state)
 	struct prospect p;
 	struct running r;
 
-	(void)state;
 	prospect_of(&none, NAN, &p);
 	r = outlook(&p, NAN, NAN, 10, 1800);
 	assert_true(isnan(r.oom_risk) && isnan(r.expected_peak_bytes));

@@ -19,7 +19,6 @@ static char path[64];
 
 static int new_path(void **state)
 {
-	(void)state;
 	snprintf(path, sizeof path, "/tmp/test_scdata_XXXXXX");
 	int fd = mkstemp(path);
 
@@ -30,7 +29,6 @@ static int new_path(void **state)
 
 static int remove_path(void **state)
 {
-	(void)state;
 	unlink(path);
 	return 0;
 }
@@ -142,7 +140,6 @@ static struct catalogue *load(void)
 
 static void the_schema_of_sc_data_is_read(void **state)
 {
-	(void)state;
 	run(schema);
 	run(data);
 	AUTO(catalogue_freep) struct catalogue *c = load();
@@ -197,7 +194,6 @@ static void the_schema_of_sc_data_is_read(void **state)
 
 static void rates_of_a_keeper_database_are_read(void **state)
 {
-	(void)state;
 	run(schema);
 	run(data);
 	run("INSERT INTO currency VALUES ('EUR', 'USD', 1.25), ('EUR', 'HUF', 400), ('USD', 'USD', "
@@ -210,7 +206,6 @@ static void rates_of_a_keeper_database_are_read(void **state)
 /* Servers and prices are enough; what an older version lacks is unknown. */
 static void a_smaller_schema_is_read(void **state)
 {
-	(void)state;
 	run("CREATE TABLE server (vendor_id, server_id, vcpus, memory_amount, status);"
 	    "CREATE TABLE server_price (vendor_id, region_id, server_id, allocation, unit, price, "
 	    "operating_system, status);"
@@ -244,7 +239,6 @@ static void assert_refused(int code, const char *expected)
 
 static void other_files_are_refused(void **state)
 {
-	(void)state;
 	assert_refused(-EINVAL, "no table server: not a database of sc-data");
 	run("CREATE TABLE server (vendor_id, server_id)");
 	assert_refused(-EINVAL, "no table server_price");

@@ -68,7 +68,6 @@ static void what_proc_tells_is_read(void **state)
 	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct snapshot_pool *pool;
 
-	(void)state;
 	memory_tree_text(proc, "stat", "cpu 1 2 3\nbtime 1795000000\nprocesses 5\n");
 	memory_tree_text(proc, "self/stat",
 		"77 (a) b) c) S 1 77 77 0 -1 4194560 100 0 0 0 10 20 0 0 20 0 7 0 12345 9000000 "
@@ -100,7 +99,6 @@ static void what_cannot_be_read_is_absent(void **state)
 		"process_virtual_memory_bytes", "process_resident_memory_bytes",
 		"process_open_fds"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
 		AUTO(tree_freep) struct tree *proc = memory_tree();
 		struct snapshot_pool *pool;
@@ -122,7 +120,6 @@ static void reads_that_fail_harm_nothing(void **state)
 {
 	struct tree *proc;
 
-	(void)state;
 	assert_int_equal(tree_open(&proc, "/proc", NULL), 0);
 	for (int n = 0;; n++) {
 		int countdown = n;
@@ -151,7 +148,6 @@ static void build_info_is_complete(void **state)
 	struct snapshot *s = collect(proc, &pool);
 	const struct point *p = first_point(s, "rightsize_build");
 
-	(void)state;
 	assert_true(p->value == 1);
 	assert_string_equal(p->labels[0], version.version);
 	for (int i = 0; i < 6; i++)
@@ -166,7 +162,6 @@ static void requests_are_counted_by_path_and_code(void **state)
 	struct snapshot_pool *pool;
 	unsigned found = 0;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		http_count("/metrics", 200);
 	http_count("/metrics", 400);
@@ -205,7 +200,6 @@ static void the_history_is_reported_where_there_is_one(void **state)
 	AUTO(tree_freep) struct tree *proc = memory_tree();
 	struct historian *h;
 
-	(void)state;
 	columns_build(&columns);
 	assert_int_equal(historian_start(&h, &config, NULL), 0);
 	for (int with = 0; with < 2; with++) {

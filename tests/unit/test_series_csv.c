@@ -15,7 +15,6 @@ static void times_are_as_printf_has_them(void **state)
 		1795250900.0494, 1795250900.9999, 1795250999.9995117, 253402300799.999, -1.5};
 	static const double duration[ARRAY_LEN(at)] = {1};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(at); i++) {
 		const struct series s = {.n = 1, .at = at + i, .duration = duration};
 		AUTO(buf_done) struct buf b = BUF_MAX(4096);
@@ -36,7 +35,6 @@ static void unknown_values_are_empty(void **state)
 	const struct series s = {2, 2, columns, at, duration, values};
 	AUTO(buf_done) struct buf out = BUF_MAX(4096);
 
-	(void)state;
 	series_csv_header(&out, &s);
 	series_csv_rows(&out, &s);
 	assert_string_equal(buf_text(&out), "at,duration,a,b\n1.000,1,0.1,\n2.000,0.5,,1e+300\n");
@@ -49,7 +47,6 @@ static void the_cap_is_kept(void **state)
 	const struct series s = {.n = 1, .at = at, .duration = duration};
 	const char *whole = "1795250900.500,0.25\n";
 
-	(void)state;
 	for (size_t max = 0; max <= strlen(whole); max++) {
 		AUTO(buf_done) struct buf b = BUF_MAX(max);
 
@@ -74,7 +71,6 @@ static void a_run_has_no_fewer_than_no_children(void **state)
 	char *next, *line;
 	size_t column = 0, row = 0;
 
-	(void)state;
 	series_csv_peer_header(&out);
 	series_csv_peer_rows(&out, &s);
 	next = out.data;
@@ -96,7 +92,6 @@ static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct columns kept;
 
-	(void)state;
 	columns_build(&kept);
 	for (const char *const *name = series_csv_peer_sources(&arena); *name; name++) {
 		size_t i = 0;

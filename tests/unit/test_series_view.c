@@ -43,7 +43,6 @@ static void growth_becomes_a_rate(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct made m;
 
-	(void)state;
 	make(&m, 4);
 	m.duration[2] = 2;
 	m.cpu[1] = NAN;
@@ -62,7 +61,6 @@ static void a_short_interval_is_joined_to_its_neighbour(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct made m;
 
-	(void)state;
 	make(&m, 5);
 	m.duration[1] = 0.01;
 	m.duration[4] = 0;
@@ -91,7 +89,6 @@ static void thinning_keeps_the_lowest_and_the_highest(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct made m;
 
-	(void)state;
 	make(&m, N);
 	for (size_t i = 0; i < N; i++)
 		m.memory[i] = 100;
@@ -122,7 +119,6 @@ static void thinning_stands_gaps_and_steps_of_the_clock(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct made m;
 
-	(void)state;
 	make(&m, N);
 	for (size_t i = 0; i < N; i++)
 		m.memory[i] = NAN;
@@ -151,7 +147,6 @@ static void a_part_is_cut_out_by_time(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct made m;
 
-	(void)state;
 	make(&m, 10);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct series v = view_between(&m.s, table[i].from, table[i].to, &arena);
@@ -168,7 +163,6 @@ static void unknown_is_null_in_json(void **state)
 	struct buf b AUTO(buf_done) = BUF_MAX(4096);
 	struct made m;
 
-	(void)state;
 	make(&m, 2);
 	m.cpu[0] = 1.0 / 3;
 	m.memory[1] = NAN;
@@ -186,7 +180,6 @@ static void nothing_gives_nothing(void **state)
 	struct series none = {0};
 	struct series v = view_of(&none, &arena);
 
-	(void)state;
 	assert_int_equal(v.n, 0);
 	assert_int_equal(view_thinned(&v, 10, &arena).n, 0);
 	assert_int_equal(view_between(&v, 0, 1, &arena).n, 0);

@@ -70,7 +70,6 @@ static void it_is_in_nobodys_way_who_writes(void **state)
 
 static void histories_in_memory_have_none(void **state)
 {
-	(void)state;
 	int fd = 0;
 
 	for (int i = 0; i < 2; i++) {
@@ -84,7 +83,6 @@ static void a_file_that_may_not_be_opened_is_an_error(void **state)
 	struct err e = {0};
 	int fd = 0;
 
-	(void)state;
 	assert_int_equal(server_lock(&fd, "/nowhere/history.db", &here, &e), -ENOENT);
 	assert_int_equal(fd, -1);
 	assert_non_null(strstr(e.text, "/nowhere/history.db"));

@@ -77,7 +77,6 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 	};
 	char ids[256];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		json_t *o = ask(table[i].words, 200);
 
@@ -110,7 +109,6 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"memory_max=1;memory_min=1.5", "memory_min", "1.5 is more than memory_max, 1"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		json_t *o = ask(table[i].words, 400);
 		char *text = json_dumps(o, 0);
@@ -131,7 +129,6 @@ static void an_answer_explains_itself(void **state)
 	const json_t *filtered = json_object_get(o, "filtered"),
 		     *c = json_object_get(o, "catalogue");
 
-	(void)state;
 	assert_string_equal(text_of(o, "objective"), "cost");
 	assert_string_equal(text_of(first, "region_id"), "1");
 	assert_string_equal(text_of(first, "allocation"), "ondemand");
@@ -174,7 +171,6 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		{"page=99", {"page 99 is past the last of the "}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		json_t *o = ask(table[i].words, 200);
 		char *notes = json_dumps(json_object_get(o, "notes"), 0);
@@ -200,7 +196,6 @@ static void a_rate_makes_currencies_comparable(void **state)
 	struct app *app = &servers_world.app;
 	char ids[256];
 
-	(void)state;
 	options->catalogue_rates = (struct texts){1, rate, false};
 	json_t *o = ask("vcpus_max=2", 200);
 	const json_t *cx = json_array_get(json_object_get(o, "servers"), 1);
@@ -239,7 +234,6 @@ static void busy_jobs_get_cpus_of_their_own(void **state)
 {
 	char ids[256];
 
-	(void)state;
 	json_t *o = ask("job_name=etl/load;architecture=any", 200);
 
 	ids_of(o, ids, sizeof ids);

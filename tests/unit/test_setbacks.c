@@ -27,7 +27,6 @@ static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 		{"ooo", true, true}, {"oooo", true, false}, {"i", true, true}, {"ii", true, false},
 		{"io", true, false}, {"oi", true, true}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(setbacks_done) struct setbacks s = {0};
 		bool said = false;
@@ -49,7 +48,6 @@ static void a_run_is_tried_again_after_its_own_wait(void **state)
 {
 	AUTO(setbacks_done) struct setbacks s = {0};
 
-	(void)state;
 	assert_false(setbacks_any_due(&s, at(0), INFINITY));
 	assert_false(setbacks_is_due(&s, "none", at(0), INFINITY));
 	add(&s, "short", true, 100, 2);
@@ -70,7 +68,6 @@ static void what_no_longer_waits_is_forgotten(void **state)
 	static const char *const left[] = {"b", "new"};
 	AUTO(setbacks_done) struct setbacks s = {0};
 
-	(void)state;
 	for (const char *const *id = (const char *const[]){"a", "b", "c", NULL}; *id; id++)
 		add(&s, *id, true, 0, 1);
 	setbacks_remove(&s, "a");
@@ -88,7 +85,6 @@ static void the_list_is_bounded_and_loses_what_is_due_next(void **state)
 	AUTO(setbacks_done) struct setbacks s = {0};
 	char run_id[RUN_ID_MAX];
 
-	(void)state;
 	for (unsigned i = 0; i < SETBACKS_MAX; i++) {
 		snprintf(run_id, sizeof run_id, "r%u", i);
 		add(&s, run_id, true, 0, i == 7 ? 1 : 100 + i);

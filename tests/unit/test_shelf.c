@@ -20,7 +20,6 @@ static char folder[64], file[96], cache[96];
 
 static int fresh(void **state)
 {
-	(void)state;
 	snprintf(folder, sizeof folder, "/tmp/test_shelf_XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(file, sizeof file, "%s/own.csv", folder);
@@ -30,7 +29,6 @@ static int fresh(void **state)
 
 static int done(void **state)
 {
-	(void)state;
 	unlink(file);
 	unlink(cache);
 	return rmdir(folder);
@@ -97,7 +95,6 @@ static void the_first_source_that_there_is_answers(void **state)
 	struct shelf_state told;
 	struct catalogue *built_in = answer(s, &told), *cached, *own;
 
-	(void)state;
 	assert_string_equal(built_in->source, "built-in");
 	assert_true(isnan(told.fetched_at) && told.age_seconds > 0);
 
@@ -126,7 +123,6 @@ static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 	struct shelf_state told;
 	struct catalogue *first, *again, *changed;
 
-	(void)state;
 	write_own("2026-01-01", "mine");
 	first = answer(s, &told);
 	again = answer(s, &told);
@@ -146,7 +142,6 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	struct shelf_state told;
 	struct catalogue *cached, *still, *built_in;
 
-	(void)state;
 	save("http://keeper.test", "h1", now_read().wall, "fetched");
 	cached = answer(s, &told);
 	FILE *f = fopen(cache, "w");
@@ -174,7 +169,6 @@ static void a_confirmed_cache_is_young_again(void **state)
 	struct shelf_state told;
 	struct err e = {0};
 
-	(void)state;
 	save("http://keeper.test", "h1", old, "fetched");
 	AUTO(catalogue_freep) struct catalogue *first = answer(s, &told);
 
@@ -195,7 +189,6 @@ static void what_was_fetched_for_other_regions_is_taken_up(void **state)
 	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
 	struct shelf_state told;
 
-	(void)state;
 	save_for("", "http://keeper.test", "h1", before, "of-all");
 	AUTO(catalogue_freep) struct catalogue *first = answer(s, &told);
 
@@ -214,7 +207,6 @@ static void age_is_that_of_the_data(void **state)
 	} table[] = {{"2026-01-01", 20454}, {"2024-03-01", 19783}, {"2024-02-29", 19782},
 		{"2026-08", 20666}, {"2026", 20454}, {"yesterday", NAN}, {"2026-13-01", NAN}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 		struct shelf_state told;
@@ -237,7 +229,6 @@ static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 	struct shelf_state told;
 	struct err e = {0};
 
-	(void)state;
 	assert_true(shelf_catalogue(s, true, &c, &told, &e) < 0);
 	assert_non_null(strstr(e.text, file));
 	assert_null(c);
@@ -251,7 +242,6 @@ static void one_look_keeps_nothing(void **state)
 	struct catalogue *once = NULL, *again = NULL, *kept;
 	struct shelf_state told;
 
-	(void)state;
 	assert_int_equal(shelf_catalogue(s, false, &once, &told, NULL), 0);
 	/* The last holder is we: letting go frees it, which AddressSanitizer would see otherwise. */
 	assert_int_equal(atomic_load(&once->shared.holders), 1);
@@ -275,7 +265,6 @@ static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
 	struct catalogue *c = NULL;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(mkfifo(file, 0600), 0);
 	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
 
@@ -290,7 +279,6 @@ static void what_came_out_of_a_pipe_is_kept(void **state)
 	char name[32];
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_true(dprintf(ends[1],
 			    "vendor_id,server_id,vcpus,memory_amount,price\nown,a,2,1024,1\n") > 0);

@@ -322,7 +322,6 @@ static void large_bodies_are_compressed_and_small_ones_not(void **state)
 {
 	struct buf text = BUF_MAX(1 << 20);
 
-	(void)state;
 	for (int i = 0; i < 4096; i++)
 		buf_addc(&text, (char)('a' + i % 20));
 	struct body *large = body_new(&text);
@@ -476,7 +475,6 @@ static void what_may_wait_for_the_history_is_for_another_thread(void **state)
 		{"/longest", SITE_OF_SAMPLES},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(freep) char *target = xstrdup(table[i].target);
 		struct request r = {"GET", target};

@@ -305,7 +305,6 @@ static void change_that_takes_long_is_for_another_thread(void **state)
 		{"GET", "/set", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(freep) char *target = xstrdup(table[i].target);
 

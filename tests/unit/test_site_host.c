@@ -51,7 +51,6 @@ static void a_page_that_got_here_by_a_rebound_name_reads_nothing(void **state)
 	struct options options = {.telemetry_path = "/metrics"};
 	struct app app = APP_INIT;
 
-	(void)state;
 	app.options = &options;
 	struct site *site = site_new(&app);
 

@@ -22,7 +22,6 @@ static int fresh(void **state)
 {
 	struct runs runs = sample_runs();
 
-	(void)state;
 	memcpy(run + 1, runs.run, runs.n * sizeof *run);
 	fake_history = (struct fake_history){.runs = {runs.n, run + 1}};
 	app = (struct app){.history_path = "some/history.db", .results = result_cache_new()};
@@ -31,7 +30,6 @@ static int fresh(void **state)
 
 static int done(void **state)
 {
-	(void)state;
 	result_cache_free(app.results);
 	return fake_history.open;
 }
@@ -68,7 +66,6 @@ static void the_same_question_is_answered_from_memory(void **state)
 {
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *again = ask(NULL, NULL);
 
-	(void)state;
 	assert_ptr_equal(first, again);
 	assert_int_equal(first->runs.n, 4);
 	assert_int_equal(first->sizing.runs, 2);
@@ -80,7 +77,6 @@ static void another_question_has_an_answer_of_its_own(void **state)
 		{"runs", "1"}, {"input_bytes", "1000"}, {"attempt", "2"}, {"window_days", "36525"}};
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		AUTO(sized_done) struct sized *other = ask(pairs[i][0], pairs[i][1]);
 		AUTO(sized_done) struct sized *again = ask(pairs[i][0], pairs[i][1]);
@@ -148,7 +144,6 @@ static void no_more_is_kept_than_stated(void **state)
 {
 	AUTO(sized_done) struct sized *first = ask("input_bytes", "1");
 
-	(void)state;
 	for (size_t i = 2; i <= RESULTS_MAX; i++) {
 		char text[16];
 
@@ -175,7 +170,6 @@ static void what_nobody_asks_for_is_let_go(void **state)
 {
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
 
-	(void)state;
 	result_cache_tidy(app.results, 3600);
 	AUTO(sized_done) struct sized *again = ask(NULL, NULL);
 
@@ -192,7 +186,6 @@ static void a_failure_is_not_remembered(void **state)
 	struct sized *s = NULL;
 	int status = 0;
 
-	(void)state;
 	fake_history.read_code = -EIO;
 	assert_int_equal(ask_of("etl/load", NULL, NULL, &s, NULL), -EIO);
 	fake_history.read_code = 0;
@@ -210,7 +203,6 @@ static void a_failure_is_not_remembered(void **state)
 
 static void without_a_cache_each_answer_is_its_own(void **state)
 {
-	(void)state;
 	result_cache_free(app.results);
 	app.results = NULL;
 	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *second = ask(NULL, NULL);
@@ -251,7 +243,6 @@ static void a_window_without_a_run_says_when_the_newest_was(void **state)
 		{"7", "started within the last 7 days; the newest"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < fake_history.runs.n; i++)
 		fake_history.runs.run[i].started_at = 1600000000.5 - (double)i;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -264,7 +255,6 @@ static void a_window_without_a_success_counts_what_it_has(void **state)
 {
 	struct run *newest_failed = &fake_history.runs.run[1];
 
-	(void)state;
 	for (size_t i = 0; i < fake_history.runs.n; i++)
 		fake_history.runs.run[i].started_at = 1600000000 - (double)i;
 	newest_failed[-1] = *newest_failed;

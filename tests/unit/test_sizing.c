@@ -21,7 +21,6 @@ static void memory_rounds_up_to_the_seeds_steps(void **state)
 		{3 * GIB + 1, 4096}, {1.2 * 1533 * MIB, 2048}, {106 * GIB, 108544},
 		{106 * GIB + 1, 109568}, {NAN, 0}, {-1, 0}, {INFINITY, 0}, {1e300, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(round_memory(table[i].bytes), table[i].mib);
 }
@@ -34,7 +33,6 @@ static void cores_round_half_to_even_and_are_at_least_one(void **state)
 	} table[] = {{0, 1}, {0.01, 1}, {0.5, 1}, {1.4, 1}, {1.49, 1}, {1.5, 2}, {2.5, 2},
 		{2.51, 3}, {3.5, 4}, {4.5, 4}, {127.6, 128}, {NAN, 0}, {-1, 0}, {INFINITY, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(round_cores(table[i].cores), table[i].rounded);
 }
@@ -76,7 +74,6 @@ static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_succeeded(&t, 2.0, 1000 * MIB);
 	test_run_succeeded(&t, 3.0, 1533 * MIB)->duration_seconds = 400;
 	test_run_succeeded(&t, 2.5, 900 * MIB);
@@ -112,7 +109,6 @@ static void baseline_looks_at_the_newest_successful_runs_only(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_column(test_run_add(&t, OUTCOME_RUNNING), "memory_peak_bytes", 9 * GIB, 9 * GIB);
 	test_run_succeeded(&t, 1, 100 * MIB);
 	test_run_column(test_run_add(&t, OUTCOME_FAILED), "memory_peak_bytes", 9 * GIB, 9 * GIB);
@@ -144,7 +140,6 @@ static void baseline_says_why_it_cannot_answer(void **state)
 		{&failed, "none of the 3 recorded runs succeeded (1 running, 2 failed)"},
 	};
 
-	(void)state;
 	test_run_add(&oom, OUTCOME_OOM_KILLED);
 	test_run_add(&failed, OUTCOME_RUNNING);
 	test_run_add(&failed, OUTCOME_FAILED);
@@ -168,7 +163,6 @@ static void baseline_leaves_unmeasured_numbers_unknown(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_succeeded(&t, NAN, NAN)->duration_seconds = NAN;
 	test_run_column(test_run_succeeded(&t, NAN, NAN), "memory_peak_bytes", NAN, NAN);
 	t.run[1].duration_seconds = NAN;
@@ -188,7 +182,6 @@ static void baseline_falls_back_to_sampled_memory(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_column(test_run_succeeded(&t, 1, NAN), "memory_bytes", 100 * MIB, 400 * MIB);
 	s = sized(&t, &defaults, &arena);
 	assert_int_equal(s.resources.memory, 512);
@@ -201,7 +194,6 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	struct sizing s;
 	struct run *r;
 
-	(void)state;
 	r = test_run_succeeded(&t, 1, GIB);
 	test_run_column(r, "gpus_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
 	test_run_column(r, "gpu_usage", 0.6, 0.8);
@@ -229,7 +221,6 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_add(&t, OUTCOME_RUNNING);
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
 	test_run_succeeded(&t, 1, GIB);
@@ -258,7 +249,6 @@ static void confidence_grows_with_runs_that_agree(void **state)
 		{5, 100, 201, CONFIDENCE_LOW},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct test_runs t = {0};
 		AUTO(arena_done) struct arena arena = {0};
@@ -288,7 +278,6 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 	};
 	const struct advice_format *f = advice_format_find("metaflow");
 
-	(void)state;
 	assert_non_null(f);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(buf_done) struct buf out = BUF_MAX(1000);
@@ -301,7 +290,6 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 
 static void tables_are_complete_and_start_with_the_defaults(void **state)
 {
-	(void)state;
 	assert_string_equal(strategies[0].name, "auto");
 	for (const struct strategy *s = strategies; s->name; s++) {
 		assert_ptr_equal(strategy_find(s->name), s);
@@ -323,7 +311,6 @@ static void sentences_past_the_cap_are_dropped(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s = {0};
 
-	(void)state;
 	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
 		sizing_explain(&s, &arena, "sentence %d", i);
 	assert_int_equal(s.n_explain, EXPLAIN_MAX);
@@ -349,7 +336,6 @@ static void words_keep_three_figures(void **state)
 		{432000, "5.0 days"}};
 	char out[WORDS_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
 		assert_string_equal(words_bytes(out, sizes[i].bytes), sizes[i].text);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)

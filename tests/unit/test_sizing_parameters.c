@@ -31,7 +31,6 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		{{{"strategy", "max"}, {"margin", "0"}}, {.margin_given = true, .attempt = 1}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const struct sizing_options *wanted = &table[i].asked;
 		struct reply r = {.body = BUF_MAX(4096)};
@@ -56,7 +55,6 @@ static void auto_is_what_is_used_when_nothing_is_said(void **state)
 {
 	struct arguments a;
 
-	(void)state;
 	arguments_of(&a, (const char *const[3][2]){{NULL}});
 	assert_ptr_equal(sizing_strategy(&a), &strategies[0]);
 	assert_string_equal(sizing_strategy(&a)->name, "auto");
@@ -76,7 +74,6 @@ static void what_the_strategy_would_ignore_is_refused(void **state)
 			{"margin: strategy baseline", "krr"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct reply r = {.body = BUF_MAX(4096)};
 		struct sizing_options o;
@@ -104,7 +101,6 @@ static void old_runs_can_be_left_out(void **state)
 	};
 	struct runs runs = sample_runs();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *const pairs[3][2] = {
 			{table[i].days ? "window_days" : NULL, table[i].days}};

@@ -42,7 +42,6 @@ static void disk_is_what_was_written_or_what_the_file_systems_grew_by(void **sta
 		{0, 10, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -88,7 +87,6 @@ static void one_sentence_says_it_all(void **state)
 			{"Ask for", "the newest run was killed for memory at 2.00 GiB", "18"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -115,7 +113,6 @@ static void measures_that_differ_are_mixed(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 
-	(void)state;
 	test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
 	test_run_succeeded(&t, 1, GIB); /* unknown */
 	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "vmhwm");
@@ -146,7 +143,6 @@ static void it_says_which_peak_is_sized_from(void **state)
 	};
 	static const char *const names[] = {"auto", "baseline", "max"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table) * ARRAY_LEN(names); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -197,7 +193,6 @@ static void tmpfs_is_counted_where_it_is_known_and_said_where_not(void **state)
 	};
 	static const char *const names[] = {"auto", "baseline", "max"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table) * ARRAY_LEN(names); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -241,7 +236,6 @@ static void one_run_is_no_reason_to_be_sure(void **state)
 			"9 successful runs cannot tell of a chance below 4.5 %"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -273,7 +267,6 @@ static void a_share_is_never_certain(void **state)
 	};
 	char words[WORDS_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_string_equal(words_share(words, table[i].share), table[i].words);
 }
@@ -284,7 +277,6 @@ static void an_absurd_duration_is_none(void **state)
 	static const double absurd[] = {1e308, 3.2e9, -5, INFINITY, -INFINITY, NAN};
 	static const char *const names[] = {"auto", "baseline", "max"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(absurd) * ARRAY_LEN(names); i++) {
 		static struct test_runs t, known;
 		AUTO(arena_done) struct arena arena = {0};
@@ -329,7 +321,6 @@ static void a_figure_that_is_not_known_is_not_told(void **state)
 		{NAN, NAN, "Ask for 1 CPU.", "wasted"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s = {.resources.cpu = 1,
@@ -350,7 +341,6 @@ static void nothing_is_a_multiple_of_an_input_of_nothing(void **state)
 	static struct test_runs t;
 	const struct sizing_options o = {.input_bytes = 1e9};
 
-	(void)state;
 	for (size_t largest = 0; largest < 2; largest++) {
 		AUTO(arena_done) struct arena arena = {0};
 

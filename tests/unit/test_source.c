@@ -37,7 +37,6 @@ static void counters_never_fall(void **state)
 	};
 	struct counter c = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_value(counter_follow(&c, table[i].raw), table[i].value);
 }
@@ -46,7 +45,6 @@ static void rationed_work_is_due_at_once_and_then_in_turn(void **state)
 {
 	struct ration r = {0};
 
-	(void)state;
 	assert_true(ration_due(&r, (struct mono){5}, 2));
 	assert_false(ration_due(&r, (struct mono){5}, 2));
 	assert_false(ration_due(&r, (struct mono){4 + 2 * NS_PER_S}, 2));
@@ -71,7 +69,6 @@ static void numbers_are_found_by_whole_keys(void **state)
 		{"b 1\n", "a", NUMBER_UNKNOWN},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(number_find(SCAN(table[i].text, strlen(table[i].text)),
 					 table[i].key),
@@ -99,7 +96,6 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 	struct scan text;
 	struct tree *tree = NULL;
 
-	(void)state;
 	assert_non_null(mkdtemp(path));
 	AUTO(closep) int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -144,7 +140,6 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 	AUTO(test_host_done) struct test_host t;
 	struct scan text;
 
-	(void)state;
 	test_host_init(&t);
 	t.host.text = kept;
 	source_open(&first, t.proc, "stat");
@@ -185,7 +180,6 @@ static void devices_are_remembered_by_name(void **state)
 {
 	AUTO(devices_done) struct devices d = {0};
 
-	(void)state;
 	devices_see(&d, named("a"))->counted = true;
 	assert_non_null(devices_see(&d, named("b")));
 	assert_null(devices_see(&d, named("a"))); /* twice in one tick */
@@ -211,7 +205,6 @@ static void devices_are_bounded_and_their_names_clean(void **state)
 	struct devices d = {0};
 	char name[300];
 
-	(void)state;
 	for (int i = 0; i < DEVICES_MAX; i++) {
 		snprintf(name, sizeof name, "d%d", i);
 		assert_non_null(devices_see(&d, named(name)));

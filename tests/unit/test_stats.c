@@ -48,7 +48,6 @@ static void distribution_weighs_values_by_the_time_they_held(void **state)
 		{"negative", 2, {-2, -4}, {1, 1}, {2, -3, -4, -2, -4, -2, -2, -6}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		print_message("%s\n", table[i].what);
 		assert_distribution(distribution_of(table[i].value, table[i].weight, table[i].n),
@@ -82,7 +81,6 @@ static void percentiles_are_nearest_ranks(void **state)
 	uint32_t random = 1;
 	double value[100], weight[100], tenth[100];
 
-	(void)state;
 	for (int round = 0; round < 200; round++) {
 		size_t n = 1 + (size_t)round % 100;
 
@@ -103,7 +101,6 @@ static void percentiles_are_nearest_ranks(void **state)
 
 static void null_weights_are_all_alike(void **state)
 {
-	(void)state;
 	assert_distribution(distribution_of((double[]){1, 2, 6}, NULL, 3),
 		(struct distribution){3, 3, 1, 6, 2, 6, 6, 9});
 }
@@ -139,7 +136,6 @@ static void rates_join_what_is_too_short_to_divide_by(void **state)
 		{"no time at all: no rate", 1, {0}, {1}, NAN, NAN, NAN, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(arena_done) struct arena arena = {0};
 		double cpu[6];
@@ -177,7 +173,6 @@ static void stats_are_sorted_and_leave_out_unknown_columns(void **state)
 	struct column_stats *stats;
 	size_t n = stats_of_series(&s, &arena, &stats);
 
-	(void)state;
 	assert_int_equal(n, ARRAY_LEN(expected));
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(stats[i].column, expected[i]);
@@ -197,7 +192,6 @@ static void a_series_without_samples_has_no_stats(void **state)
 	const struct series s = {0, 1, (const char *const[]){"cpu_seconds"}, NULL, NULL, values};
 	struct column_stats *stats;
 
-	(void)state;
 	assert_int_equal(stats_of_series(&s, &arena, &stats), 0);
 }
 

@@ -164,7 +164,6 @@ static bool is_number(double a, double b)
 
 static void what_differs_between_runs_is_in_no_name(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
 		struct recognised a, b;
 
@@ -235,7 +234,6 @@ static void what_changes_is_taken_off_a_name(void **state)
 		{steady_name, "etl-1732147200123456789", "etl"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct slice s =
 			table[i].function((struct slice){table[i].name, strlen(table[i].name)});
@@ -274,7 +272,6 @@ static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 		{"", NULL, NULL, true, true, ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		const struct pod_owner owner = {
 			.template_hash = slice_of(table[i].hash),
@@ -306,7 +303,6 @@ static void dates_and_numbers_of_runs_alone_are_no_name(void **state)
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
 		if (is_unsteady(slice_of(table[i].text)) != table[i].unsteady)
 			fail_msg("%s", table[i].text);
@@ -336,7 +332,6 @@ static void dates_before_the_end_are_taken_out(void **state)
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		char name[64];
 

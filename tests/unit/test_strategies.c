@@ -34,7 +34,6 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 {
 	static struct test_runs t;
 
-	(void)state;
 	test_runs_steady(&t, 20, 1000);
 	for (const struct strategy *st = strategies; st->name; st++) {
 		AUTO(arena_done) struct arena arena = {0};
@@ -66,7 +65,6 @@ static void waste_of_nothing_is_no_number(void **state)
 {
 	static struct test_runs t;
 
-	(void)state;
 	for (int i = 0; i < 6; i++)
 		test_run_succeeded(&t, 1, 1e-300);
 	for (const struct strategy *st = strategies; st->name; st++) {
@@ -82,7 +80,6 @@ static void every_strategy_says_why_it_cannot_answer(void **state)
 {
 	static struct test_runs none, failed;
 
-	(void)state;
 	test_run_add(&failed, OUTCOME_FAILED);
 	for (const struct strategy *st = strategies; st->name; st++) {
 		AUTO(arena_done) struct arena arena = {0};
@@ -100,7 +97,6 @@ static void unmeasured_runs_leave_every_number_unknown(void **state)
 {
 	static struct test_runs t;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct run *r = test_run_add(&t, OUTCOME_SUCCEEDED);
 
@@ -128,7 +124,6 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_run_add(&t, OUTCOME_RUNNING);
 	test_run_add(&t, OUTCOME_FAILED);
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1200 * MIB;
@@ -154,7 +149,6 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s, seeds;
 
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		test_run_succeeded(&t, 1, 250 * MIB);
 		test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 320 * MIB;
@@ -182,7 +176,6 @@ static void a_limit_has_room_for_every_peak(void **state)
 {
 	static const size_t runs[] = {1, 2, 5, 10, 20, 50, 200};
 
-	(void)state;
 	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
 		for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
 			static struct test_runs t;
@@ -210,7 +203,6 @@ static void a_limit_has_room_for_what_a_kill_tells(void **state)
 	static const char *const names[] = {
 		"auto", "max", "percentile", "tovar", "krr", "vpa", "ponder"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};
@@ -238,7 +230,6 @@ static void add_run_with_disk_and_vram(struct test_runs *t)
 
 static void a_kill_for_memory_says_nothing_of_disk_vram_and_time(void **state)
 {
-	(void)state;
 	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
 		for (size_t newer = 0; newer <= 5; newer += 5) {
 			static struct test_runs without, with;
@@ -272,7 +263,6 @@ static void auto_answers_when_there_were_only_kills(void **state)
 	struct sizing s;
 	struct err e;
 
-	(void)state;
 	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 2 * GIB;
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes == 4 * GIB);
@@ -301,7 +291,6 @@ static void auto_uses_an_announced_input(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing small, large, far;
 
-	(void)state;
 	add_runs_by_input(&t, 40);
 	small = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e9}, &arena);
 	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
@@ -322,7 +311,6 @@ static void a_mixed_name_is_told_to_split(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	add_runs_by_input(&by_input, 30);
 	s = size_with("auto", &by_input, &defaults, &arena);
 	assert_true(s.split_label);
@@ -346,7 +334,6 @@ static void vram_and_gpus_are_sized(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		struct run *r = test_run_succeeded(&t, 2, GIB);
 
@@ -370,7 +357,6 @@ static void options_reach_the_rules(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	for (size_t i = 0; i < 10; i++)
 		test_run_succeeded(&t, 1,
 			100 * (double)(i + 1) * MIB); /* newest 100 MiB, oldest 1000 */
@@ -393,7 +379,6 @@ static void a_later_attempt_asks_for_more(void **state)
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
 
-	(void)state;
 	for (size_t i = 0; i < 20; i++)
 		test_run_succeeded(&t, 1, (i == 7 ? 3000 : 1000) * MIB);
 	for (const struct strategy *st = strategies; st->name; st++) {
@@ -424,7 +409,6 @@ static void risk_levels_are_ordered_and_named(void **state)
 	double last = 0;
 	enum risk r;
 
-	(void)state;
 	for (size_t i = 0; i < 40; i++)
 		test_run_succeeded(&t, 1, (1000 + 400 * (double)(i * 7 % 11)) * MIB);
 	for (size_t i = 0; i < RISK_COUNT; i++) {
@@ -446,7 +430,6 @@ static void an_old_size_is_said_to_be_forgotten(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	struct sizing s;
 
-	(void)state;
 	test_runs_steady(&t, 6, 1000);
 	test_runs_steady(&t, 30, 5000);
 	s = size_with("auto", &t, &defaults, &arena);

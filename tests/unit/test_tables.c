@@ -159,7 +159,6 @@ static void every_row_keeps_the_rules(void **state)
 	const struct metric *row[FAMILIES_MAX];
 	size_t n = all_rows(row);
 
-	(void)state;
 	assert_true(n > 50);
 	for (size_t i = 0; i < n; i++) {
 		const char *fault = row_fault(row[i]);
@@ -175,7 +174,6 @@ static void families_and_columns_are_unique(void **state)
 	const struct metric *row[FAMILIES_MAX];
 	size_t n = all_rows(row);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(row[i]->name, row[j]->name) == 0)
@@ -188,7 +186,6 @@ static void families_and_columns_are_unique(void **state)
 
 static void every_collector_can_run_and_has_help(void **state)
 {
-	(void)state;
 	for (size_t i = 0; all_collectors[i]; i++) {
 		const struct collector *c = all_collectors[i];
 
@@ -231,7 +228,6 @@ static void the_history_has_the_system_columns(void **state)
 	const struct metric *row[FAMILIES_MAX];
 	size_t n = all_rows(row);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		bool found = false;
 
@@ -282,7 +278,6 @@ static void a_row_that_breaks_a_rule_is_refused(void **state)
 			.column = "x"},
 	};
 
-	(void)state;
 	assert_null(row_fault(&good));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (!row_fault(&bad[i]))

@@ -17,7 +17,6 @@ static json_t *ask(const char *words, int status)
 
 static void a_job_is_priced_where_it_runs(void **state)
 {
-	(void)state;
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
@@ -69,7 +68,6 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 				 *const keys[] = {"forecast_duration_seconds",
 					 "forecast_duration_low", "forecast_duration_high"};
 
-	(void)state;
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *usual = ask("job_name=etl/load;cpu_allocation=any;limit=9", 200);
@@ -99,7 +97,6 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 
 static void a_spot_machine_is_priced_as_one(void **state)
 {
-	(void)state;
 	fake_machine =
 		(struct machine){"aws", "m.large", "here", "", MACHINE_SPOT, "aws", "node-1"};
 	json_t *o = ask("job_name=etl/load", 200);
@@ -113,7 +110,6 @@ static void a_spot_machine_is_priced_as_one(void **state)
 /* Not here, nor where others ran: a history may hold runs of many machines. */
 static void a_run_is_priced_where_it_ran(void **state)
 {
-	(void)state;
 	fake_machine =
 		(struct machine){"gcp", "g.gpu", "gc", "", MACHINE_ONDEMAND, "gcp", "node-2"};
 	servers_world.run[0].vendor_id = servers_world.run[1].vendor_id =
@@ -203,7 +199,6 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 		{"laptop", "gcp", "unheard-of", NAN},
 	};
 
-	(void)state;
 	fake_machine = here;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (size_t k = 0; k < 4; k++) {
@@ -229,7 +224,6 @@ static void a_run_pays_for_its_own_traffic_and_disk(void **state)
 		{"network_sent_bytes", {1, 5e9, 5e9, 5e9, 5e9, 5e9, 5e9, 5e9}},
 	};
 
-	(void)state;
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	double bare = cost_in_both();
@@ -250,7 +244,6 @@ static void a_job_of_another_machine_is_not_told_to_name_this_one(void **state)
 		{NULL, "not known on which machine"},
 	};
 
-	(void)state;
 	fake_machine = (struct machine){.host = "node-1"};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (size_t k = 0; k < 4; k++)
@@ -288,7 +281,6 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 			"no spot price in the catalogue", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		fake_machine = table[i].machine;
 		json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
@@ -319,7 +311,6 @@ static void what_was_given_is_the_request_or_the_server_or_unknown(void **state)
 		{NAN, NAN, "", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		fake_machine = (struct machine){.vendor_id = "aws", .host = "node-1"};
 		snprintf(fake_machine.instance_type, sizeof fake_machine.instance_type, "%s",

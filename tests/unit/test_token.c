@@ -25,13 +25,11 @@ static int make(void **state)
 {
 	int fd = mkstemp(path);
 
-	(void)state;
 	return fd < 0 ? -1 : close(fd);
 }
 
 static int drop(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -59,7 +57,6 @@ static void only_the_whole_token_matches(void **state)
 		{"Bearer secres", -EACCES},
 	};
 
-	(void)state;
 	put("secret\nof nobody\n");
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct err e = {0};
@@ -76,7 +73,6 @@ static void an_empty_file_lets_nobody_in(void **state)
 {
 	static const char *const texts[] = {"", "\n", "\r\nsecret\n"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct err e = {0};
 
@@ -91,7 +87,6 @@ static void a_file_that_is_not_there_lets_nobody_in(void **state)
 {
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(token_matches("/nonexistent/token", "Bearer ", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent/token"));
 }

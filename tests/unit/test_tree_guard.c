@@ -44,7 +44,6 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 {
 	static const char *const files[] = {"7/stat", "7/io"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
@@ -70,7 +69,6 @@ static void one_in_the_middle_of_an_exec_that_goes_on_is_read(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
-	(void)state;
 	put_gated(w, 7, IN_EXEC, SLEEPER);
 	assert_int_equal(get(w, "7/stat"), strlen("stat"));
 	assert_int_equal(get(w, "7/cmdline"), strlen("cmdline"));
@@ -87,7 +85,6 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 {
 	static const char *const status[] = {MAPPING, THREADED};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(status); i++) {
 		AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
@@ -109,7 +106,6 @@ static void memory_of_threads_is_read_by_a_thread(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	char text[64], path[32];
 
-	(void)state;
 	put_gated(w, 7, RUNNING, THREADED);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		size_t len = strlen(files[i]);
@@ -137,7 +133,6 @@ static void one_that_is_slow_is_waited_for(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	uint64_t before = tree_waits(w->tree).worked_ns;
 
-	(void)state;
 	put_gated(w, 7, RUNNING, THREADED);
 	gate_slow("7/smaps_rollup", 3 * TREE_GUARD_SECONDS);
 	assert_int_equal(get(w, "7/smaps_rollup"), strlen("smaps_rollup"));
@@ -153,7 +148,6 @@ static void a_program_that_does_not_come_says_nothing_of_its_process(void **stat
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	char head[8];
 
-	(void)state;
 	put_gated(w, 7, RUNNING, SLEEPER);
 	gate_shut("7/exe");
 	for (unsigned i = 0; i < 2; i++) {
@@ -218,7 +212,6 @@ static void what_is_below_a_root_is_read_by_a_thread(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct tree_space space = {0};
 
-	(void)state;
 	put_gated(w, 7, RUNNING, SLEEPER);
 	check_below_root(w, true);
 	gate_shut("7/root");
@@ -243,7 +236,6 @@ static void a_mount_that_is_not_allowed_is_not_read(void **state)
 	struct foreign f = {"7/cwd", "file", geteuid(), allows_none, NULL};
 	char text[16];
 
-	(void)state;
 	put_gated(w, 7, RUNNING, SLEEPER);
 	put_file(w, "7/cwd/file", "file");
 	assert_int_equal(tree_foreign(w->tree, &f, text, sizeof text), -ENOENT);
@@ -272,7 +264,6 @@ static void what_comes_too_late_to_be_kept_is_closed(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	int before = open_fds();
 
-	(void)state;
 	put_gated(w, 7, RUNNING, THREADED);
 	struct kept k = tree_keep(w->tree, "7/environ");
 
@@ -289,7 +280,6 @@ static void a_process_counts_once(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	struct tree_space space;
 
-	(void)state;
 	put_gated(w, 7, RUNNING, THREADED);
 	gate_shut("7/cmdline");
 	gate_shut("7/root");
@@ -322,7 +312,6 @@ static void any_number_of_them_holds_nobody_up(void **state)
 	const int n = TREE_GUARD_THREADS + 1;
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		put_gated(w, 100 + i, i % 2 ? IN_EXEC : RUNNING, MAPPING);
 		gate_shut_of(100 + i, i % 2 ? "stat" : "cmdline");
@@ -352,7 +341,6 @@ static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
 	int answered = 0, left_out = 0;
 
-	(void)state;
 	for (int pid = 100; pid < 1100; pid++)
 		put_locks(w, pid, IN_EXEC);
 	for (int pid = 100; pid < 1100; pid++)
@@ -367,7 +355,6 @@ static void where_no_program_has_code_nobody_is_in_an_exec(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(IN_EXEC);
 
-	(void)state;
 	put_gated(w, 7, IN_EXEC, SLEEPER);
 	assert_true(get(w, "7/stat") > 0);
 	assert_true(tree_answers(w->tree, "7/stat"));
@@ -382,7 +369,6 @@ static void what_is_not_there_is_no_error_of_its_own(void **state)
 	struct err e = {0};
 	struct tree *t = NULL;
 
-	(void)state;
 	assert_int_equal(get(w, "9/stat"), -ENOENT);
 	assert_int_equal(get(w, "9/cmdline"), -ENOENT);
 	assert_int_equal(get(w, "loadavg"), -ENOENT);

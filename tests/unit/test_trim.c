@@ -32,7 +32,6 @@ static void code_is_given_back_and_runs_again(void **state)
 {
 	int numbers[] = {3, 1, 2};
 
-	(void)state;
 	uint64_t before = file_pages();
 
 	trim_start();

@@ -36,7 +36,6 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* who sends that says nothing */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct {
 			const char *column;
@@ -71,7 +70,6 @@ static void shares_are_of_all_runs_of_which_they_are_known(void **state)
 		   *c = test_run_add(&t, OUTCOME_SUCCEEDED);
 	const struct run *list[] = {a, b, c};
 
-	(void)state;
 	set_total(a, "cpu_seconds", 60);
 	set_total(a, "cpu_wait_seconds", 20);
 	set_total(b, "cpu_seconds", 20);
@@ -116,7 +114,6 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 	static struct test_runs t;
 	struct run *r = test_run_succeeded(&t, 0.9, 1e9);
 
-	(void)state;
 	set_total(r, "cpu_seconds", 90);
 	set_total(r, "cpu_wait_seconds", 60);
 	test_run_column(r, "disk_grown_bytes", 2e9, 5e9);
@@ -150,7 +147,6 @@ static void what_was_waited_for_is_said_in_words(void **state)
 			"10 s of it held back by a CPU quota", 10},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		static struct test_runs t;
 		AUTO(arena_done) struct arena arena = {0};

@@ -77,7 +77,6 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{"basic_auth_users:\n  a: " HASH "\n  a: " HASH "\n", "the user a is there twice"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct web_config *c = NULL;
 		struct err e = {0};
@@ -98,7 +97,6 @@ static void a_password_is_never_repeated(void **state)
 	struct web_config *c = NULL;
 	struct err e = {0};
 
-	(void)state;
 	assert_int_equal(web_config_parse(&c, "web.yml", text, strlen(text), &e), -EINVAL);
 	assert_null(strstr(e.text, "secret"));
 }
@@ -108,7 +106,6 @@ static void an_empty_file_asks_for_nothing(void **state)
 	static const char *const texts[] = {
 		"", "# only a comment\n", "tls_server_config:\nbasic_auth_users:\n", "{}"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		struct web_config *c = parse(texts[i]);
 
@@ -125,7 +122,6 @@ static void files_are_in_the_folder_of_the_configuration(void **state)
 		parse("tls_server_config:\n  cert_file: a.crt\n  key_file: /keys/a.key\n"
 		      "  client_ca: PEM\n  client_auth_type: RequireClientCert\n");
 
-	(void)state;
 	assert_true(c->tls);
 	assert_string_equal(c->cert.file, "/etc/a.crt");
 	assert_string_equal(c->key.file, "/keys/a.key");
@@ -142,7 +138,6 @@ static void durations_are_those_of_other_exporters(void **state)
 		double seconds;
 	} cases[] = {{"0", 0}, {"1s", 1}, {"1m30s", 90}, {"250ms", 0.25}, {"1.5h", 5400}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char text[64];
 
@@ -171,7 +166,6 @@ static void assert_priorities(const char *text, const char *key_exchange, const 
 
 static void only_listed_suites_come_into_being(void **state)
 {
-	(void)state;
 	assert_priorities(PAIR
 		"  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "
 		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n  curve_preferences: [CurveP521]\n",
@@ -215,7 +209,6 @@ static void versions_come_into_being_with_their_suites(void **state)
 			"+SHA1:+GROUP-X25519" END},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_priorities(table[i].text, "ECDHE-RSA", table[i].priorities);
 }

@@ -90,7 +90,6 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 	};
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, false), WEB_LATER);
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true), WEB_LATER);
@@ -109,7 +108,6 @@ static void nobody_comes_in_without_a_name_and_a_password(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	(void)state;
 	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_DENIED);
 	assert_int_equal(ask(u, "ann", NULL, 1, true), WEB_DENIED);
 	web_users_stop(u);
@@ -120,7 +118,6 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
-	(void)state;
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_LATER);
 	wait_for(1);
 	users[0].hash = "$2b$04$aZ.0dKGcN0tZdhRPuy52aeakpafdQCKZt95UNHg2Hare455rX5Mj2";
@@ -146,7 +143,6 @@ static void a_renamed_user_is_another(void **state)
 		{"ann", "ann", WEB_ALLOWED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		users[0].name = cases[i].known;
 		if (ask(u, cases[i].asks, "pass", 1, true) == WEB_LATER)
@@ -201,7 +197,6 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 		"$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"};
 	const char *before = users[0].hash;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++) {
 		AUTO(web_users_freep) struct web_users *u = start();
 		double user = 0, stranger = 0;
@@ -226,7 +221,6 @@ static void no_password_of_a_user_fits_a_stranger(void **state)
 	AUTO(web_users_freep) struct web_users *u = start();
 	char name[16];
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "bob%d", i);
 		ahead += FAILURE_SECONDS;
@@ -248,7 +242,6 @@ static void guessers_stand_in_line(void **state)
 	char password[16];
 	unsigned waiting = 1;
 
-	(void)state;
 	users[0].hash = "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2";
 	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_LATER);
 	/* Another password from there has to wait; the same one waits with the first. */
@@ -303,7 +296,6 @@ static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	(void)state;
 	spend(u, 1);
 	for (int i = 0; i < 3; i++) {
 		ahead += FAILURE_SECONDS;
@@ -323,7 +315,6 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	(void)state;
 	assert_int_equal(enter(u, 1), WEB_ALLOWED);
 	spend(u, 1);
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
@@ -340,7 +331,6 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
-	(void)state;
 	/* From a third address it is known. */
 	assert_int_equal(enter(u, 3), WEB_ALLOWED);
 	spend(u, 1);
@@ -377,7 +367,6 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 	const char *before = users[0].hash;
 	unsigned waiting = 0;
 
-	(void)state;
 	/* So slow that all of them are there before the first is known. */
 	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
 	for (int i = 0; i < REQUESTS; i++)
@@ -395,7 +384,6 @@ static void addresses_that_do_not_fit_are_counted_together(void **state)
 	struct failure_limit l = {0};
 	struct mono now = {.ns = 1000 * NS_PER_S};
 
-	(void)state;
 	for (uint64_t address = 1; address <= FAILURE_ADDRESSES; address++)
 		failure_limit_count(&l, address, now);
 	for (uint64_t i = 0; i < FAILURE_BURST; i++) {

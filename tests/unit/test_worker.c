@@ -34,7 +34,6 @@ static void turns_follow_each_other_until_the_last(void **state)
 {
 	struct turns t = {.last = 3};
 
-	(void)state;
 	start(&t);
 	assert_true(worker_join(&t.worker, 60, NULL));
 	assert_int_equal(t.n, 3);
@@ -45,7 +44,6 @@ static void waking_takes_a_turn_before_its_time(void **state)
 {
 	struct turns t = {.last = 2, .pause = INFINITY};
 
-	(void)state;
 	start(&t);
 	assert_false(worker_join(&t.worker, 0.01, NULL));
 	worker_wake(&t.worker);
@@ -58,7 +56,6 @@ static void stopping_ends_the_waiting_in_a_turn(void **state)
 {
 	struct turns t = {.waits = true};
 
-	(void)state;
 	start(&t);
 	worker_stop(&t.worker);
 	assert_true(worker_join(&t.worker, 60, NULL));
@@ -71,7 +68,6 @@ static void one_that_was_never_started_waits_and_is_done(void **state)
 {
 	struct worker w;
 
-	(void)state;
 	worker_init(&w);
 	assert_true(worker_wait(&w, 0.001));
 	worker_wake(&w);
