@@ -260,3 +260,17 @@ const char *block_fault(const struct block *b)
 	}
 	return NULL;
 }
+
+void test_captured(const struct collector *c, const char *fixture,
+	const struct test_expected *table, size_t n)
+{
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r;
+
+	test_host_fixture(&t, fixture);
+	assert_int_equal(test_run_start(&r, c, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
+	assert_null(block_fault(r.block));
+}

@@ -66,6 +66,15 @@ double test_run_value(const struct test_run *r, const char *name, const char *la
 #define assert_value(actual, expected) check_value((actual), (expected), __FILE__, __LINE__)
 void check_value(double actual, double expected, const char *file, int line);
 
+struct test_expected {
+	const char *name, *labels;
+	double value;
+};
+
+/* What a collector tells of a machine of tests/fixtures at its first look. */
+void test_captured(const struct collector *c, const char *fixture,
+	const struct test_expected *table, size_t n);
+
 /* How many points a family has. */
 size_t test_run_points(const struct test_run *r, const char *name);
 

@@ -13,27 +13,9 @@
 
 extern const struct collector collector_cgroup;
 
-struct expected {
-	const char *name, *labels;
-	double value;
-};
-
-static void check_fixture(const char *fixture, const struct expected *table, size_t n)
-{
-	AUTO(test_host_done) struct test_host t = test_host_made();
-	AUTO(test_run_done) struct test_run r;
-
-	test_host_fixture(&t, fixture);
-	assert_int_equal(test_run_start(&r, &collector_cgroup, &t.host), 0);
-	assert_int_equal(test_run_collect(&r, &t.host), 0);
-	for (size_t i = 0; i < n; i++)
-		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
-	assert_null(block_fault(r.block));
-}
-
 static void reads_v1(void **state)
 {
-	static const struct expected table[] = {
+	static const struct test_expected table[] = {
 		{"rightsize_cgroup", "v1", 1},
 		{"rightsize_cgroup_cpu_seconds", "", 835.128491402},
 		{"rightsize_cgroup_cpu_throttled_seconds", "", 1.5},
@@ -50,12 +32,12 @@ static void reads_v1(void **state)
 		{"rightsize_cgroup_tasks_limit", "", NAN},
 	};
 
-	check_fixture("vm", table, ARRAY_LEN(table));
+	test_captured(&collector_cgroup, "vm", table, ARRAY_LEN(table));
 }
 
 static void reads_v2_and_limits_of_the_groups_above(void **state)
 {
-	static const struct expected table[] = {
+	static const struct test_expected table[] = {
 		{"rightsize_cgroup", "v2", 1},
 		{"rightsize_cgroup_cpu_seconds", "", 2.5},
 		{"rightsize_cgroup_cpu_throttled_seconds", "", 0.25},
@@ -71,12 +53,12 @@ static void reads_v2_and_limits_of_the_groups_above(void **state)
 		{"rightsize_cgroup_tasks_limit", "", 32},
 	};
 
-	check_fixture("node", table, ARRAY_LEN(table));
+	test_captured(&collector_cgroup, "node", table, ARRAY_LEN(table));
 }
 
 static void reads_v2_inside_a_cgroup_namespace(void **state)
 {
-	static const struct expected table[] = {
+	static const struct test_expected table[] = {
 		{"rightsize_cgroup", "v2", 1},
 		{"rightsize_cgroup_cpu_limit_cores", "", 0.5},
 		{"rightsize_cgroup_memory_limit_bytes", "", 67108864},
@@ -86,7 +68,7 @@ static void reads_v2_inside_a_cgroup_namespace(void **state)
 		{"rightsize_cgroup_tasks_limit", "", NAN},
 	};
 
-	check_fixture("pod", table, ARRAY_LEN(table));
+	test_captured(&collector_cgroup, "pod", table, ARRAY_LEN(table));
 }
 
 /* Two files and some groups, and where each controller is then found ("" = nowhere). */

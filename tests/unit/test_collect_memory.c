@@ -11,55 +11,39 @@
 
 extern const struct collector collector_memory, collector_load, collector_pressure;
 
-struct expected {
-	const char *name;
-	double value;
-};
-
-static void check(const struct test_run *r, const struct expected *table, size_t n)
+static void check(const struct test_run *r, const struct test_expected *table, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		assert_value(test_run_value(r, table[i].name, ""), table[i].value);
+		assert_value(test_run_value(r, table[i].name, table[i].labels), table[i].value);
 	assert_null(block_fault(r->block));
-}
-
-static void check_captured(const struct collector *c, const struct expected *table, size_t n)
-{
-	AUTO(test_host_done) struct test_host t = test_host_made();
-	AUTO(test_run_done) struct test_run r;
-
-	test_host_fixture(&t, "vm");
-	assert_int_equal(test_run_start(&r, c, &t.host), 0);
-	assert_int_equal(test_run_collect(&r, &t.host), 0);
-	check(&r, table, n);
 }
 
 static void memory_of_a_captured_machine(void **state)
 {
-	static const struct expected table[] = {
-		{"rightsize_memory_total_bytes", 24684092.0 * 1024},
-		{"rightsize_memory_available_bytes", 24255360.0 * 1024},
-		{"rightsize_memory_used_bytes", (24684092.0 - 24255360) * 1024},
-		{"rightsize_memory_free_bytes", 23873380.0 * 1024},
-		{"rightsize_memory_buffers_bytes", 2632.0 * 1024},
-		{"rightsize_memory_cached_bytes", (374184.0 + 307972) * 1024},
-		{"rightsize_memory_active_bytes", 213456.0 * 1024},
-		{"rightsize_memory_inactive_bytes", 179512.0 * 1024},
-		{"rightsize_memory_shared_bytes", 8856.0 * 1024},
-		{"rightsize_memory_dirty_bytes", 17548.0 * 1024},
-		{"rightsize_memory_writeback_bytes", 0},
-		{"rightsize_swap_total_bytes", 0},
-		{"rightsize_swap_free_bytes", 0},
+	static const struct test_expected table[] = {
+		{"rightsize_memory_total_bytes", "", 24684092.0 * 1024},
+		{"rightsize_memory_available_bytes", "", 24255360.0 * 1024},
+		{"rightsize_memory_used_bytes", "", (24684092.0 - 24255360) * 1024},
+		{"rightsize_memory_free_bytes", "", 23873380.0 * 1024},
+		{"rightsize_memory_buffers_bytes", "", 2632.0 * 1024},
+		{"rightsize_memory_cached_bytes", "", (374184.0 + 307972) * 1024},
+		{"rightsize_memory_active_bytes", "", 213456.0 * 1024},
+		{"rightsize_memory_inactive_bytes", "", 179512.0 * 1024},
+		{"rightsize_memory_shared_bytes", "", 8856.0 * 1024},
+		{"rightsize_memory_dirty_bytes", "", 17548.0 * 1024},
+		{"rightsize_memory_writeback_bytes", "", 0},
+		{"rightsize_swap_total_bytes", "", 0},
+		{"rightsize_swap_free_bytes", "", 0},
 	};
 
-	check_captured(&collector_memory, table, ARRAY_LEN(table));
+	test_captured(&collector_memory, "vm", table, ARRAY_LEN(table));
 }
 
 /* One file and what becomes of it. */
 struct file_case {
 	const char *text;
 	int code;
-	struct expected expected[3];
+	struct test_expected expected[3];
 };
 
 static void check_files(const struct collector *c, const char *path, const struct file_case *table,
@@ -83,24 +67,24 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 	static const struct file_case table[] = {
 		/* before Linux 3.14 */
 		{"MemTotal: 100 kB\nMemFree: 40 kB\nBuffers: 1 kB\nCached: 30 kB\n", 0,
-			{{"rightsize_memory_available_bytes", NAN},
-				{"rightsize_memory_used_bytes", NAN},
-				{"rightsize_memory_cached_bytes", 30 * 1024}}},
+			{{"rightsize_memory_available_bytes", "", NAN},
+				{"rightsize_memory_used_bytes", "", NAN},
+				{"rightsize_memory_cached_bytes", "", 30 * 1024}}},
 		{"MemTotal: 100 kB\nMemAvailable: 101 kB\n", 0,
-			{{"rightsize_memory_used_bytes", NAN}}},
+			{{"rightsize_memory_used_bytes", "", NAN}}},
 		{"MemTotal: 100 kB\nCached: x\nSReclaimable: 7 kB\n", 0,
-			{{"rightsize_memory_cached_bytes", 7 * 1024}}},
+			{{"rightsize_memory_cached_bytes", "", 7 * 1024}}},
 		/* any order, repeated, no end of line */
 		{"SReclaimable: 7 kB\nCached: 1 kB\nCached: 9 kB\nMemFree:5kB\nMemTotal: 100", 0,
-			{{"rightsize_memory_cached_bytes", 8 * 1024},
-				{"rightsize_memory_total_bytes", 100 * 1024},
-				{"rightsize_memory_free_bytes", 5 * 1024}}},
+			{{"rightsize_memory_cached_bytes", "", 8 * 1024},
+				{"rightsize_memory_total_bytes", "", 100 * 1024},
+				{"rightsize_memory_free_bytes", "", 5 * 1024}}},
 		/* more bytes than 64 bits hold */
 		{"MemTotal: 100 kB\nMemFree: 18446744073709551615 kB\nActive: 18014398509481984 "
 		 "kB\n",
 			0,
-			{{"rightsize_memory_free_bytes", NAN},
-				{"rightsize_memory_active_bytes", NAN}}},
+			{{"rightsize_memory_free_bytes", "", NAN},
+				{"rightsize_memory_active_bytes", "", NAN}}},
 		{"MemTotal: -5 kB\n", -EBADMSG, {{0}}},
 		{"MemFree: 5 kB\n", -EBADMSG, {{0}}},
 		{"", -EBADMSG, {{0}}},
@@ -112,23 +96,24 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 
 static void load_of_a_captured_machine(void **state)
 {
-	static const struct expected table[] = {
-		{"rightsize_load1", 1.14},
-		{"rightsize_load5", 1.28},
-		{"rightsize_load15", 0.86},
-		{"rightsize_threads", 104},
-		{"rightsize_processes", 3},
+	static const struct test_expected table[] = {
+		{"rightsize_load1", "", 1.14},
+		{"rightsize_load5", "", 1.28},
+		{"rightsize_load15", "", 0.86},
+		{"rightsize_threads", "", 104},
+		{"rightsize_processes", "", 3},
 	};
 
-	check_captured(&collector_load, table, ARRAY_LEN(table));
+	test_captured(&collector_load, "vm", table, ARRAY_LEN(table));
 }
 
 static void load_may_be_cut_or_hostile(void **state)
 {
 	static const struct file_case table[] = {
-		{"0.10 0.20 0.30", 0, {{"rightsize_load15", 0.3}, {"rightsize_threads", NAN}}},
-		{"0.10 0.20 0.30 1/", 0, {{"rightsize_threads", NAN}}},
-		{"0.10 0.20 0.30 1/7", 0, {{"rightsize_threads", 7}}},
+		{"0.10 0.20 0.30", 0,
+			{{"rightsize_load15", "", 0.3}, {"rightsize_threads", "", NAN}}},
+		{"0.10 0.20 0.30 1/", 0, {{"rightsize_threads", "", NAN}}},
+		{"0.10 0.20 0.30 1/7", 0, {{"rightsize_threads", "", 7}}},
 		{"0.10 0.20", -EBADMSG, {{0}}},
 		{"-0.10 0.20 0.30 1/7 8", -EBADMSG, {{0}}},
 		{"nan inf 1e999 1/7 8", -EBADMSG, {{0}}},
@@ -173,26 +158,26 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 
 static void pressure_of_a_captured_machine(void **state)
 {
-	static const struct expected table[] = {
-		{"rightsize_pressure_cpu_waiting_seconds", 58.922377},
-		{"rightsize_pressure_memory_waiting_seconds", 0},
-		{"rightsize_pressure_memory_stalled_seconds", 0},
-		{"rightsize_pressure_io_waiting_seconds", 28.282567},
-		{"rightsize_pressure_io_stalled_seconds", 27.065326},
+	static const struct test_expected table[] = {
+		{"rightsize_pressure_cpu_waiting_seconds", "", 58.922377},
+		{"rightsize_pressure_memory_waiting_seconds", "", 0},
+		{"rightsize_pressure_memory_stalled_seconds", "", 0},
+		{"rightsize_pressure_io_waiting_seconds", "", 28.282567},
+		{"rightsize_pressure_io_stalled_seconds", "", 27.065326},
 	};
 
-	check_captured(&collector_pressure, table, ARRAY_LEN(table));
+	test_captured(&collector_pressure, "vm", table, ARRAY_LEN(table));
 }
 
 static void pressure_files_may_be_cut_or_hostile(void **state)
 {
 	static const struct file_case table[] = {
 		{"some avg10=0.00 total=5000000\n", 0,
-			{{"rightsize_pressure_io_waiting_seconds", 5},
-				{"rightsize_pressure_io_stalled_seconds", NAN}}},
+			{{"rightsize_pressure_io_waiting_seconds", "", 5},
+				{"rightsize_pressure_io_stalled_seconds", "", NAN}}},
 		{"full total=1000000\n", 0,
-			{{"rightsize_pressure_io_waiting_seconds", NAN},
-				{"rightsize_pressure_io_stalled_seconds", 1}}},
+			{{"rightsize_pressure_io_waiting_seconds", "", NAN},
+				{"rightsize_pressure_io_stalled_seconds", "", 1}}},
 		{"some avg10=0.00 total=\n", -EBADMSG, {{0}}},
 		{"some avg10=0.00 total=-1\n", -EBADMSG, {{0}}},
 		{"", -EBADMSG, {{0}}},

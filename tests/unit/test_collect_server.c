@@ -10,40 +10,22 @@
 
 extern const struct collector collector_server;
 
-struct expected {
-	const char *name, *labels;
-	double value;
-};
-
-static void check_fixture(const char *fixture, const struct expected *table, size_t n)
-{
-	AUTO(test_host_done) struct test_host t = test_host_made();
-	AUTO(test_run_done) struct test_run r;
-
-	test_host_fixture(&t, fixture);
-	assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
-	assert_int_equal(test_run_collect(&r, &t.host), 0);
-	for (size_t i = 0; i < n; i++)
-		assert_value(test_run_value(&r, table[i].name, table[i].labels), table[i].value);
-	assert_null(block_fault(r.block));
-}
-
 static void server_of_captured_machines(void **state)
 {
-	static const struct expected vm[] = {
+	static const struct test_expected vm[] = {
 		{"rightsize_server_cpus", "", 2},
 		{"rightsize_server_cpu_cores", "", 1.5},             /* quota */
 		{"rightsize_server_memory_bytes", "", 8589934592.0}, /* limit above the group */
 		{"rightsize_server", "x86_64|6.18.44|AMD EPYC", 1},
 	};
-	static const struct expected node[] = {
+	static const struct test_expected node[] = {
 		{"rightsize_server_cpus", "", 64},
 		{"rightsize_server_cpu_cores", "", 4}, /* affinity and quota are the same here */
 		{"rightsize_server_memory_bytes", "", NAN},
 	};
 
-	check_fixture("vm", vm, ARRAY_LEN(vm));
-	check_fixture("node", node, ARRAY_LEN(node));
+	test_captured(&collector_server, "vm", vm, ARRAY_LEN(vm));
+	test_captured(&collector_server, "node", node, ARRAY_LEN(node));
 }
 
 static void usable_cores_are_the_least_of_all_limits(void **state)

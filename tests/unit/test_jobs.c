@@ -213,9 +213,10 @@ static void ending_process_that_refuses_is_not_counted(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 0, 0);
 }
 
-static void conclusion_corrects_upwards_only(void **state)
+/* A run that was seen with 1 s in user mode and 10 MiB, and is then told of in these figures. */
+static struct world *concluded(double cpu, double system, double peak, enum final_kind kind)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	struct world *w = world_new();
 	double final[RUN_N_METRICS];
 
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
@@ -224,10 +225,17 @@ static void conclusion_corrects_upwards_only(void **state)
 	look(w);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		final[i] = NAN;
-	final[RUN_CPU_SECONDS] = 1.25;
-	final[RUN_CPU_SYSTEM_SECONDS] = 0.5;
-	final[RUN_MEMORY_PEAK_BYTES] = 1;
-	jobs_conclude(w->host.jobs, "r1", final, FINAL_AT_LEAST);
+	final[RUN_CPU_SECONDS] = cpu;
+	final[RUN_CPU_SYSTEM_SECONDS] = system;
+	final[RUN_MEMORY_PEAK_BYTES] = peak;
+	jobs_conclude(w->host.jobs, "r1", final, kind);
+	return w;
+}
+
+static void conclusion_corrects_upwards_only(void **state)
+{
+	AUTO(world_freep) struct world *w = concluded(1.25, 0.5, 1, FINAL_AT_LEAST);
+
 	gone(w, 10);
 	look(w);
 	assert_true(w->snapshot.runs->ended);
@@ -243,19 +251,8 @@ static void conclusion_corrects_upwards_only(void **state)
 
 static void record_wins_over_what_was_seen(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
-	double final[RUN_N_METRICS];
+	AUTO(world_freep) struct world *w = concluded(0.5, 0, 4096, FINAL_EXACT);
 
-	PUT(w, .pid = 10, .ppid = 1, .user = 100, .start = 5, .rss_pages = 2560, .peak_kib = 10240,
-		.children = "");
-	follow(w, 10, 0);
-	look(w);
-	for (size_t i = 0; i < RUN_N_METRICS; i++)
-		final[i] = NAN;
-	final[RUN_CPU_SECONDS] = 0.5;
-	final[RUN_CPU_SYSTEM_SECONDS] = 0;
-	final[RUN_MEMORY_PEAK_BYTES] = 4096;
-	jobs_conclude(w->host.jobs, "r1", final, FINAL_EXACT);
 	look(w);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1,
 		1e-9); /* a counter never falls */

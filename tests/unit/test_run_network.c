@@ -14,6 +14,17 @@ static void put_root(struct world *w)
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .children = "");
 }
 
+/* We are in 1. */
+static struct world *root_in(const char *namespace)
+{
+	struct world *w = world_new();
+
+	put_root(w);
+	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
+	memory_tree_link(w->proc, "10/ns/net", namespace);
+	return w;
+}
+
 static void put_traffic(struct world *w, const char *interface, unsigned long received,
 	unsigned long sent)
 {
@@ -42,11 +53,8 @@ static const char *network_source(struct world *w)
 
 static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	AUTO(world_freep) struct world *w = root_in("net:[2]");
 
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
 	put_traffic(w, "eth0", 5000, 100);
 	follow(w, 10, 0);
 	assert_double_equal(value(w, RUN_NETWORK_RECEIVED_BYTES), 0, 0);
@@ -58,11 +66,8 @@ static void a_namespace_of_its_own_is_counted_from_the_first_look(void **state)
 
 static void bytes_stay_when_the_last_process_is_gone(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	AUTO(world_freep) struct world *w = root_in("net:[2]");
 
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
 	put_traffic(w, "eth0", 1, 1);
 	follow(w, 10, 0);
 	look(w);
@@ -74,11 +79,8 @@ static void bytes_stay_when_the_last_process_is_gone(void **state)
 
 static void the_machines_namespace_is_nobodys(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	AUTO(world_freep) struct world *w = root_in("net:[1]");
 
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
 	memory_tree_link(w->sys, "class/net/eth0", "../../devices/pci0000:00/net/eth0");
 	put_traffic(w, "eth0", 5000, 100);
 	follow(w, 10, 0);
@@ -131,11 +133,8 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 
 static void a_pods_namespace_is_shared_with_us(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	AUTO(world_freep) struct world *w = root_in("net:[1]");
 
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[1]");
 	memory_tree_link(w->sys, "class/net/lo", "../../devices/virtual/net/lo");
 	memory_tree_link(w->sys, "class/net/eth0", "../../devices/virtual/net/eth0");
 	put_traffic(w, "eth0", 5000, 100);
@@ -160,11 +159,8 @@ static void a_namespace_that_may_not_be_read_is_unknown(void **state)
 
 static void whoever_enters_a_namespace_late_keeps_what_was_counted(void **state)
 {
-	AUTO(world_freep) struct world *w = world_new();
+	AUTO(world_freep) struct world *w = root_in("net:[2]");
 
-	put_root(w);
-	memory_tree_link(w->proc, "self/ns/net", "net:[1]");
-	memory_tree_link(w->proc, "10/ns/net", "net:[2]");
 	put_traffic(w, "eth0", 100, 0);
 	follow(w, 10, 0);
 	look(w);
