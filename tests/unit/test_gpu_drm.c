@@ -43,6 +43,16 @@ static void start(struct gpu_world *w)
 	assert_true(gpus_wait(w->state, 60));
 }
 
+/* With an AMD GPU, and process 100 that has these children. */
+static struct gpu_world *amd_world(const char *children)
+{
+	struct gpu_world *w = drm_world();
+
+	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
+	gpu_world_process(w, 100, 1, children);
+	return w;
+}
+
 static void amdgpu_totals_come_from_sysfs(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
@@ -114,10 +124,8 @@ static void what_is_no_gpu_of_ours_is_left_out(void **state)
 
 static void a_run_gets_the_time_of_its_clients(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("101 ");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
 	gpu_world_fd(w, 100, 0, "/dev/null", NULL);
 	put_amdgpu(w, 100, 5, 42, 500, 1000);
@@ -141,10 +149,8 @@ static void a_run_gets_the_time_of_its_clients(void **state)
 
 static void a_client_counts_once_through_all_its_descriptors(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("101 ");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
 	for (int tick = 0; tick < 2; tick++) {
 		put_amdgpu(w, 100, 5, 42, 500, 1000 + 500 * (unsigned)tick);
@@ -207,10 +213,8 @@ static void every_driver_is_read(void **state)
 /* ROCm's work goes through /dev/kfd and is in no engine's time: memory is known, work is not. */
 static void compute_queues_have_memory_but_no_known_time(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "");
 	gpu_world_fd(w, 100, 3, "/dev/kfd", NULL);
 	put_amdgpu(w, 100, 5, 42, 4096, 0);
 	gpu_world_follow(w, 100);
@@ -224,10 +228,8 @@ static void compute_queues_have_memory_but_no_known_time(void **state)
 
 static void a_process_may_vanish_or_refuse(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("101 ");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "101 ");
 	gpu_world_process(w, 101, 100, "");
 	put_amdgpu(w, 101, 5, 42, 500, 1000);
 	gpu_world_follow(w, 100);
@@ -258,10 +260,8 @@ static void a_process_may_vanish_or_refuse(void **state)
 
 static void a_descriptor_opened_later_is_found(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "");
 	gpu_world_fd(w, 100, 0, "/dev/null", NULL);
 	gpu_world_follow(w, 100);
 	start(w);
@@ -305,10 +305,8 @@ static void searching_is_rationed(void **state)
 /* One process with more descriptors than a tick may look at: the first ones have to do. */
 static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
+	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
 
-	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
-	gpu_world_process(w, 100, 1, "");
 	put_amdgpu(w, 100, 0, 42, 500, 1000);
 	for (int fd = 1; fd < 2100; fd++)
 		gpu_world_fd(w, 100, fd, "/dev/null", NULL);

@@ -39,6 +39,18 @@ static void news(struct gpu_world *w, double seconds)
 	assert_int_equal(gpu_world_tick(w, seconds), 0);
 }
 
+/* Process 100 is a run, and the driver has been asked once. */
+static struct gpu_world *world_of_a_run(const char *scenario)
+{
+	struct gpu_world *w = host_world(scenario);
+
+	gpu_world_process(w, 100, 1, "");
+	gpu_world_follow(w, 100);
+	assert_int_equal(gpu_world_start(w), 0);
+	news(w, 1);
+	return w;
+}
+
 static void one_gpu_gives_every_number(void **state)
 {
 	static const struct {
@@ -119,12 +131,8 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 
 static void a_run_without_gpu_work_uses_none(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:999:512:40:c");
+	AUTO(gpu_world_freep) struct gpu_world *w = world_of_a_run("processes=0:999:512:40:c");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 0, 0);
@@ -134,13 +142,9 @@ static void slices_are_told_apart(void **state)
 {
 	AUTO(gpu_world_freep)
 	struct gpu_world *w =
-		host_world("gpus=2 mig=0 "
-			   "processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
+		world_of_a_run("gpus=2 mig=0 "
+			       "processes=0.0:100:512:0:c,0.1:100:256:0:c,0.1:101:128:0:g");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_point(w, "rightsize_gpu_mig", "0|7/0|Fake GPU 0 MIG 1g.10gb|MIG-fake-0-0", 1, 0);
 	assert_point(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0", 2 * GIB, 0);
 	assert_point(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0", 10 * GIB, 0);
@@ -190,14 +194,10 @@ static void a_call_that_fails_costs_its_number(void **state)
 static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
 {
 	AUTO(gpu_world_freep)
-	struct gpu_world *w = host_world("gpus=2 processes=0:100:512:40:c "
-					 "fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
-					 "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
+	struct gpu_world *w = world_of_a_run("gpus=2 processes=0:100:512:40:c "
+					     "fail=nvmlDeviceGetComputeRunningProcesses_v3:4,"
+					     "nvmlDeviceGetGraphicsRunningProcesses_v3:4");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_processes", "0")));
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
@@ -208,12 +208,8 @@ static void utilization_of_processes_may_be_unknown_alone(void **state)
 {
 	AUTO(gpu_world_freep)
 	struct gpu_world *w =
-		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetProcessUtilization:3");
+		world_of_a_run("processes=0:100:512:40:c fail=nvmlDeviceGetProcessUtilization:3");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
@@ -222,12 +218,8 @@ static void utilization_of_processes_may_be_unknown_alone(void **state)
 static void a_lost_gpu_is_down_and_the_others_go_on(void **state)
 {
 	AUTO(gpu_world_freep)
-	struct gpu_world *w = host_world("gpus=3 processes=0:100:512:40:c,1:100:512:40:c");
+	struct gpu_world *w = world_of_a_run("gpus=3 processes=0:100:512:40:c,1:100:512:40:c");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 2, 0);
 	fake_nvml_play("gpus=3 lost=1 processes=0:100:512:40:c,1:100:512:40:c");
 	news(w, 1);
@@ -243,12 +235,8 @@ static void half_a_reading_is_none(void **state)
 {
 	AUTO(gpu_world_freep)
 	struct gpu_world *w =
-		host_world("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
+		world_of_a_run("processes=0:100:512:40:c fail=nvmlDeviceGetTemperature:15");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	assert_point(w, "rightsize_gpu_up", "0", 0, 0);
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_memory_used_bytes", "0")));
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
@@ -267,12 +255,8 @@ static void a_gpu_lost_from_the_start_is_down(void **state)
 
 static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 {
-	AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:100:512:40:c");
+	AUTO(gpu_world_freep) struct gpu_world *w = world_of_a_run("processes=0:100:512:40:c");
 
-	gpu_world_process(w, 100, 1, "");
-	gpu_world_follow(w, 100);
-	assert_int_equal(gpu_world_start(w), 0);
-	news(w, 1);
 	fake_nvml_play("hang=nvmlDeviceGetTemperature processes=0:100:256:40:c");
 	assert_false(gpus_wait(w->state, 0));
 	fake_nvml_await_hang();

@@ -228,28 +228,27 @@ static void executable_that_does_not_say_or_is_cut_has_no_level(void **state)
 
 static void level_is_kept_with_the_run_and_not_an_emulators(void **state)
 {
+	static const struct {
+		const char *path, *level;
+	} table[] = {{"/opt/job", "x86-64-v3"}, {"/usr/bin/qemu-x86_64", NULL}};
 	struct executable x = executable_of(7);
-	struct account_note note;
-	struct world *w = world_new();
 
-	put_root(w);
-	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
-	memory_tree_link(w->proc, "10/exe", "/opt/job");
-	follow(w, 10, 0);
-	look(w);
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	assert_string_equal(note.cpu_level, "x86-64-v3");
-	world_freep(&w);
-	w = world_new();
-	put_root(w);
-	memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
-	memory_tree_link(w->proc, "10/exe", "/usr/bin/qemu-x86_64");
-	follow(w, 10, 0);
-	look(w);
-	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
-	assert_string_equal(note.architecture, "x86_64");
-	assert_null(note.cpu_level);
-	world_freep(&w);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(world_freep) struct world *w = world_new();
+		struct account_note note;
+
+		put_root(w);
+		memory_tree_file(w->proc, "10/exe", (const char *)&x, sizeof x);
+		memory_tree_link(w->proc, "10/exe", table[i].path);
+		follow(w, 10, 0);
+		look(w);
+		assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+		assert_string_equal(note.architecture, "x86_64");
+		if (table[i].level)
+			assert_string_equal(note.cpu_level, table[i].level);
+		else
+			assert_null(note.cpu_level);
+	}
 }
 
 int main(void)
