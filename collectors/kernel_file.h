@@ -2,8 +2,8 @@
  * What collectors of kernel files share: a file that is read every tick, a counter that may fall in
  * the kernel but not here, and work that is not done every tick.
  */
-#ifndef COLLECTORS_SOURCE_H
-#define COLLECTORS_SOURCE_H
+#ifndef COLLECTORS_KERNEL_FILE_H
+#define COLLECTORS_KERNEL_FILE_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -14,8 +14,8 @@
  *
  * Sampler thread only.
  */
-#ifndef COLLECTORS_ACCOUNTS_H
-#define COLLECTORS_ACCOUNTS_H
+#ifndef COLLECTORS_ACCOUNTING_ACCOUNTS_H
+#define COLLECTORS_ACCOUNTING_ACCOUNTS_H
 
 #include "collectors/base/err.h"
 #include "collectors/cgroup/find.h"

@@ -4,8 +4,8 @@
  * is what all ends in it cost, and of these each run has the part that its own have by estimate. Everywhere else, and
  * for as long as somebody may have come into the group or left it unseen, it is the estimate.
  */
-#ifndef COLLECTORS_RUN_ENDS_H
-#define COLLECTORS_RUN_ENDS_H
+#ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
+#define COLLECTORS_ACCOUNTING_EXIT_COST_H
 
 #include "collectors/cgroup/find.h"
 #include "collectors/accounting/exit_events.h"

@@ -6,8 +6,8 @@
  *
  * Costs a wake-up of the thread at most every 10 ms while processes come and go anywhere on the machine.
  */
-#ifndef COLLECTORS_EXIT_EVENTS_H
-#define COLLECTORS_EXIT_EVENTS_H
+#ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
+#define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 
 #include <stdint.h>
 #include <sys/types.h>

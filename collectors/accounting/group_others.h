@@ -8,8 +8,8 @@
  * Who has not run since the last look is asked for its clock and no more: a look at 300 takes 0.6 ms, or 6 ms if all of
  * them run (Linux 6.18), so at the most that there may be, and once a second, at most a hundredth of a CPU.
  */
-#ifndef COLLECTORS_CGROUP_OTHERS_H
-#define COLLECTORS_CGROUP_OTHERS_H
+#ifndef COLLECTORS_ACCOUNTING_GROUP_OTHERS_H
+#define COLLECTORS_ACCOUNTING_GROUP_OTHERS_H
 
 #include <stddef.h>
 

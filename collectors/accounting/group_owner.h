@@ -2,8 +2,8 @@
  * The control group of a run: where its files are, also when it is another container's, and whether the group is
  * the run's own, so that the kernel's account of the group is the account of the run.
  */
-#ifndef COLLECTORS_CGROUP_OWN_H
-#define COLLECTORS_CGROUP_OWN_H
+#ifndef COLLECTORS_ACCOUNTING_GROUP_OWNER_H
+#define COLLECTORS_ACCOUNTING_GROUP_OWNER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -12,8 +12,8 @@
  * more than a hundredth and 1 ms, or 10 ms where times in ticks are all that tells of the run, and comes as near to the
  * rest as that permits. What an other did after it was last seen is counted with the run.
  */
-#ifndef COLLECTORS_CGROUP_REST_H
-#define COLLECTORS_CGROUP_REST_H
+#ifndef COLLECTORS_ACCOUNTING_GROUP_REMAINDER_H
+#define COLLECTORS_ACCOUNTING_GROUP_REMAINDER_H
 
 #include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"

@@ -8,8 +8,8 @@
  * the time from the record to the event of the end, or the usual where it is far longer than that, since then others had
  * the CPU, or the whole machine stood still. Of those who share a control group it can be measured (exit_cost.h).
  */
-#ifndef COLLECTORS_LINEAGE_H
-#define COLLECTORS_LINEAGE_H
+#ifndef COLLECTORS_ACCOUNTING_LINEAGE_H
+#define COLLECTORS_ACCOUNTING_LINEAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

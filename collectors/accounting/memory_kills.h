@@ -4,8 +4,8 @@
  *
  * Sampler thread only.
  */
-#ifndef COLLECTORS_MEMORY_KILLS_H
-#define COLLECTORS_MEMORY_KILLS_H
+#ifndef COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
+#define COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
  * is known, by the whole machine and by the control group that the run is in; falls again where what was missed turns
  * up later (in a parent's times). Never below 0.
  */
-#ifndef COLLECTORS_MISSED_CPU_H
-#define COLLECTORS_MISSED_CPU_H
+#ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
+#define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
 #include <stdbool.h>
 

@@ -12,8 +12,8 @@
  * v1: in the hierarchy of cpuacct, when no other controller shares it: a new group of cpu would get a share and
  * no real-time budget of its own.
  */
-#ifndef COLLECTORS_RUN_CGROUP_H
-#define COLLECTORS_RUN_CGROUP_H
+#ifndef COLLECTORS_ACCOUNTING_OWN_GROUP_H
+#define COLLECTORS_ACCOUNTING_OWN_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Process events: who forked whom and who ended how, for every process of the machine (the proc connector,
  * CAP_NET_ADMIN in the initial namespaces; linux/cn_proc.h). Pure: requests and datagrams only.
  */
-#ifndef COLLECTORS_PROCESS_EVENTS_H
-#define COLLECTORS_PROCESS_EVENTS_H
+#ifndef COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
+#define COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * worth reading. Its files are kept open as long as host->group_files allows it; else the last numbers of a group that
  * is seen through the root of a process (find.h) are those of the look before that process ended.
  */
-#ifndef COLLECTORS_RUN_GROUP_H
-#define COLLECTORS_RUN_GROUP_H
+#ifndef COLLECTORS_ACCOUNTING_RUN_GROUP_H
+#define COLLECTORS_ACCOUNTING_RUN_GROUP_H
 
 #include "collectors/cgroup/files.h"
 #include "collectors/runs.h"

@@ -9,8 +9,8 @@
  * where a virtual machine's CPU is taken away by its host (steal in /proc/stat): it goes on meanwhile, so that a tenth
  * too much was seen on a busy host.
  */
-#ifndef COLLECTORS_TASK_CLOCK_H
-#define COLLECTORS_TASK_CLOCK_H
+#ifndef COLLECTORS_ACCOUNTING_TASK_CLOCK_H
+#define COLLECTORS_ACCOUNTING_TASK_CLOCK_H
 
 #include <stdint.h>
 

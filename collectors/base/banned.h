@@ -2,8 +2,8 @@
  * Calls that do not compile here: each has a safe counterpart in this folder. Forced into every file
  * of ours by CMake.
  */
-#ifndef BASE_BANNED_H
-#define BASE_BANNED_H
+#ifndef COLLECTORS_BASE_BANNED_H
+#define COLLECTORS_BASE_BANNED_H
 
 #include <signal.h>
 #include <stdio.h>

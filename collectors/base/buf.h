@@ -2,8 +2,8 @@
  * Growing text with a cap. When the cap would be passed, the whole piece is dropped and full stays
  * true: check it once, at the end. data is NULL until something was added; buf_text never is.
  */
-#ifndef BASE_BUF_H
-#define BASE_BUF_H
+#ifndef COLLECTORS_BASE_BUF_H
+#define COLLECTORS_BASE_BUF_H
 
 #include <stdbool.h>
 #include <stddef.h>

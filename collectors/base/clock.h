@@ -1,8 +1,8 @@
 /*
  * Two times that cannot be mixed: mono for durations, wall for people. One tick reads both once.
  */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#ifndef COLLECTORS_BASE_CLOCK_H
+#define COLLECTORS_BASE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

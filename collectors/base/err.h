@@ -4,8 +4,8 @@
  * Functions return the code (0 or a negative errno) and fill the text when e is not NULL. Expected
  * absence (a vanished process, no GPU) is a code alone. Callers wrap; libraries never log.
  */
-#ifndef BASE_ERR_H
-#define BASE_ERR_H
+#ifndef COLLECTORS_BASE_ERR_H
+#define COLLECTORS_BASE_ERR_H
 
 struct err {
 	int code;

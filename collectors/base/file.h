@@ -2,8 +2,8 @@
  * Files that options name: configurations, rules, certificates, catalogues. Whatever stands there holds nobody up for
  * ever: of a pipe, such as <(command) of a shell, the next piece is waited for, but no longer than FILE_PIPE_SECONDS.
  */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#ifndef COLLECTORS_BASE_FILE_H
+#define COLLECTORS_BASE_FILE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"

@@ -2,8 +2,8 @@
  * One immutable value, many readers: a writer swaps in the next value, readers keep the one they hold
  * until they let go. Any thread.
  */
-#ifndef BASE_LATEST_H
-#define BASE_LATEST_H
+#ifndef COLLECTORS_BASE_LATEST_H
+#define COLLECTORS_BASE_LATEST_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  * loses data silently. So every size that comes from outside must have a named cap before it gets here, and what
  * a server holds for others is bounded by the memory it may have (exporter/core/memory_budget.h).
  */
-#ifndef BASE_MEM_H
-#define BASE_MEM_H
+#ifndef COLLECTORS_BASE_MEM_H
+#define COLLECTORS_BASE_MEM_H
 
 #include <stddef.h>
 #include <stdint.h>

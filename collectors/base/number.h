@@ -2,8 +2,8 @@
  * Numbers in texts of the kernel: after a key at the start of a line (/proc/meminfo, memory.stat, fdinfo), or one after the
  * other (statm).
  */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#ifndef COLLECTORS_BASE_NUMBER_H
+#define COLLECTORS_BASE_NUMBER_H
 
 #include <math.h>
 #include <stdbool.h>

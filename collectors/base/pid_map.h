@@ -1,6 +1,6 @@
 /* A number for each of many process numbers: a hash table by open addressing. Zeroed memory is an empty one. */
-#ifndef BASE_PID_MAP_H
-#define BASE_PID_MAP_H
+#ifndef COLLECTORS_BASE_PID_MAP_H
+#define COLLECTORS_BASE_PID_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

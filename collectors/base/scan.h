@@ -3,8 +3,8 @@
  * && and a failure leaves the place. Nothing is read at or past end, so no NUL is needed and NULs
  * inside do no harm.
  */
-#ifndef BASE_SCAN_H
-#define BASE_SCAN_H
+#ifndef COLLECTORS_BASE_SCAN_H
+#define COLLECTORS_BASE_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

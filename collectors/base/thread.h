@@ -1,8 +1,8 @@
 /*
  * Starting a thread, and what it waits for.
  */
-#ifndef BASE_THREAD_H
-#define BASE_THREAD_H
+#ifndef COLLECTORS_BASE_THREAD_H
+#define COLLECTORS_BASE_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>

@@ -7,8 +7,8 @@
  * root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there (any more)", also of a file below a process's
  * root ("PID/root/...") that is not of a control group: that process may have put anything there, and tree_foreign reads it.
  */
-#ifndef BASE_TREE_H
-#define BASE_TREE_H
+#ifndef COLLECTORS_BASE_TREE_H
+#define COLLECTORS_BASE_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Files where a process may have put anything: tree_foreign of a directory of this machine. tree.c alone includes this. */
-#ifndef BASE_FOREIGN_H
-#define BASE_FOREIGN_H
+#ifndef COLLECTORS_BASE_TREE_FOREIGN_H
+#define COLLECTORS_BASE_TREE_FOREIGN_H
 
 #include "collectors/base/tree.h"
 

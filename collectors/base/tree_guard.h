@@ -15,8 +15,8 @@
  *
  * What is left out is -ETIMEDOUT, and may be there the next time. Where no thread can be had, who seems not to wait is read directly.
  */
-#ifndef BASE_TREE_GUARD_H
-#define BASE_TREE_GUARD_H
+#ifndef COLLECTORS_BASE_TREE_GUARD_H
+#define COLLECTORS_BASE_TREE_GUARD_H
 
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"

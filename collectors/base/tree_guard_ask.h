@@ -3,8 +3,8 @@
  * what they share. Nobody waits for one longer than TREE_GUARD_SECONDS in which it does nothing, and not at all while the same
  * process has not answered the same kind of question.
  */
-#ifndef BASE_TREE_GUARD_ASK_H
-#define BASE_TREE_GUARD_ASK_H
+#ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
+#define COLLECTORS_BASE_TREE_GUARD_ASK_H
 
 #include <stdbool.h>
 #include <sys/types.h>

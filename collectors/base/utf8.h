@@ -2,8 +2,8 @@
  * Text that anyone may show: valid UTF-8, bounded, unique after cutting. One hostile process name must
  * not make a whole scrape invalid.
  */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#ifndef COLLECTORS_BASE_UTF8_H
+#define COLLECTORS_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

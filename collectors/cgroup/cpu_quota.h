@@ -1,8 +1,8 @@
 /*
  * The CPU quota that holds a run: that of the nearest group at or above its own which has one.
  */
-#ifndef COLLECTORS_QUOTA_H
-#define COLLECTORS_QUOTA_H
+#ifndef COLLECTORS_CGROUP_CPU_QUOTA_H
+#define COLLECTORS_CGROUP_CPU_QUOTA_H
 
 #include "collectors/cgroup/find.h"
 

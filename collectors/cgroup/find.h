@@ -5,8 +5,8 @@
  * /proc/PID/cgroup says which group, the mount table of this process says where that hierarchy is
  * mounted. A mount point below /sys is looked up in host->sys, any other in host->root.
  */
-#ifndef COLLECTORS_CGROUP_PATH_H
-#define COLLECTORS_CGROUP_PATH_H
+#ifndef COLLECTORS_CGROUP_FIND_H
+#define COLLECTORS_CGROUP_FIND_H
 
 #include <stdbool.h>
 #include <stddef.h>

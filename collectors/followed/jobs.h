@@ -7,8 +7,8 @@
  *
  * One thread (the sampler). Reads through host->proc.
  */
-#ifndef COLLECTORS_JOBS_H
-#define COLLECTORS_JOBS_H
+#ifndef COLLECTORS_FOLLOWED_JOBS_H
+#define COLLECTORS_FOLLOWED_JOBS_H
 
 #include "collectors/accounting/accounts.h"
 #include "collectors/base/err.h"

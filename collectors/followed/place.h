@@ -2,8 +2,8 @@
  * Where a run runs: the network namespace and the file systems that its processes see, and the processor that its
  * programs need. Sampler thread only.
  */
-#ifndef COLLECTORS_RUN_PLACE_H
-#define COLLECTORS_RUN_PLACE_H
+#ifndef COLLECTORS_FOLLOWED_PLACE_H
+#define COLLECTORS_FOLLOWED_PLACE_H
 
 #include "collectors/followed/binary.h"
 #include "collectors/followed/disk_growth.h"

@@ -3,8 +3,8 @@
  * memory it has there. Keys as in https://docs.kernel.org/gpu/drm-usage-stats.html; each driver
  * gives some of them.
  */
-#ifndef COLLECTORS_DRM_FDINFO_H
-#define COLLECTORS_DRM_FDINFO_H
+#ifndef COLLECTORS_GPU_DRM_FDINFO_H
+#define COLLECTORS_GPU_DRM_FDINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * run use. One thread (the sampler); NVML is asked by a thread of its own
  * (collectors/gpu/nvml_thread.h).
  */
-#ifndef COLLECTORS_GPU_H
-#define COLLECTORS_GPU_H
+#ifndef COLLECTORS_GPU_GPU_H
+#define COLLECTORS_GPU_GPU_H
 
 #include "collectors/collector.h"
 #include "collectors/gpu/device.h"

@@ -10,8 +10,8 @@
  *
  * One thread (the sampler).
  */
-#ifndef COLLECTORS_GPU_PID_H
-#define COLLECTORS_GPU_PID_H
+#ifndef COLLECTORS_GPU_NVML_PID_H
+#define COLLECTORS_GPU_NVML_PID_H
 
 #include <stdbool.h>
 #include <stddef.h>

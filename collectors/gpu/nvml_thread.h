@@ -5,8 +5,8 @@
  * The thread publishes a table about once a second. Any thread may look at the latest one; none
  * waits for NVML.
  */
-#ifndef COLLECTORS_GPU_NVML_H
-#define COLLECTORS_GPU_NVML_H
+#ifndef COLLECTORS_GPU_NVML_THREAD_H
+#define COLLECTORS_GPU_NVML_THREAD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * Disks or interfaces by name, with their counters, over the ticks. Each tick: devices_see for
  * every name, devices_sweep, then the table is complete and may be walked.
  */
-#ifndef COLLECTORS_DEVICES_H
-#define COLLECTORS_DEVICES_H
+#ifndef COLLECTORS_MACHINE_DEVICES_H
+#define COLLECTORS_MACHINE_DEVICES_H
 
 #include <stdbool.h>
 #include <stddef.h>

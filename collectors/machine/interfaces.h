@@ -1,8 +1,8 @@
 /*
  * Network interfaces: which of them lead out of a network namespace, and their line in /proc/net/dev.
  */
-#ifndef COLLECTORS_INTERFACES_H
-#define COLLECTORS_INTERFACES_H
+#ifndef COLLECTORS_MACHINE_INTERFACES_H
+#define COLLECTORS_MACHINE_INTERFACES_H
 
 #include "collectors/base/scan.h"
 #include "collectors/host.h"

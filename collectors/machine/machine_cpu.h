@@ -2,8 +2,8 @@
  * What the whole machine spent, as an upper bound for what a run may have used unseen: a process that is born and
  * gone between two looks, and waited for by nobody, leaves no trace in /proc but here.
  */
-#ifndef COLLECTORS_MACHINE_CPU_H
-#define COLLECTORS_MACHINE_CPU_H
+#ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
+#define COLLECTORS_MACHINE_MACHINE_CPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

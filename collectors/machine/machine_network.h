@@ -5,8 +5,8 @@
  * Which namespace process 1 is in is told to whoever may look into it (ptrace(2), "read"): with SYS_PTRACE, or the same user.
  * Where it is not told, the machine's is ours.
  */
-#ifndef COLLECTORS_MACHINE_NETWORK_H
-#define COLLECTORS_MACHINE_NETWORK_H
+#ifndef COLLECTORS_MACHINE_MACHINE_NETWORK_H
+#define COLLECTORS_MACHINE_MACHINE_NETWORK_H
 
 #include "collectors/host.h"
 

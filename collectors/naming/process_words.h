@@ -1,6 +1,6 @@
 /* One process against the table of systems: its variables, arguments and files, word by word. Pure. */
-#ifndef COLLECTORS_PROCESS_WORDS_H
-#define COLLECTORS_PROCESS_WORDS_H
+#ifndef COLLECTORS_NAMING_PROCESS_WORDS_H
+#define COLLECTORS_NAMING_PROCESS_WORDS_H
 
 #include "collectors/naming/recognise.h"
 #include "collectors/naming/systems.h"

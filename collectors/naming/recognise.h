@@ -8,8 +8,8 @@
  * What changes from run to run never becomes part of a name: run ids and attempts are words of their own, and
  * dates, UUIDs and generated suffixes at the end of a word are taken off (collectors/naming/stable_name.h).
  */
-#ifndef COLLECTORS_RECOGNISE_H
-#define COLLECTORS_RECOGNISE_H
+#ifndef COLLECTORS_NAMING_RECOGNISE_H
+#define COLLECTORS_NAMING_RECOGNISE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * The part of a name that stays the same from run to run. Pure.
  */
-#ifndef COLLECTORS_STEADY_NAME_H
-#define COLLECTORS_STEADY_NAME_H
+#ifndef COLLECTORS_NAMING_STABLE_NAME_H
+#define COLLECTORS_NAMING_STABLE_NAME_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The table of systems: which variables, arguments, files and labels each leaves behind, and which word each is. */
-#ifndef COLLECTORS_SYSTEMS_H
-#define COLLECTORS_SYSTEMS_H
+#ifndef COLLECTORS_NAMING_SYSTEMS_H
+#define COLLECTORS_NAMING_SYSTEMS_H
 
 #include <stdbool.h>
 

@@ -6,8 +6,8 @@
  * CPU is read from the schedstat file of each thread. Waiting for storage and memory is counted by the kernel only
  * while kernel.task_delayacct is 1.
  */
-#ifndef COLLECTORS_DELAYS_H
-#define COLLECTORS_DELAYS_H
+#ifndef COLLECTORS_PROCESS_DELAYS_H
+#define COLLECTORS_PROCESS_DELAYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * ended where the kernel tells (PIDFD_GET_INFO, Linux 6.15 and later, once somebody has waited for it). And one descriptor that wakes the sampler when any of many ends, so that
  * last counters are read while there is something to read, and how each ended as far as the kernel tells.
  */
-#ifndef COLLECTORS_EXIT_WATCH_H
-#define COLLECTORS_EXIT_WATCH_H
+#ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
+#define COLLECTORS_PROCESS_EXIT_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

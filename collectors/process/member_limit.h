@@ -2,8 +2,8 @@
  * How often processes are looked at: a process in a job within a job is of several runs, and each reads it for itself. That
  * is bounded of all together, and of each, since anybody can put runs into each other by naming them. Sampler thread.
  */
-#ifndef COLLECTORS_RUN_MEMBERS_H
-#define COLLECTORS_RUN_MEMBERS_H
+#ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
+#define COLLECTORS_PROCESS_MEMBER_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * device, or a file system that never answers: only what is local, a plain file, and the process's own or everybody's to
  * read is read.
  */
-#ifndef COLLECTORS_PROCESS_FILE_H
-#define COLLECTORS_PROCESS_FILE_H
+#ifndef COLLECTORS_PROCESS_NAMED_FILE_H
+#define COLLECTORS_PROCESS_NAMED_FILE_H
 
 #include <sys/types.h>
 

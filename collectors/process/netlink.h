@@ -2,8 +2,8 @@
  * Netlink datagrams: walking messages and attributes that came, and building the few that are sent. Pure;
  * every length from outside is checked, and nothing is read past it.
  */
-#ifndef COLLECTORS_NETLINK_H
-#define COLLECTORS_NETLINK_H
+#ifndef COLLECTORS_PROCESS_NETLINK_H
+#define COLLECTORS_PROCESS_NETLINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * A growing list of processes, for the many that hand them over one by one.
  */
-#ifndef COLLECTORS_PIDS_H
-#define COLLECTORS_PIDS_H
+#ifndef COLLECTORS_PROCESS_PIDS_H
+#define COLLECTORS_PROCESS_PIDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * One process as the kernel shows it: /proc/PID/{stat,status,io,smaps_rollup,fd}. The parsers are functions
  * from bytes to a struct; fields are those of proc(5) (https://man7.org/linux/man-pages/man5/proc.5.html).
  */
-#ifndef COLLECTORS_PROCESS_H
-#define COLLECTORS_PROCESS_H
+#ifndef COLLECTORS_PROCESS_PROCESS_H
+#define COLLECTORS_PROCESS_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * every version but 15 (Linux 6.14), which moved fields in the middle and was corrected by version 16. A record of
  * version 15, or one too short, is refused.
  */
-#ifndef COLLECTORS_TASKSTATS_H
-#define COLLECTORS_TASKSTATS_H
+#ifndef COLLECTORS_PROCESS_TASKSTATS_H
+#define COLLECTORS_PROCESS_TASKSTATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

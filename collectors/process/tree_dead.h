@@ -1,6 +1,6 @@
 /* Conservation of what the dead of a tree used. */
-#ifndef COLLECTORS_TREE_DEAD_H
-#define COLLECTORS_TREE_DEAD_H
+#ifndef COLLECTORS_PROCESS_TREE_DEAD_H
+#define COLLECTORS_PROCESS_TREE_DEAD_H
 
 #include "collectors/process/tree.h"
 

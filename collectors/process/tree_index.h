@@ -1,6 +1,6 @@
 /* The list of the members of a tree, and the index by pid. For the files of the tree. */
-#ifndef COLLECTORS_TREE_INDEX_H
-#define COLLECTORS_TREE_INDEX_H
+#ifndef COLLECTORS_PROCESS_TREE_INDEX_H
+#define COLLECTORS_PROCESS_TREE_INDEX_H
 
 #include "collectors/process/tree.h"
 

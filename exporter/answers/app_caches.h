@@ -1,6 +1,6 @@
 /* Results that one answer keeps for the next one: the catalogue, sizings, behaviour. */
-#ifndef EXPORTER_APP_CACHES_H
-#define EXPORTER_APP_CACHES_H
+#ifndef EXPORTER_ANSWERS_APP_CACHES_H
+#define EXPORTER_ANSWERS_APP_CACHES_H
 
 #include "exporter/core/app.h"
 

@@ -2,8 +2,8 @@
  * Reads and works out how a job behaves, for /stats: at 50 runs about 30 ms, at 200 about 0.6 s, and the samples of the
  * newest five runs (0.1 s for a day at one a second). On the desk's thread, or a command's.
  */
-#ifndef EXPORTER_BEHAVIOUR_H
-#define EXPORTER_BEHAVIOUR_H
+#ifndef EXPORTER_ANSWERS_BEHAVIOUR_H
+#define EXPORTER_ANSWERS_BEHAVIOUR_H
 
 #include "exporter/catalogue/in_use.h"
 #include "exporter/answers/behaviour_json.h"

@@ -2,8 +2,8 @@
  * How a job behaves, as JSON, for /stats: what changed from run to run, what the next run is expected to need, the
  * phases of a run and whether to make steps of them, and what is to be expected of the runs that are running.
  */
-#ifndef EXPORTER_BEHAVIOUR_JSON_H
-#define EXPORTER_BEHAVIOUR_JSON_H
+#ifndef EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
+#define EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
 
 #include "exporter/core/json.h"
 #include "recommender/behaviour/changes.h"

@@ -1,5 +1,7 @@
 /* What it costs today. */
 #include "exporter/answers/current_cost.h"
+#include "recommender/catalogue/catalogue.h"
+#include "recommender/catalogue/regions.h"
 
 #include <math.h>
 #include <stdio.h>

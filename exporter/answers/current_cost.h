@@ -2,8 +2,8 @@
  * What a job costs where it runs today: the price of the current server, of each past run, and of the part of the
  * request that is not needed.
  */
-#ifndef EXPORTER_TODAY_H
-#define EXPORTER_TODAY_H
+#ifndef EXPORTER_ANSWERS_CURRENT_COST_H
+#define EXPORTER_ANSWERS_CURRENT_COST_H
 
 #include "exporter/this_server/this_server.h"
 #include "recommender/servers/pick.h"

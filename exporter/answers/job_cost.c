@@ -6,6 +6,7 @@
 #include "exporter/answers/server_parameters.h"
 #include "exporter/answers/current_cost.h"
 #include "recommender/servers/job_profile.h"
+#include "recommender/catalogue/catalogue.h"
 
 const char *const offer_name[OFFERS] = {[OFFER_CURRENT] = "current", [OFFER_BEST] = "best"};
 

@@ -1,8 +1,8 @@
 /*
  * What the next run of a job is forecast to cost, on the server where it runs today and on the best one. In US dollars.
  */
-#ifndef EXPORTER_JOB_COST_H
-#define EXPORTER_JOB_COST_H
+#ifndef EXPORTER_ANSWERS_JOB_COST_H
+#define EXPORTER_ANSWERS_JOB_COST_H
 
 #include "exporter/this_server/this_server.h"
 #include "recommender/servers/pick.h"

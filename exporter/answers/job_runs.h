@@ -1,8 +1,8 @@
 /*
  * The run or the runs that a question is about, out of the history, or the answer when there are none.
  */
-#ifndef EXPORTER_JOB_RUNS_H
-#define EXPORTER_JOB_RUNS_H
+#ifndef EXPORTER_ANSWERS_JOB_RUNS_H
+#define EXPORTER_ANSWERS_JOB_RUNS_H
 
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"

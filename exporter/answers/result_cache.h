@@ -2,8 +2,8 @@
  * What answers work out from the runs of a job is most of their work. A server keeps the newest results, and uses one
  * again while what it was worked out from is the same. Any thread.
  */
-#ifndef EXPORTER_RESULT_CACHE_H
-#define EXPORTER_RESULT_CACHE_H
+#ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
+#define EXPORTER_ANSWERS_RESULT_CACHE_H
 
 #include <sys/queue.h>
 

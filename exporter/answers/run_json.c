@@ -1,5 +1,6 @@
 /* Runs as JSON. */
 #include "exporter/answers/run_json.h"
+#include "recommender/catalogue/architecture.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * Runs as JSON. Which of a run's many statistics are its headline numbers stands in one table,
  * for /runs and /stats alike.
  */
-#ifndef EXPORTER_RUN_JSON_H
-#define EXPORTER_RUN_JSON_H
+#ifndef EXPORTER_ANSWERS_RUN_JSON_H
+#define EXPORTER_ANSWERS_RUN_JSON_H
 
 #include "exporter/core/json.h"
 #include "recommender/run.h"

@@ -2,8 +2,8 @@
  * Samples as CSV (RFC 4180, but with \n), in blocks: ours with all columns of the history, and
  * resource-tracker's 32 with their names, units and decimals. Unknown is an empty field.
  */
-#ifndef EXPORTER_SERIES_CSV_H
-#define EXPORTER_SERIES_CSV_H
+#ifndef EXPORTER_ANSWERS_SERIES_CSV_H
+#define EXPORTER_ANSWERS_SERIES_CSV_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"

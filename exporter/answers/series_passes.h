@@ -2,8 +2,8 @@
  * The samples of a run as points of a chart, read in one pass where memory suffices, else some columns at a time: what all
  * columns of a long run take is more than a small server may have (exporter/core/memory_budget.h).
  */
-#ifndef EXPORTER_SERIES_PASSES_H
-#define EXPORTER_SERIES_PASSES_H
+#ifndef EXPORTER_ANSWERS_SERIES_PASSES_H
+#define EXPORTER_ANSWERS_SERIES_PASSES_H
 
 #include "exporter/history/history.h"
 #include "recommender/behaviour/phases.h"

@@ -2,8 +2,8 @@
  * A run's samples as a chart wants them: rates instead of growth, and no more points than asked
  * for. Which columns there are stands in one table.
  */
-#ifndef EXPORTER_SERIES_VIEW_H
-#define EXPORTER_SERIES_VIEW_H
+#ifndef EXPORTER_ANSWERS_SERIES_VIEW_H
+#define EXPORTER_ANSWERS_SERIES_VIEW_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"

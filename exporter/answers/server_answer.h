@@ -1,8 +1,8 @@
 /*
  * The servers' half of an answer, of /recommend and of /servers: which servers, why, and what it costs today.
  */
-#ifndef EXPORTER_SERVER_ANSWER_H
-#define EXPORTER_SERVER_ANSWER_H
+#ifndef EXPORTER_ANSWERS_SERVER_ANSWER_H
+#define EXPORTER_ANSWERS_SERVER_ANSWER_H
 
 #include "exporter/catalogue/in_use.h"
 #include "exporter/core/json.h"

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "exporter/text/suggest.h"
+#include "recommender/catalogue/regions.h"
 
 #define GB_IN_MIB    1024.0
 #define ACCEPTED_MAX 64 /* names that an error lists; of more, those most like the one given */

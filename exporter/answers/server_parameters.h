@@ -2,8 +2,8 @@
  * What may be asked about servers: the rows that /recommend and /servers share, and what they mean. Names and
  * units are those of Keeper's /servers where it has such a parameter.
  */
-#ifndef EXPORTER_SERVER_PARAMETERS_H
-#define EXPORTER_SERVER_PARAMETERS_H
+#ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
+#define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
 #include <stdbool.h>
 

@@ -4,6 +4,8 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/answers/server_answer.h"
+#include "recommender/catalogue/architecture.h"
+#include "recommender/catalogue/catalogue.h"
 
 /* An empty text of a server is unknown. */
 static json_t *known_text(const char *s)

@@ -3,8 +3,8 @@
  * answer, so a server keeps the newest results: the same question is answered from memory until a run of the job
  * begins, ends, is corrected or is removed, whichever process writes that to the history.
  */
-#ifndef EXPORTER_SIZED_H
-#define EXPORTER_SIZED_H
+#ifndef EXPORTER_ANSWERS_SIZING_H
+#define EXPORTER_ANSWERS_SIZING_H
 
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"

@@ -1,8 +1,8 @@
 /*
  * A recommendation as JSON.
  */
-#ifndef EXPORTER_SIZING_JSON_H
-#define EXPORTER_SIZING_JSON_H
+#ifndef EXPORTER_ANSWERS_SIZING_JSON_H
+#define EXPORTER_ANSWERS_SIZING_JSON_H
 
 #include "exporter/answers/server_answer.h"
 #include "exporter/core/json.h"

@@ -1,8 +1,8 @@
 /*
  * What may be asked about the size of a job's next run: the rows of /recommend, and what they mean.
  */
-#ifndef EXPORTER_SIZING_PARAMETERS_H
-#define EXPORTER_SIZING_PARAMETERS_H
+#ifndef EXPORTER_ANSWERS_SIZING_PARAMETERS_H
+#define EXPORTER_ANSWERS_SIZING_PARAMETERS_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * Statistics of a job's last successful runs as JSON, in our shape and in resource-tracker's.
  */
-#ifndef EXPORTER_STATS_JSON_H
-#define EXPORTER_STATS_JSON_H
+#ifndef EXPORTER_ANSWERS_STATS_JSON_H
+#define EXPORTER_ANSWERS_STATS_JSON_H
 
 #include "collectors/base/mem.h"
 #include "exporter/core/json.h"

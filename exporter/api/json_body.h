@@ -2,8 +2,8 @@
  * JSON bodies of changes, read strictly: an unknown key, a missing one, or a value of another kind is an answer that
  * says what is accepted. What a body may hold is a table.
  */
-#ifndef EXPORTER_BODY_H
-#define EXPORTER_BODY_H
+#ifndef EXPORTER_API_JSON_BODY_H
+#define EXPORTER_API_JSON_BODY_H
 
 #include <jansson.h>
 #include <stdbool.h>

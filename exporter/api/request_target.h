@@ -2,8 +2,8 @@
  * A request target ("/stats?job_name=a%2Fb&runs=5", RFC 9112, 3.2) taken apart, in place. Any
  * bytes may come; the results are valid UTF-8 without NUL.
  */
-#ifndef EXPORTER_TARGET_H
-#define EXPORTER_TARGET_H
+#ifndef EXPORTER_API_REQUEST_TARGET_H
+#define EXPORTER_API_REQUEST_TARGET_H
 
 #include "collectors/base/err.h"
 

@@ -9,8 +9,8 @@
  * struct app gives it, and fills a reply. Parameters are checked before it is called: what it gets is complete and in
  * range.
  */
-#ifndef EXPORTER_ROUTE_H
-#define EXPORTER_ROUTE_H
+#ifndef EXPORTER_API_ROUTE_H
+#define EXPORTER_API_ROUTE_H
 
 #include <stdbool.h>
 #include <stddef.h>

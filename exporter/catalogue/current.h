@@ -7,8 +7,8 @@
  * network calls and holds no catalogue. Where no thread can be had the next question tries again, and until then answers
  * say so.
  */
-#ifndef EXPORTER_SHELF_H
-#define EXPORTER_SHELF_H
+#ifndef EXPORTER_CATALOGUE_CURRENT_H
+#define EXPORTER_CATALOGUE_CURRENT_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * The thread that keeps the cached catalogue of the Keeper fresh in the background. Readers take what is in the
  * cache: nobody waits for the network. A catalogue that was imported into the cache by hand stays.
  */
-#ifndef EXPORTER_FETCHER_H
-#define EXPORTER_FETCHER_H
+#ifndef EXPORTER_CATALOGUE_FETCHER_H
+#define EXPORTER_CATALOGUE_FETCHER_H
 
 #include "exporter/catalogue/update.h"
 

@@ -1,8 +1,8 @@
 /*
  * The catalogue that a running program answers from.
  */
-#ifndef EXPORTER_APP_CATALOGUE_H
-#define EXPORTER_APP_CATALOGUE_H
+#ifndef EXPORTER_CATALOGUE_IN_USE_H
+#define EXPORTER_CATALOGUE_IN_USE_H
 
 #include "exporter/core/app.h"
 #include "exporter/catalogue/current.h"

@@ -5,8 +5,8 @@
  *
  * Pure protocol: the network, the clock and waiting are the caller's, so that tests need none of them.
  */
-#ifndef EXPORTER_KEEPER_H
-#define EXPORTER_KEEPER_H
+#ifndef EXPORTER_CATALOGUE_KEEPER_H
+#define EXPORTER_CATALOGUE_KEEPER_H
 
 #include "collectors/base/clock.h"
 #include "exporter/catalogue/cache.h"

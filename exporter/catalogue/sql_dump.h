@@ -2,8 +2,8 @@
  * The SQL dump of an sc-data database (sc-data-all.sql), run into a database file piece by piece. What comes from
  * outside is not trusted: nothing but creating tables and inserting into those that are needed is carried out.
  */
-#ifndef EXPORTER_CATALOGUE_DUMP_H
-#define EXPORTER_CATALOGUE_DUMP_H
+#ifndef EXPORTER_CATALOGUE_SQL_DUMP_H
+#define EXPORTER_CATALOGUE_SQL_DUMP_H
 
 #include <stddef.h>
 

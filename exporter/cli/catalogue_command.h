@@ -2,8 +2,8 @@
  * rightsize-exporter catalogue info|update|import|search: what is known of servers and prices, and where more of it
  * comes from.
  */
-#ifndef EXPORTER_CATALOGUE_COMMAND_H
-#define EXPORTER_CATALOGUE_COMMAND_H
+#ifndef EXPORTER_CLI_CATALOGUE_COMMAND_H
+#define EXPORTER_CLI_CATALOGUE_COMMAND_H
 
 #include "collectors/base/buf.h"
 #include "recommender/catalogue/catalogue.h"

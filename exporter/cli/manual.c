@@ -16,6 +16,7 @@
 #include "exporter/api/route.h"
 #include "exporter/core/version.h"
 #include "recommender/catalogue/fields.h"
+#include "recommender/advice/advice.h"
 #include "recommender/sizing/sizing.h"
 
 #define PROGRAM    "rightsize-exporter"

@@ -1,6 +1,6 @@
 /* --help, --version, and the tables that the README shows: all printed from the tables of the program. */
-#ifndef EXPORTER_MANUAL_H
-#define EXPORTER_MANUAL_H
+#ifndef EXPORTER_CLI_MANUAL_H
+#define EXPORTER_CLI_MANUAL_H
 
 #include <stdbool.h>
 

@@ -7,6 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/core/json.h"
+#include "collectors/naming/recognise.h"
 
 #define TEXT_MAX 65536
 

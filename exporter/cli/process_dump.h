@@ -8,8 +8,8 @@
  * Of an environment, and of the file in which some systems have the name, only what says which job it is, or what rules
  * look at: the rest may be secret. What is not there is not known.
  */
-#ifndef EXPORTER_CAPTURED_H
-#define EXPORTER_CAPTURED_H
+#ifndef EXPORTER_CLI_PROCESS_DUMP_H
+#define EXPORTER_CLI_PROCESS_DUMP_H
 
 #include <jansson.h>
 

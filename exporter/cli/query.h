@@ -2,8 +2,8 @@
  * Routes from the command line: rightsize-exporter stats --job-name etl --runs=3. The parameters
  * of the route are the flags, and the answer is the same.
  */
-#ifndef EXPORTER_QUERY_H
-#define EXPORTER_QUERY_H
+#ifndef EXPORTER_CLI_QUERY_H
+#define EXPORTER_CLI_QUERY_H
 
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"

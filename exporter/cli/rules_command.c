@@ -15,6 +15,7 @@
 #include "exporter/core/json.h"
 #include "exporter/core/log.h"
 #include "exporter/options/options.h"
+#include "collectors/naming/recognise.h"
 
 #define EXIT_USAGE  2
 #define OUTPUT_MAX  ((size_t)64 << 20)

@@ -7,8 +7,8 @@
  *	capture   the processes of this machine as JSON, for --processes elsewhere: of their environments only the
  *	          variables that say which job it is, or that the rules look at
  */
-#ifndef EXPORTER_RULES_COMMAND_H
-#define EXPORTER_RULES_COMMAND_H
+#ifndef EXPORTER_CLI_RULES_COMMAND_H
+#define EXPORTER_CLI_RULES_COMMAND_H
 
 /* Arguments after the word rules; the exit code. */
 int rules_main(int argc, char **argv);

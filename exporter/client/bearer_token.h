@@ -1,8 +1,8 @@
 /*
  * A secret in a file, which whoever mounted it may change at any time: read whenever it is needed.
  */
-#ifndef EXPORTER_TOKEN_H
-#define EXPORTER_TOKEN_H
+#ifndef EXPORTER_CLIENT_BEARER_TOKEN_H
+#define EXPORTER_CLIENT_BEARER_TOKEN_H
 
 #include "collectors/base/err.h"
 

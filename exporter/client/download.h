@@ -4,8 +4,8 @@
  *
  * A handle belongs to one thread. TLS is always verified; redirects stay within http(s) and are at most three.
  */
-#ifndef EXPORTER_DOWNLOAD_H
-#define EXPORTER_DOWNLOAD_H
+#ifndef EXPORTER_CLIENT_DOWNLOAD_H
+#define EXPORTER_CLIENT_DOWNLOAD_H
 
 #include <stdatomic.h>
 #include <stddef.h>

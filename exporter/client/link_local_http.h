@@ -2,8 +2,8 @@
  * Reading one answer of HTTP/1.1 from bytes as they come: for small answers of services on this machine's own link,
  * which are asked before it is worth loading libcurl (exporter/client/download.h) for anything.
  */
-#ifndef EXPORTER_HTTP_ANSWER_H
-#define EXPORTER_HTTP_ANSWER_H
+#ifndef EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
+#define EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * do not change afterwards. In the command-line answers (recommend, stats, ...) only columns,
  * history_path and options are set.
  */
-#ifndef EXPORTER_APP_H
-#define EXPORTER_APP_H
+#ifndef EXPORTER_CORE_APP_H
+#define EXPORTER_CORE_APP_H
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* Metrics that are kept: the columns of a sample in the history. */
-#ifndef EXPORTER_COLUMNS_H
-#define EXPORTER_COLUMNS_H
+#ifndef EXPORTER_CORE_COLUMNS_H
+#define EXPORTER_CORE_COLUMNS_H
 
 #include <stddef.h>
 

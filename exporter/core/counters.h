@@ -1,6 +1,6 @@
 /* Counters for /metrics. Any thread. */
-#ifndef EXPORTER_COUNTERS_H
-#define EXPORTER_COUNTERS_H
+#ifndef EXPORTER_CORE_COUNTERS_H
+#define EXPORTER_CORE_COUNTERS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Who and where this process is: what a run's record needs so that another exporter finds the run again. */
-#ifndef EXPORTER_IDENTITY_H
-#define EXPORTER_IDENTITY_H
+#ifndef EXPORTER_CORE_IDENTITY_H
+#define EXPORTER_CORE_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

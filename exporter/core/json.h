@@ -4,8 +4,8 @@
  * of JSON_LINE bytes stands on one. Documents are built with jansson; these functions never return
  * NULL.
  */
-#ifndef EXPORTER_JSON_H
-#define EXPORTER_JSON_H
+#ifndef EXPORTER_CORE_JSON_H
+#define EXPORTER_CORE_JSON_H
 
 #include <jansson.h>
 

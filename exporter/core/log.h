@@ -3,8 +3,8 @@
  * Only the loops that decide what happens next log; libraries return errors. Never log a secret, an argv or
  * an environment value. A line that nobody takes is dropped, and the next one that is taken says how many were.
  */
-#ifndef EXPORTER_LOG_H
-#define EXPORTER_LOG_H
+#ifndef EXPORTER_CORE_LOG_H
+#define EXPORTER_CORE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

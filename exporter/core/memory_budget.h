@@ -5,8 +5,8 @@
  *
  * Each bound is a row here and in SECURITY.md.
  */
-#ifndef EXPORTER_ALLOWANCE_H
-#define EXPORTER_ALLOWANCE_H
+#ifndef EXPORTER_CORE_MEMORY_BUDGET_H
+#define EXPORTER_CORE_MEMORY_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* How memory is taken from the system, and given back. */
-#ifndef EXPORTER_TRIM_H
-#define EXPORTER_TRIM_H
+#ifndef EXPORTER_CORE_MEMORY_TRIM_H
+#define EXPORTER_CORE_MEMORY_TRIM_H
 
 /* Before any thread but the first: one heap for the few threads there are; one for each would cost memory and gain nothing. */
 void trim_setup(void);

@@ -1,6 +1,6 @@
 /* Where files of ours are when no option says so. */
-#ifndef EXPORTER_PATHS_H
-#define EXPORTER_PATHS_H
+#ifndef EXPORTER_CORE_PATHS_H
+#define EXPORTER_CORE_PATHS_H
 
 #include "collectors/base/err.h"
 

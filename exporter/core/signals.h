@@ -2,8 +2,8 @@
  * The signals that ask this program to end. All threads block them; a second one, while the program ends, means that nobody
  * waits any longer.
  */
-#ifndef EXPORTER_SIGNALS_H
-#define EXPORTER_SIGNALS_H
+#ifndef EXPORTER_CORE_SIGNALS_H
+#define EXPORTER_CORE_SIGNALS_H
 
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 /*
  * What this program is and how it was built. Made by CMake.
  */
-#ifndef EXPORTER_VERSION_H
-#define EXPORTER_VERSION_H
+#ifndef EXPORTER_CORE_VERSION_H
+#define EXPORTER_CORE_VERSION_H
 
 struct version {
 	const char *version, *revision,

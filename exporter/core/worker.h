@@ -2,8 +2,8 @@
  * A thread that calls a function again and again: after the seconds that the function returned, or at once after
  * worker_wake. A worker can be initialised and never started: it then only waits.
  */
-#ifndef EXPORTER_WORKER_H
-#define EXPORTER_WORKER_H
+#ifndef EXPORTER_CORE_WORKER_H
+#define EXPORTER_CORE_WORKER_H
 
 #include <pthread.h>
 #include <signal.h>

@@ -13,8 +13,8 @@
  *	- What a wrapper (rightsize-exporter run) starts is recorded by the wrapper, so a name that the wrapper
  *	  itself carries begins no second run.
  */
-#ifndef EXPORTER_FINDER_H
-#define EXPORTER_FINDER_H
+#ifndef EXPORTER_DISCOVERY_FINDER_H
+#define EXPORTER_DISCOVERY_FINDER_H
 
 #include "collectors/host.h"
 #include "collectors/naming/recognise.h"

@@ -1,6 +1,6 @@
 /* The runs that the finder knows, and what its parts do with them. */
-#ifndef EXPORTER_FINDER_STATE_H
-#define EXPORTER_FINDER_STATE_H
+#ifndef EXPORTER_DISCOVERY_FINDER_STATE_H
+#define EXPORTER_DISCOVERY_FINDER_STATE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/process/newcomers.h"

@@ -10,6 +10,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/core/identity.h"
 #include "exporter/core/log.h"
+#include "recommender/run.h"
 
 struct earlier {
 	size_t n, room;

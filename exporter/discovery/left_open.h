@@ -2,8 +2,8 @@
  * Runs that the exporter before us left open, because the job went on: read from the history once, at the start, and
  * found again by boot, PID namespace, process number and start time. Not for several threads at once.
  */
-#ifndef EXPORTER_EARLIER_H
-#define EXPORTER_EARLIER_H
+#ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
+#define EXPORTER_DISCOVERY_LEFT_OPEN_H
 
 #include "collectors/runs.h"
 #include "exporter/core/app.h"

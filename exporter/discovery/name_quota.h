@@ -8,8 +8,8 @@
  * anybody's.
  * So there are max places, and within a day at most as many names again that had one: a user alone has no more than ever.
  */
-#ifndef EXPORTER_JOB_NAMES_H
-#define EXPORTER_JOB_NAMES_H
+#ifndef EXPORTER_DISCOVERY_NAME_QUOTA_H
+#define EXPORTER_DISCOVERY_NAME_QUOTA_H
 
 #include <stdbool.h>
 #include <stddef.h>

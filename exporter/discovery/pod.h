@@ -5,8 +5,8 @@
  * them). From our own environment: POD_NAME, POD_NAMESPACE, POD_UID, RIGHTSIZE_JOB_NAME, and JOB_COMPLETION_INDEX, which
  * Kubernetes gives to each container of an indexed Job. Whatever is not there is not used.
  */
-#ifndef EXPORTER_POD_H
-#define EXPORTER_POD_H
+#ifndef EXPORTER_DISCOVERY_POD_H
+#define EXPORTER_DISCOVERY_POD_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"

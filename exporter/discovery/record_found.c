@@ -11,6 +11,7 @@
 #include "exporter/core/json.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
+#include "recommender/run.h"
 
 /* The labels as the text of a JSON object; NULL without any. free. */
 static char *labels_text(const struct recognised *r)

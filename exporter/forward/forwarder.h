@@ -8,8 +8,8 @@
  * (forward_is_refusal) is not sent again. A run that the receiver answers with 500, or that fails again and again for
  * whatever reason, waits by itself and no longer holds up the others (exporter/forward/retry_list.h).
  */
-#ifndef EXPORTER_FORWARDER_H
-#define EXPORTER_FORWARDER_H
+#ifndef EXPORTER_FORWARD_FORWARDER_H
+#define EXPORTER_FORWARD_FORWARDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

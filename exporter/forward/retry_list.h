@@ -6,8 +6,8 @@
  *
  * Kept in memory: who starts anew tries every run once more. One thread.
  */
-#ifndef EXPORTER_SETBACKS_H
-#define EXPORTER_SETBACKS_H
+#ifndef EXPORTER_FORWARD_RETRY_LIST_H
+#define EXPORTER_FORWARD_RETRY_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "collectors/base/utf8.h"
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
+#include "recommender/catalogue/architecture.h"
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64

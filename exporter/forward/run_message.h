@@ -3,8 +3,8 @@
  * struct run; times are seconds since 1970; unknown is null or absent; keys that the reader does not know mean
  * nothing to it, so that either side may be the newer one.
  */
-#ifndef EXPORTER_RUN_MESSAGE_H
-#define EXPORTER_RUN_MESSAGE_H
+#ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
+#define EXPORTER_FORWARD_RUN_MESSAGE_H
 
 #include <jansson.h>
 #include <stddef.h>

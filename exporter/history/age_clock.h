@@ -5,8 +5,8 @@
  * did before. How long a machine was off only its clock tells: up to a day of that is believed at
  * once, more as a jump is.
  */
-#ifndef EXPORTER_AGE_CLOCK_H
-#define EXPORTER_AGE_CLOCK_H
+#ifndef EXPORTER_HISTORY_AGE_CLOCK_H
+#define EXPORTER_HISTORY_AGE_CLOCK_H
 
 #include "collectors/base/clock.h"
 

@@ -2,8 +2,8 @@
  * What the historian does to the file: opens it, writes batches of events, keeps it in order, and
  * recovers from what goes wrong. One thread; logs.
  */
-#ifndef EXPORTER_WRITER_H
-#define EXPORTER_WRITER_H
+#ifndef EXPORTER_HISTORY_BATCH_WRITER_H
+#define EXPORTER_HISTORY_BATCH_WRITER_H
 
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"

@@ -3,8 +3,8 @@
  * for begins and finishes, the oldest of those) make room. A sample that does is joined with the next of its run, which
  * then tells the growth of both intervals, so that the run's totals stay right. No locking of its own.
  */
-#ifndef EXPORTER_RING_H
-#define EXPORTER_RING_H
+#ifndef EXPORTER_HISTORY_EVENT_QUEUE_H
+#define EXPORTER_HISTORY_EVENT_QUEUE_H
 
 #include "exporter/history/history.h"
 

@@ -7,8 +7,8 @@
  * What goes wrong it handles, and logs: a corrupt file is set aside and a fresh one started; a file
  * that was deleted or replaced is opened anew, and the runs that are open begin again in it.
  */
-#ifndef EXPORTER_HISTORIAN_H
-#define EXPORTER_HISTORIAN_H
+#ifndef EXPORTER_HISTORY_HISTORIAN_H
+#define EXPORTER_HISTORY_HISTORIAN_H
 
 #include <stdbool.h>
 

@@ -7,8 +7,8 @@
  * The columns of the sample table are the history columns of all collectors (struct metric.column);
  * a column the file lacks is added when it is opened for writing.
  */
-#ifndef EXPORTER_HISTORY_H
-#define EXPORTER_HISTORY_H
+#ifndef EXPORTER_HISTORY_HISTORY_H
+#define EXPORTER_HISTORY_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* How a run ended, from what is known of its root and of memory kills. Pure. */
-#ifndef EXPORTER_OUTCOME_H
-#define EXPORTER_OUTCOME_H
+#ifndef EXPORTER_HISTORY_OUTCOME_H
+#define EXPORTER_HISTORY_OUTCOME_H
 
 #include "collectors/accounting/accounts.h"
 #include "exporter/history/history.h"

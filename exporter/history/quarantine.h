@@ -1,6 +1,6 @@
 /* A database that cannot be gone on with is kept, under another name: it may be all that is left of something. */
-#ifndef EXPORTER_ASIDE_H
-#define EXPORTER_ASIDE_H
+#ifndef EXPORTER_HISTORY_QUARANTINE_H
+#define EXPORTER_HISTORY_QUARANTINE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"

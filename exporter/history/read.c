@@ -1,5 +1,6 @@
 /* Reading runs and jobs. */
 #include "exporter/history/tables.h"
+#include "recommender/catalogue/architecture.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* A reader of the history met a damaged file. */
-#ifndef EXPORTER_READ_FAILED_H
-#define EXPORTER_READ_FAILED_H
+#ifndef EXPORTER_HISTORY_READ_FAILED_H
+#define EXPORTER_HISTORY_READ_FAILED_H
 
 struct app;
 

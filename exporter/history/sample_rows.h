@@ -2,8 +2,8 @@
  * From snapshots to history rows: one row per recorded run and interval, with the run's own columns and the
  * system's. Counters become their growth over the interval. Used by the sampler thread only.
  */
-#ifndef EXPORTER_FOLD_H
-#define EXPORTER_FOLD_H
+#ifndef EXPORTER_HISTORY_SAMPLE_ROWS_H
+#define EXPORTER_HISTORY_SAMPLE_ROWS_H
 
 #include "collectors/snapshot.h"
 #include "exporter/history/history.h"

@@ -2,8 +2,8 @@
  * One server of a machine at most records into a history: two would each record the jobs that they find. Wrappers
  * record their own runs beside it, and servers of other machines and PID namespaces what is found there.
  */
-#ifndef EXPORTER_SERVER_LOCK_H
-#define EXPORTER_SERVER_LOCK_H
+#ifndef EXPORTER_HISTORY_SERVER_LOCK_H
+#define EXPORTER_HISTORY_SERVER_LOCK_H
 
 #include "exporter/history/history.h"
 

@@ -4,8 +4,8 @@
  * A statement that could not be prepared takes parameters and does nothing; sql_row and sql_run say why. Parameters and
  * columns are taken in order.
  */
-#ifndef EXPORTER_SQL_H
-#define EXPORTER_SQL_H
+#ifndef EXPORTER_HISTORY_SQL_H
+#define EXPORTER_HISTORY_SQL_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

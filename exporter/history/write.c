@@ -1,5 +1,6 @@
 /* Writing runs and their samples, and closing runs whose recorder is gone. */
 #include "exporter/history/tables.h"
+#include "recommender/catalogue/architecture.h"
 
 #include <errno.h>
 #include <math.h>

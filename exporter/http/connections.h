@@ -3,8 +3,8 @@
  * nothing for the longest time has to go: thousands of idle or endlessly slow clients keep no scraper out. Who is
  * being answered stays, unless all are: then the one whose answer takes longest goes, which most likely nobody reads.
  */
-#ifndef EXPORTER_CROWD_H
-#define EXPORTER_CROWD_H
+#ifndef EXPORTER_HTTP_CONNECTIONS_H
+#define EXPORTER_HTTP_CONNECTIONS_H
 
 #include <pthread.h>
 #include <stdbool.h>

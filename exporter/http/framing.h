@@ -2,8 +2,8 @@
  * Where a request ends, whom it is for and who asks, by its headers: whether everybody reads them alike. A proxy before us that
  * reads them otherwise takes what is a body to us for the next request of somebody else, or the reverse.
  */
-#ifndef EXPORTER_FRAMING_H
-#define EXPORTER_FRAMING_H
+#ifndef EXPORTER_HTTP_FRAMING_H
+#define EXPORTER_HTTP_FRAMING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The HTTP server: the site (exporter/site/site.h) on sockets, by libmicrohttpd, which only
  * http.c and its parts know. Two threads per listening address.
  */
-#ifndef EXPORTER_HTTP_H
-#define EXPORTER_HTTP_H
+#ifndef EXPORTER_HTTP_HTTP_H
+#define EXPORTER_HTTP_HTTP_H
 
 #include "exporter/core/app.h"
 

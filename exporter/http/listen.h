@@ -2,8 +2,8 @@
  * Sockets to serve on, from texts like "127.0.0.1:9877", "[::1]:9877", "localhost:9877", ":9877"
  * (every address of this machine). Port 0 takes a free one.
  */
-#ifndef EXPORTER_LISTEN_H
-#define EXPORTER_LISTEN_H
+#ifndef EXPORTER_HTTP_LISTEN_H
+#define EXPORTER_HTTP_LISTEN_H
 
 #include <stddef.h>
 

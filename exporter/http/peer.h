@@ -1,8 +1,8 @@
 /*
  * Who is at the other end of a connection, as the kernel says.
  */
-#ifndef EXPORTER_PEER_H
-#define EXPORTER_PEER_H
+#ifndef EXPORTER_HTTP_PEER_H
+#define EXPORTER_HTTP_PEER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * threads that serve scrapes never wait for them. The bytes of answers are counted until they were sent: while there are
  * too many on their way to slow readers, no other answer is made.
  */
-#ifndef EXPORTER_DESK_H
-#define EXPORTER_DESK_H
+#ifndef EXPORTER_HTTP_SLOW_QUEUE_H
+#define EXPORTER_HTTP_SLOW_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * Differences, all on the strict side: HTTP/2 is not spoken (http_server_config.http2 is read, and its demands on
  * cipher suites are checked); cipher_suites holds for TLS 1.3, too.
  */
-#ifndef EXPORTER_WEB_CONFIG_H
-#define EXPORTER_WEB_CONFIG_H
+#ifndef EXPORTER_HTTP_WEB_CONFIG_H
+#define EXPORTER_HTTP_WEB_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * TLS of a web configuration, in GnuTLS: certificate and key loaded once, then put on each connection that
  * libmicrohttpd makes, so that a changed file holds from the next connection on.
  */
-#ifndef EXPORTER_WEB_TLS_H
-#define EXPORTER_WEB_TLS_H
+#ifndef EXPORTER_HTTP_WEB_TLS_H
+#define EXPORTER_HTTP_WEB_TLS_H
 
 #include <gnutls/gnutls.h>
 

@@ -8,8 +8,8 @@
  * that is known let in from any address at once, how soon the answer comes would tell it, however many are tried. An address
  * that had it right before has it right at once, whatever else comes from there.
  */
-#ifndef EXPORTER_WEB_USERS_H
-#define EXPORTER_WEB_USERS_H
+#ifndef EXPORTER_HTTP_WEB_USERS_H
+#define EXPORTER_HTTP_WEB_USERS_H
 
 #include "collectors/base/clock.h"
 #include "exporter/http/web_config.h"

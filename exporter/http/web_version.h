@@ -8,8 +8,8 @@
  *
  * Any thread.
  */
-#ifndef EXPORTER_WEB_H
-#define EXPORTER_WEB_H
+#ifndef EXPORTER_HTTP_WEB_VERSION_H
+#define EXPORTER_HTTP_WEB_VERSION_H
 
 #include <gnutls/gnutls.h>
 

@@ -2,8 +2,8 @@
  * Leaving in time: threads that read the history may be in a disk that does not answer, and the sampler in a file of the
  * kernel; waiting for one of them would hold up whoever waits for the program's end. Main thread.
  */
-#ifndef EXPORTER_LEAVE_H
-#define EXPORTER_LEAVE_H
+#ifndef EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
+#define EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
 
 #include <pthread.h>
 

@@ -7,8 +7,8 @@
  * For serve. A job would inherit the filter, the empty set, no_new_privs and the umask from the wrapper, and sudo in it
  * would no longer work, so run gives up nothing but, once the job is there, its own core dumps.
  */
-#ifndef EXPORTER_PRIVILEGES_H
-#define EXPORTER_PRIVILEGES_H
+#ifndef EXPORTER_LIFECYCLE_PRIVILEGES_H
+#define EXPORTER_LIFECYCLE_PRIVILEGES_H
 
 #include "collectors/base/err.h"
 #include "exporter/options/options.h"

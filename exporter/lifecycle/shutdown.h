@@ -2,8 +2,8 @@
  * When a server ends, and what it stays for: a signal, or with --exit-with-job the end of the job that it watches;
  * then, with --web.linger, one more scrape.
  */
-#ifndef EXPORTER_ENDING_H
-#define EXPORTER_ENDING_H
+#ifndef EXPORTER_LIFECYCLE_SHUTDOWN_H
+#define EXPORTER_LIFECYCLE_SHUTDOWN_H
 
 #include <signal.h>
 

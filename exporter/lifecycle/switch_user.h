@@ -3,8 +3,8 @@
  * (--security.user). What a server of root may do by its user alone no filter of system calls can forbid, as that sees no
  * paths: writing to the memory and, below /proc/PID/root, to the files of every process.
  */
-#ifndef EXPORTER_BECOME_H
-#define EXPORTER_BECOME_H
+#ifndef EXPORTER_LIFECYCLE_SWITCH_USER_H
+#define EXPORTER_LIFECYCLE_SWITCH_USER_H
 
 #include "collectors/base/err.h"
 

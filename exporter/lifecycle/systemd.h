@@ -2,8 +2,8 @@
  * What systemd wants of a service: to be told when it is ready (sd_notify(3)) and that it still works (WATCHDOG_USEC),
  * and to serve on sockets that it was given (LISTEN_FDS). Without systemd all of it does nothing.
  */
-#ifndef EXPORTER_SERVICE_H
-#define EXPORTER_SERVICE_H
+#ifndef EXPORTER_LIFECYCLE_SYSTEMD_H
+#define EXPORTER_LIFECYCLE_SYSTEMD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
  * NULL-terminated list). A number without a default is 0 when it was not given.
  */
-#ifndef EXPORTER_OPTIONS_H
-#define EXPORTER_OPTIONS_H
+#ifndef EXPORTER_OPTIONS_OPTIONS_H
+#define EXPORTER_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

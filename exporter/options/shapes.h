@@ -2,8 +2,8 @@
  * What the text of an option may be, where not any that is not empty. It is looked at when the options are read, so that a
  * slip of the pen is an error at the start, not a server that answers nothing or a request that fails a day later.
  */
-#ifndef EXPORTER_OPTION_SHAPES_H
-#define EXPORTER_OPTION_SHAPES_H
+#ifndef EXPORTER_OPTIONS_SHAPES_H
+#define EXPORTER_OPTIONS_SHAPES_H
 
 #include <stdbool.h>
 

@@ -3,6 +3,7 @@
 
 #include "exporter/answers/job_runs.h"
 #include "exporter/routes/get_jobs.h"
+#include "recommender/run.h"
 
 static const struct parameter parameters[] = {
 	{.name = "limit",

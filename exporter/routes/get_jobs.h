@@ -1,8 +1,8 @@
 /*
  * The list of jobs as JSON.
  */
-#ifndef EXPORTER_JOBS_JSON_H
-#define EXPORTER_JOBS_JSON_H
+#ifndef EXPORTER_ROUTES_GET_JOBS_H
+#define EXPORTER_ROUTES_GET_JOBS_H
 
 #include "exporter/history/history.h"
 #include "exporter/core/json.h"

@@ -8,6 +8,7 @@
 #include "exporter/core/json.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/answers/current_cost.h"
+#include "recommender/run.h"
 
 /* As recommender/behaviour/phases.h weighs what is reserved: a core costs as much as 8 GiB. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)

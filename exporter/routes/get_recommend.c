@@ -11,6 +11,8 @@
 #include "exporter/answers/sizing.h"
 #include "exporter/answers/sizing_parameters.h"
 #include "exporter/text/line_wrap.h"
+#include "recommender/advice/advice.h"
+#include "recommender/sizing/sizing.h"
 
 static const char *format_choice(size_t i)
 {

@@ -10,6 +10,7 @@
 #include "exporter/discovery/finder.h"
 #include "exporter/core/json.h"
 #include "exporter/sampling/sampler.h"
+#include "recommender/run.h"
 
 static const struct parameter parameters[] = {
 	{.name = "run_id",

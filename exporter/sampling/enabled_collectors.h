@@ -2,8 +2,8 @@
  * The collectors that are switched on and that this machine has something for: started once, read once per tick.
  * Used by the sampler thread, but for active_start.
  */
-#ifndef EXPORTER_ACTIVE_H
-#define EXPORTER_ACTIVE_H
+#ifndef EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
+#define EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 
 #include "collectors/collector.h"
 #include "exporter/options/options.h"

@@ -13,6 +13,7 @@
 #include "exporter/sampling/sampler.h"
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
+#include "recommender/run.h"
 
 #define POLL_SECONDS 0.5
 

@@ -3,8 +3,8 @@
  * file): it looks into the history when somebody else wrote to it, and tells the sampler which runs to follow
  * and which have ended. What the record says of an ended run is exact, so it wins over what was seen.
  */
-#ifndef EXPORTER_FOLLOWER_H
-#define EXPORTER_FOLLOWER_H
+#ifndef EXPORTER_SAMPLING_FOLLOWER_H
+#define EXPORTER_SAMPLING_FOLLOWER_H
 
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"

@@ -1,8 +1,8 @@
 /*
  * Is this program all right? What /-/healthy answers, and what keeps systemd's watchdog quiet. Any thread.
  */
-#ifndef EXPORTER_HEALTH_H
-#define EXPORTER_HEALTH_H
+#ifndef EXPORTER_SAMPLING_HEALTH_H
+#define EXPORTER_SAMPLING_HEALTH_H
 
 #include "collectors/base/clock.h"
 #include "exporter/core/app.h"

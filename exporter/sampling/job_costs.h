@@ -4,8 +4,8 @@
  *
  * It answers from the catalogue that is there, and never makes the program fetch one.
  */
-#ifndef EXPORTER_COSTS_H
-#define EXPORTER_COSTS_H
+#ifndef EXPORTER_SAMPLING_JOB_COSTS_H
+#define EXPORTER_SAMPLING_JOB_COSTS_H
 
 #include "collectors/collector.h"
 #include "exporter/core/app.h"

@@ -2,8 +2,8 @@
  * --jobs.rules at work: read at the start, and again on SIGHUP or POST /-/reload. A file with a mistake changes
  * nothing; the sentence says what is wrong with it.
  */
-#ifndef EXPORTER_RULES_USE_H
-#define EXPORTER_RULES_USE_H
+#ifndef EXPORTER_SAMPLING_RULES_RELOAD_H
+#define EXPORTER_SAMPLING_RULES_RELOAD_H
 
 #include "exporter/core/app.h"
 

@@ -5,8 +5,8 @@
  * A job's past is read and weighed once per run, by a thread of its own, when the run is first seen: 10 ms of CPU at
  * 50 runs, 0.2 s at 200. A tick then costs the sampler about a microsecond per run.
  */
-#ifndef EXPORTER_OUTLOOK_H
-#define EXPORTER_OUTLOOK_H
+#ifndef EXPORTER_SAMPLING_RUN_FORECAST_H
+#define EXPORTER_SAMPLING_RUN_FORECAST_H
 
 #include "collectors/snapshot.h"
 #include "exporter/core/app.h"

@@ -8,8 +8,8 @@
  * of the runs what the latest look at them found, unless that is older than SAMPLER_RUNS_AGE. To look at thousands of
  * processes again, some milliseconds after it was done, would cost as much as watching them does.
  */
-#ifndef EXPORTER_SAMPLER_H
-#define EXPORTER_SAMPLER_H
+#ifndef EXPORTER_SAMPLING_SAMPLER_H
+#define EXPORTER_SAMPLING_SAMPLER_H
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* The state of the sampling thread: the loop (sampler.c), and what other threads ask of it (requests.c), have it in common. */
-#ifndef EXPORTER_SAMPLER_STATE_H
-#define EXPORTER_SAMPLER_STATE_H
+#ifndef EXPORTER_SAMPLING_SAMPLER_STATE_H
+#define EXPORTER_SAMPLING_SAMPLER_STATE_H
 
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
  * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector like any
  * other, but it stands here because it knows the program; the sampler puts it after all_collectors.
  */
-#ifndef EXPORTER_SELF_H
-#define EXPORTER_SELF_H
+#ifndef EXPORTER_SAMPLING_SELF_METRICS_H
+#define EXPORTER_SAMPLING_SELF_METRICS_H
 
 #include <stdint.h>
 

@@ -13,8 +13,8 @@
  *	event: end                            the run has ended and all was told; the stream ends too
  *	data: {}
  */
-#ifndef EXPORTER_LIVE_H
-#define EXPORTER_LIVE_H
+#ifndef EXPORTER_SITE_EVENT_STREAM_H
+#define EXPORTER_SITE_EVENT_STREAM_H
 
 #include <stdint.h>
 #include <sys/types.h>

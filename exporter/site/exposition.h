@@ -2,8 +2,8 @@
  * A snapshot as text for Prometheus: text format 0.0.4, 1.0.0 and OpenMetrics 1.0.0.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics specification.
  */
-#ifndef EXPORTER_EXPOSITION_H
-#define EXPORTER_EXPOSITION_H
+#ifndef EXPORTER_SITE_EXPOSITION_H
+#define EXPORTER_SITE_EXPOSITION_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * machine near the browser (DNS rebinding) and then read what is served there as if it were its own; the Host header
  * still holds the stranger's name. An address was never looked up, and localhost is not asked of any DNS server.
  */
-#ifndef EXPORTER_HOSTS_H
-#define EXPORTER_HOSTS_H
+#ifndef EXPORTER_SITE_HOST_HEADER_H
+#define EXPORTER_SITE_HOST_HEADER_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * The files of the page that people look at (dashboards/web), compressed into the program when it is
  * built. Any thread.
  */
-#ifndef EXPORTER_PAGE_H
-#define EXPORTER_PAGE_H
+#ifndef EXPORTER_SITE_PAGE_H
+#define EXPORTER_SITE_PAGE_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * has. And the cache that lets concurrent scrapes of one snapshot share one rendered,
  * once-compressed body per format. Any thread.
  */
-#ifndef EXPORTER_SCRAPE_H
-#define EXPORTER_SCRAPE_H
+#ifndef EXPORTER_SITE_RENDERED_CACHE_H
+#define EXPORTER_SITE_RENDERED_CACHE_H
 
 #include "collectors/base/latest.h"
 #include "exporter/site/exposition.h"

@@ -3,8 +3,8 @@
  * that it would have asked for. It loads nothing, and its Content-Security-Policy names the hashes of what may
  * run.
  */
-#ifndef EXPORTER_REPORT_H
-#define EXPORTER_REPORT_H
+#ifndef EXPORTER_SITE_REPORT_H
+#define EXPORTER_SITE_REPORT_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * What is served, apart from how: a request in, an answer out. Knows the paths, methods and
  * formats; knows nothing of sockets. Any thread.
  */
-#ifndef EXPORTER_SITE_H
-#define EXPORTER_SITE_H
+#ifndef EXPORTER_SITE_SITE_H
+#define EXPORTER_SITE_SITE_H
 
 #include <stdbool.h>
 #include <stdint.h>

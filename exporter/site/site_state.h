@@ -1,6 +1,6 @@
 /* The state of the site, and what its pages need to answer: for the files of the site alone. */
-#ifndef EXPORTER_SITE_STATE_H
-#define EXPORTER_SITE_STATE_H
+#ifndef EXPORTER_SITE_SITE_STATE_H
+#define EXPORTER_SITE_SITE_STATE_H
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* Text in HTML. */
-#ifndef EXPORTER_HTML_H
-#define EXPORTER_HTML_H
+#ifndef EXPORTER_TEXT_HTML_H
+#define EXPORTER_TEXT_HTML_H
 
 #include "collectors/base/buf.h"
 

@@ -1,8 +1,8 @@
 /*
  * Text for --help: lines of at most WRAP_COLUMNS behind an indent.
  */
-#ifndef EXPORTER_WRAP_H
-#define EXPORTER_WRAP_H
+#ifndef EXPORTER_TEXT_LINE_WRAP_H
+#define EXPORTER_TEXT_LINE_WRAP_H
 
 #include "collectors/base/buf.h"
 

@@ -1,8 +1,8 @@
 /*
  * "Did you mean": the names most like a word, by edit distance.
  */
-#ifndef EXPORTER_CLOSEST_H
-#define EXPORTER_CLOSEST_H
+#ifndef EXPORTER_TEXT_SUGGEST_H
+#define EXPORTER_TEXT_SUGGEST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Where an answer goes that is put into a file: -o FILE and run's --report. */
-#ifndef EXPORTER_OUTPUT_H
-#define EXPORTER_OUTPUT_H
+#ifndef EXPORTER_TEXT_USER_FILE_H
+#define EXPORTER_TEXT_USER_FILE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"

@@ -2,8 +2,8 @@
  * Asking metadata services, all at once: each vendor's questions one after the other, the first vendor that answered
  * all of them is the one. Blocks for as long as it is given, at most; one thread.
  */
-#ifndef EXPORTER_CLOUD_ASK_H
-#define EXPORTER_CLOUD_ASK_H
+#ifndef EXPORTER_THIS_SERVER_METADATA_H
+#define EXPORTER_THIS_SERVER_METADATA_H
 
 #include "exporter/this_server/vendors.h"
 

@@ -2,8 +2,8 @@
  * Which cloud server this is: found by the vendors' metadata services, DMI, or said by options. Found once, in the
  * background; nobody waits for it.
  */
-#ifndef EXPORTER_MACHINE_H
-#define EXPORTER_MACHINE_H
+#ifndef EXPORTER_THIS_SERVER_THIS_SERVER_H
+#define EXPORTER_THIS_SERVER_THIS_SERVER_H
 
 #include <stdbool.h>
 

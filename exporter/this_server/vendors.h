@@ -2,8 +2,8 @@
  * The vendors' metadata services: which questions each answers, and what the answers say. One table row a vendor.
  * Addresses are link-local and no answer leaves the machine.
  */
-#ifndef EXPORTER_CLOUD_H
-#define EXPORTER_CLOUD_H
+#ifndef EXPORTER_THIS_SERVER_VENDORS_H
+#define EXPORTER_THIS_SERVER_VENDORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * not this wrapper: open descriptors, and the attributes that fork(2) does not keep. The wrapper has to tell its command
  * from children that it was executed with (`prepare & exec rightsize-exporter run ...`).
  */
-#ifndef EXPORTER_INHERITED_H
-#define EXPORTER_INHERITED_H
+#ifndef EXPORTER_WRAPPER_INHERITED_H
+#define EXPORTER_WRAPPER_INHERITED_H
 
 #include <stdbool.h>
 #include <stddef.h>

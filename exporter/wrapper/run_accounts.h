@@ -2,8 +2,8 @@
  * What counts a command from its start on, as far as that is permitted: a control group of its own, or else the rest of the
  * one that it shares, and the inherited task clock; and what its CPU quota had counted before.
  */
-#ifndef EXPORTER_RUN_ACCOUNTS_H
-#define EXPORTER_RUN_ACCOUNTS_H
+#ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
+#define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 
 #include "collectors/accounting/accounts.h"
 #include "collectors/cgroup/cpu_quota.h"

@@ -2,8 +2,8 @@
  * To whom a signal goes that came to us: where it would have gone, were we not between the job and who started us. Main
  * thread.
  */
-#ifndef EXPORTER_JOB_ROUTE_H
-#define EXPORTER_JOB_ROUTE_H
+#ifndef EXPORTER_WRAPPER_SIGNAL_ROUTE_H
+#define EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The few lines that `run` leaves on stderr. */
-#ifndef EXPORTER_SUMMARY_H
-#define EXPORTER_SUMMARY_H
+#ifndef EXPORTER_WRAPPER_SUMMARY_H
+#define EXPORTER_WRAPPER_SUMMARY_H
 
 #include "collectors/base/buf.h"
 #include "exporter/core/app.h"

@@ -11,8 +11,8 @@
  * pending. What comes before the command has been started is the command's, too: where it ends it, it ended before it began.
  * The run ends when the command does, whatever it left in the background.
  */
-#ifndef EXPORTER_WRAPPER_H
-#define EXPORTER_WRAPPER_H
+#ifndef EXPORTER_WRAPPER_WRAPPER_H
+#define EXPORTER_WRAPPER_WRAPPER_H
 
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"

@@ -1,10 +1,10 @@
 /*
  * How the formats of advice are laid out: pieces of text around the numbers of a sizing. Private to recommender/.
  */
-#ifndef RECOMMENDER_ADVICE_H
-#define RECOMMENDER_ADVICE_H
+#ifndef RECOMMENDER_ADVICE_FORMATS_H
+#define RECOMMENDER_ADVICE_FORMATS_H
 
-#include "recommender/sizing/sizing.h"
+#include "recommender/advice/advice.h"
 
 /*
  * The numbers of a sizing in whole units. 0 = unknown, or none; then the target's own default holds and the piece is left

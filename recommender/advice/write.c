@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "recommender/sizing/strategy.h"
+#include "collectors/base/buf.h"
+#include "recommender/advice/advice.h"
 
 /*
  * Less disk than this is not asked for: a small request gets a small disk, where the default would have been gigabytes,

@@ -2,8 +2,8 @@
  * What changed from run to run of a job: a lasting shift, a trend, a new highest peak, a newest run
  * that is unlike the others. Only successful runs count. Pure.
  */
-#ifndef RECOMMENDER_CHANGES_H
-#define RECOMMENDER_CHANGES_H
+#ifndef RECOMMENDER_BEHAVIOUR_CHANGES_H
+#define RECOMMENDER_BEHAVIOUR_CHANGES_H
 
 #include "recommender/run.h"
 

@@ -2,8 +2,8 @@
  * The parts of a run that behave differently ("loads for 12 minutes on one core with 40 GiB, then
  * trains for three hours on a GPU"), and whether it pays to make them steps of their own. Pure.
  */
-#ifndef RECOMMENDER_PHASES_H
-#define RECOMMENDER_PHASES_H
+#ifndef RECOMMENDER_BEHAVIOUR_PHASES_H
+#define RECOMMENDER_BEHAVIOUR_PHASES_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * What is to be expected of a run that has not ended yet. Pure.
  */
-#ifndef RECOMMENDER_RUNNING_H
-#define RECOMMENDER_RUNNING_H
+#ifndef RECOMMENDER_BEHAVIOUR_RUNNING_H
+#define RECOMMENDER_BEHAVIOUR_RUNNING_H
 
 #include "recommender/run.h"
 

@@ -6,8 +6,8 @@
  * of 3 ln n for each cut, the channels standardised. Channels that never change say nothing.
  * Unknown values (NaN) are taken as the last known one.
  */
-#ifndef RECOMMENDER_SEGMENTS_H
-#define RECOMMENDER_SEGMENTS_H
+#ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
+#define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * Does a series rise or fall, and how fast? By ranks, so that single outliers do not decide. Pure.
  */
-#ifndef RECOMMENDER_TREND_H
-#define RECOMMENDER_TREND_H
+#ifndef RECOMMENDER_BEHAVIOUR_TREND_H
+#define RECOMMENDER_BEHAVIOUR_TREND_H
 
 #include <stdbool.h>
 #include <stddef.h>

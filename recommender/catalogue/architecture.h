@@ -1,8 +1,8 @@
 /*
  * Processor architectures, by the names that the catalogue gives them.
  */
-#ifndef RECOMMENDER_ARCHITECTURE_H
-#define RECOMMENDER_ARCHITECTURE_H
+#ifndef RECOMMENDER_CATALOGUE_ARCHITECTURE_H
+#define RECOMMENDER_CATALOGUE_ARCHITECTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

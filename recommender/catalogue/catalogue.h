@@ -6,8 +6,8 @@
  * Unknown numbers are NaN, unknown texts "". All texts live in the catalogue; equal texts of one
  * catalogue are the same pointer.
  */
-#ifndef RECOMMENDER_CATALOGUE_H
-#define RECOMMENDER_CATALOGUE_H
+#ifndef RECOMMENDER_CATALOGUE_CATALOGUE_H
+#define RECOMMENDER_CATALOGUE_CATALOGUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

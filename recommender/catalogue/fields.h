@@ -3,8 +3,8 @@
  * columns of a CSV, the keys of a JSON object and the columns of an SQLite table, write them back, and
  * document them.
  */
-#ifndef RECOMMENDER_FIELDS_H
-#define RECOMMENDER_FIELDS_H
+#ifndef RECOMMENDER_CATALOGUE_FIELDS_H
+#define RECOMMENDER_CATALOGUE_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

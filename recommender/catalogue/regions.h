@@ -1,8 +1,8 @@
 /*
  * Regions by any name that people and machines give them.
  */
-#ifndef RECOMMENDER_PLACES_H
-#define RECOMMENDER_PLACES_H
+#ifndef RECOMMENDER_CATALOGUE_REGIONS_H
+#define RECOMMENDER_CATALOGUE_REGIONS_H
 
 #include "recommender/catalogue/catalogue.h"
 

@@ -2,8 +2,8 @@
  * Texts kept once: a map from text to a small number. Equal texts give the same name, so they can be
  * compared by pointer afterwards.
  */
-#ifndef RECOMMENDER_NAMES_H
-#define RECOMMENDER_NAMES_H
+#ifndef RECOMMENDER_CATALOGUE_STRING_TABLE_H
+#define RECOMMENDER_CATALOGUE_STRING_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Does a server do, price and speed aside? */
-#ifndef RECOMMENDER_PICK_FILTER_H
-#define RECOMMENDER_PICK_FILTER_H
+#ifndef RECOMMENDER_SERVERS_FILTERS_H
+#define RECOMMENDER_SERVERS_FILTERS_H
 
 #include "recommender/servers/pick.h"
 

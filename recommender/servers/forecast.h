@@ -13,8 +13,8 @@
  * where speed compares score1 for a job of one CPU, score / vcpus for a job of more, and gpu_speed is 1 on
  * the same GPU model, or compares the LLM benchmark. The rest of the run, waiting, is not made shorter.
  */
-#ifndef RECOMMENDER_FORECAST_H
-#define RECOMMENDER_FORECAST_H
+#ifndef RECOMMENDER_SERVERS_FORECAST_H
+#define RECOMMENDER_SERVERS_FORECAST_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * What the runs of a job say about how it would run elsewhere. Pure.
  */
-#ifndef RECOMMENDER_JOB_PROFILE_H
-#define RECOMMENDER_JOB_PROFILE_H
+#ifndef RECOMMENDER_SERVERS_JOB_PROFILE_H
+#define RECOMMENDER_SERVERS_JOB_PROFILE_H
 
 #include "recommender/servers/forecast.h"
 #include "recommender/servers/related_benchmarks.h"

@@ -3,8 +3,8 @@
  *
  * Filters and objectives are tables (filters.c, objectives.c): a new one is a row.
  */
-#ifndef RECOMMENDER_PICK_H
-#define RECOMMENDER_PICK_H
+#ifndef RECOMMENDER_SERVERS_PICK_H
+#define RECOMMENDER_SERVERS_PICK_H
 
 #include <stddef.h>
 

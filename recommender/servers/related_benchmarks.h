@@ -1,8 +1,8 @@
 /*
  * Which benchmarks are like a job: proposals for benchmark=, each with its reason.
  */
-#ifndef RECOMMENDER_RELATED_H
-#define RECOMMENDER_RELATED_H
+#ifndef RECOMMENDER_SERVERS_RELATED_BENCHMARKS_H
+#define RECOMMENDER_SERVERS_RELATED_BENCHMARKS_H
 
 #include "collectors/base/mem.h"
 #include "recommender/catalogue/catalogue.h"

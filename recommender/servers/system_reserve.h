@@ -1,8 +1,8 @@
 /*
  * What of a server a job can really have: less than what is sold, because the system itself lives there.
  */
-#ifndef RECOMMENDER_RESERVE_H
-#define RECOMMENDER_RESERVE_H
+#ifndef RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
+#define RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
 
 #include "recommender/catalogue/catalogue.h"
 

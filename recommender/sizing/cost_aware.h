@@ -11,8 +11,8 @@
  * the allocation with the least expected cost against the pool is taken. Runs before a lasting
  * change of behaviour are forgotten.
  */
-#ifndef RECOMMENDER_AUTO_H
-#define RECOMMENDER_AUTO_H
+#ifndef RECOMMENDER_SIZING_COST_AWARE_H
+#define RECOMMENDER_SIZING_COST_AWARE_H
 
 #include "recommender/sizing/experts.h"
 #include "recommender/sizing/sizing.h"

@@ -6,8 +6,8 @@
  * costs the failed attempt a, then what is left over of the second attempt, and a price for the
  * failure itself: price x y + fixed.
  */
-#ifndef RECOMMENDER_POOL_H
-#define RECOMMENDER_POOL_H
+#ifndef RECOMMENDER_SIZING_COST_POOL_H
+#define RECOMMENDER_SIZING_COST_POOL_H
 
 #include <stddef.h>
 

@@ -10,8 +10,8 @@
  * by more than half: how threads that share few cores spread over many nobody has seen, so such a job is given
  * room by doubling.
  */
-#ifndef RECOMMENDER_PARALLEL_H
-#define RECOMMENDER_PARALLEL_H
+#ifndef RECOMMENDER_SIZING_CPU_H
+#define RECOMMENDER_SIZING_CPU_H
 
 #include <stdbool.h>
 

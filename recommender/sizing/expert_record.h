@@ -3,8 +3,8 @@
  * heavier, and a few made-up ones that stand for jobs in general and fade as runs come in. Private
  * to recommender/.
  */
-#ifndef RECOMMENDER_RATIOS_H
-#define RECOMMENDER_RATIOS_H
+#ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
+#define RECOMMENDER_SIZING_EXPERT_RECORD_H
 
 #include <assert.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Simple predictions of a job's next peak, each explainable in half a sentence. None is right for
  * every job; cost_aware.c weighs them by how they did. Private to recommender/.
  */
-#ifndef RECOMMENDER_EXPERTS_H
-#define RECOMMENDER_EXPERTS_H
+#ifndef RECOMMENDER_SIZING_EXPERTS_H
+#define RECOMMENDER_SIZING_EXPERTS_H
 
 #include <stdbool.h>
 

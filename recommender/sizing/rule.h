@@ -4,8 +4,8 @@
  * bytes, durations seconds. Pure: the state is the caller's, flat memory of state_size bytes,
  * zeroed before start.
  */
-#ifndef RECOMMENDER_RULE_H
-#define RECOMMENDER_RULE_H
+#ifndef RECOMMENDER_SIZING_RULE_H
+#define RECOMMENDER_SIZING_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

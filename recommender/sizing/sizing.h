@@ -1,8 +1,8 @@
 /*
  * From earlier runs to a demand, from a demand to resources and to servers. Pure: no I/O, no clock.
  */
-#ifndef RECOMMENDER_RECOMMEND_H
-#define RECOMMENDER_RECOMMEND_H
+#ifndef RECOMMENDER_SIZING_SIZING_H
+#define RECOMMENDER_SIZING_SIZING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,17 +115,5 @@ struct strategy {
 };
 extern const struct strategy strategies[]; /* name NULL ends; the first is the default */
 const struct strategy *strategy_find(const char *name); /* NULL = no such strategy */
-
-/* ---- the answer in the language of the target: one row each ---- */
-struct advice_layout;
-struct advice_format {
-	const char *name, *content_type, *help;
-	const struct advice_layout
-		*layout; /* NULL = the whole JSON answer, which advice_write does not write */
-};
-extern const struct advice_format
-	advice_formats[]; /* name NULL ends; the first is the default, json */
-const struct advice_format *advice_format_find(const char *name); /* NULL = no such format */
-void advice_write(struct buf *out, const struct advice_format *f, const struct sizing *s);
 
 #endif

@@ -2,8 +2,8 @@
  * What the strategies share: which runs they look at, the rounding, the words. Private to
  * recommender/.
  */
-#ifndef RECOMMENDER_STRATEGY_H
-#define RECOMMENDER_STRATEGY_H
+#ifndef RECOMMENDER_SIZING_STRATEGY_H
+#define RECOMMENDER_SIZING_STRATEGY_H
 
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "recommender/sizing/sizing.h"
+#include "recommender/advice/advice.h"
 
 #define MIB 1048576.0
 

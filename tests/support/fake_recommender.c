@@ -11,7 +11,7 @@
 #include "recommender/advice/formats.h"
 #include "recommender/behaviour/changes.h"
 #include "recommender/behaviour/phases.h"
-#include "recommender/sizing/sizing.h"
+#include "recommender/advice/advice.h"
 #include "recommender/behaviour/running.h"
 
 static int size(const struct runs *runs, const struct sizing_options *options, struct arena *arena,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recommender/sizing/strategy.h"
+#include "recommender/advice/advice.h"
 
 #define GIB (1024 * MIB)
 

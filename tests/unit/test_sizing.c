@@ -7,6 +7,7 @@
 
 #include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
+#include "recommender/advice/advice.h"
 
 #define GIB (1024 * MIB)
 
