@@ -496,8 +496,7 @@ static int save_regions(const struct catalogue_cache *k, const struct catalogue 
 		return code;
 	return sql_exec(&k->file,
 		"UPDATE region SET aliases = '[' || replace(json_quote(aliases), '|', '\",\"') || "
-		"']'"
-		" WHERE aliases IS NOT NULL",
+		"']' WHERE aliases IS NOT NULL",
 		"write", e);
 }
 

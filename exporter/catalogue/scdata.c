@@ -189,9 +189,9 @@ static const struct table regions = {"region", PART_REGION, NULL, add_region,
 	"(SELECT continent FROM country WHERE country.country_id = region.country_id)"};
 static const struct table servers = {"server", PART_SERVER, NULL, add_server, NULL};
 static const struct table prices = {"server_price", PART_PRICE,
-	"WHERE " ACTIVE("server_price") " AND lower(unit) = 'hour'"
-					" AND lower(coalesce(operating_system, '')) NOT LIKE "
-					"'%windows%'",
+	"WHERE " ACTIVE(
+		"server_price") " AND lower(unit) = 'hour' AND "
+				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
 	add_price, NULL};
 
 /* What is paid beside a server: one query each, of vendor_id, region_id, currency and the lowest
@@ -361,9 +361,9 @@ static int read_all(struct reader *r, struct err *e)
 	if (code == 0)
 		code = each_row(r, "benchmark_score",
 			"SELECT vendor_id, server_id, benchmark_id, max(score), min(score) FROM "
-			"benchmark_score"
-			" WHERE " ACTIVE("benchmark_score") " GROUP BY vendor_id, server_id, "
-							    "benchmark_id",
+			"benchmark_score WHERE " ACTIVE(
+				"benchmark_score") " GROUP BY vendor_id, server_id, "
+						   "benchmark_id",
 			add_scores, e);
 	if (code == 0 && has_column(r, "server", "observed_at"))
 		code = each_row(r, "server", "SELECT max(observed_at) FROM server", add_observed,

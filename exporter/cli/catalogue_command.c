@@ -409,8 +409,7 @@ static const struct verb {
 		update},
 	{"import", "FILE",
 		"Puts a file into the cache: CSV, JSON, an sc-data SQLite file or its SQL dump, "
-		"plain "
-		"or gzip; - reads standard input",
+		"plain or gzip; - reads standard input",
 		import},
 	{"search", "TEXT", "Lists servers with that text in their name or family, cheapest first",
 		search},

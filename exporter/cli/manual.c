@@ -34,8 +34,7 @@ const struct manual_command manual_commands[] = {
 		COMMAND_RUN},
 	{"rules", "rightsize-exporter rules test|check|capture [OPTION...]",
 		"Shows which rule takes which process, and why; checks a file of rules; or "
-		"captures "
-		"the processes of this machine for a test elsewhere",
+		"captures the processes of this machine for a test elsewhere",
 		COMMAND_RULES},
 	{0},
 };
@@ -284,10 +283,8 @@ void manual_man(struct buf *out)
 	buf_adds(out, "rightsize\\-exporter QUERY [OPTION...]\n");
 	add_section(out, "DESCRIPTION");
 	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
-		      "runs, serves "
-		      "metrics for Prometheus, and\nanswers what to ask for next time, on which "
-		      "server, and "
-		      "what it will cost.\n");
+		      "runs, serves metrics for Prometheus, and\nanswers what to ask for next "
+		      "time, on which server, and what it will cost.\n");
 	man_commands(out);
 	man_options(out);
 	man_parameters(out);
@@ -301,8 +298,7 @@ void manual_man(struct buf *out)
 		"The history of the service and of root, an SQLite file");
 	add_section(out, "EXIT STATUS");
 	buf_adds(out, "0 when it worked, 1 when it did not, 2 for a wrong command line; that of "
-		      "the command "
-		      "for \\fBrun\\fR.\n");
+		      "the command for \\fBrun\\fR.\n");
 }
 
 /* ---- bash ---- */

@@ -107,9 +107,8 @@ void query_help(struct buf *out, const struct route *route)
 		parameter_accepts(p, &help);
 		wrap_add(out, buf_text(&help), 6);
 	}
-	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or not "
-		      "at all, "
-		      "instead of to stdout\n");
+	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or "
+		      "not at all, instead of to stdout\n");
 	if (route->explain)
 		route->explain(out);
 }

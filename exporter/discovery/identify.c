@@ -91,9 +91,8 @@ void finder_read_pod(struct finder *f)
 		return;
 	if (f->app->self->pid == 1)
 		log_line(LOG_LEVEL_ERROR,
-			"no process of another container can be seen, because this one is number 1 "
-			"of its "
-			"PID namespace: the pod needs shareProcessNamespace: true",
+			"no process of another container can be seen, because this one is number "
+			"1 of its PID namespace: the pod needs shareProcessNamespace: true",
 			NULL);
 	if (pod_recognise(o->jobs_pod_info, &f->pod_text, &is, &e)) {
 		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);

@@ -246,10 +246,8 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 	if (exchange_is_ambiguous(x, version))
 		return refuse(h, x->connection, 400, "bad_request",
 			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
-			"and "
-			"Content-Type may be there once, only one of the first two, and no other "
-			"host "
-			"in the request line");
+			"and Content-Type may be there once, only one of the first two, and no "
+			"other host in the request line");
 	x->keeps_body = site_takes_body(h->site, &r, &x->by_token);
 	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)

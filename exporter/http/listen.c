@@ -170,8 +170,7 @@ int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e)
 		!accepts)
 		return err_set(e, -ENOTSOCK,
 			"descriptor %d, given by systemd, is no socket that listens for "
-			"connections: "
-			"give ListenStream=",
+			"connections: give ListenStream=",
 			fd);
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	getsockname(fd, (struct sockaddr *)(void *)&at, &len);

@@ -293,8 +293,7 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 	if (!bcrypt_ok(u->hash))
 		return yaml_error(y, name, e,
 			"the password of %.64s is no bcrypt hash ($2y$, a cost, 53 characters); "
-			"make one with: "
-			"htpasswd -nBC 10 \"\"",
+			"make one with: htpasswd -nBC 10 \"\"",
 			u->name);
 	c->n_users++;
 	return 0;
@@ -347,9 +346,8 @@ static int check_auth(const struct raw *raw, struct web_config *c, const char *p
 		if (i == ARRAY_LEN(client_auths))
 			return err_set(e, -EINVAL,
 				"%s: unknown client_auth_type \"%.32s\"; accepted are "
-				"NoClientCert, "
-				"RequestClientCert, RequireAnyClientCert, VerifyClientCertIfGiven, "
-				"RequireAndVerifyClientCert",
+				"NoClientCert, RequestClientCert, RequireAnyClientCert, "
+				"VerifyClientCertIfGiven, RequireAndVerifyClientCert",
 				path, raw->auth_name);
 		c->client_auth = client_auths[i].auth;
 	}

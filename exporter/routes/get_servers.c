@@ -31,8 +31,7 @@ static const struct parameter parameters[] = {
 		.most = 1e9,
 		.unit = "MiB",
 		.help = "Memory that is needed in MiB, in place of the job's; what the system "
-			"needs "
-			"comes on top"},
+			"needs comes on top"},
 	{.name = "gpu",
 		.kind = PARAMETER_NUMBER,
 		.least = 0,

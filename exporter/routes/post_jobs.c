@@ -46,8 +46,7 @@ static bool bad_label(struct reply *r)
 
 	reply_error(r, 400, "bad_body",
 		"labels: accepted are up to %d texts without control characters, of at most %d "
-		"bytes "
-		"each, names too",
+		"bytes each, names too",
 		JOB_LABELS_MAX, JOB_WORD_MAX - 1);
 	return false;
 }

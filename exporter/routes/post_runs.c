@@ -70,8 +70,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 const struct route route_post_runs = {
 	.path = "/runs",
 	.help = "Takes a run that ended elsewhere, as --forward.url sends it: once, however often "
-		"it "
-		"comes",
+		"it comes",
 	.parameters = no_parameters,
 	.answer = answer,
 	.takes_long = true,

@@ -75,9 +75,8 @@ void rights_note(bool *said, const struct snapshot *s)
 			continue;
 		*said = true;
 		log_line(LOG_LEVEL_WARN,
-			"processes of another user: their disk I/O, descriptors, PSS, environment, "
-			"and the "
-			"limits of another container cannot be read",
+			"processes of another user: their disk I/O, descriptors, PSS, "
+			"environment, and the limits of another container cannot be read",
 			"job_name", run->job_name, "needs",
 			"the job's own user and group, or root with the capabilities SYS_PTRACE "
 			"and DAC_READ_SEARCH",

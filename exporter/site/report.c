@@ -42,9 +42,9 @@ static void add_head(struct buf *out, const char *title)
 static void add_body(struct buf *out, const struct report_part *parts)
 {
 	buf_adds(out, "<body>\n<button class=\"skip\" id=\"skip\">Skip to the content</button>\n"
-		      "<header class=\"bar\"><span class=\"home\">rightsize-exporter</span>"
-		      "<span class=\"spacer\"></span>"
-		      "<button id=\"theme\" class=\"quiet\">Dark</button></header>\n"
+		      "<header class=\"bar\"><span class=\"home\">rightsize-exporter</span><span "
+		      "class=\"spacer\"></span><button id=\"theme\" "
+		      "class=\"quiet\">Dark</button></header>\n"
 		      "<div id=\"notice\" role=\"status\" aria-live=\"polite\"></div>\n"
 		      "<main id=\"main\" tabindex=\"-1\"><noscript><p>This report needs "
 		      "JavaScript.</p></noscript></main>\n"

@@ -152,8 +152,7 @@ const char *run_accounts_advice(const struct account_note *note, bool under_syst
 			      "systemd-run --user --scope -p Delegate=yes rightsize-exporter run "
 			      "...";
 	return "a control group that it may write to, a container in which it is the first "
-	       "process, "
-	       "or CAP_NET_ADMIN outside of containers";
+	       "process, or CAP_NET_ADMIN outside of containers";
 }
 
 void run_accounts_advise(const struct account_note *note)

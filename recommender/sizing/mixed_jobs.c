@@ -124,9 +124,9 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 		return;
 	s->split_label = true;
 	sizing_explain(s, arena,
-		"split: these runs fall in two groups, %zu with peaks up to %s and %zu from %s on, "
-		"and no single "
-		"request fits both (the best would waste %.0f %%): give them names of their own",
+		"split: these runs fall in two groups, %zu with peaks up to %s and %zu from %s "
+		"on, and no single request fits both (the best would waste %.0f %%): give them "
+		"names of their own",
 		upper, words_bytes(low, exp(peak[upper - 1])), n - upper,
 		words_bytes(high, exp(peak[upper])), 100 * waste);
 }

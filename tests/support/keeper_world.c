@@ -80,12 +80,7 @@ static void serve_servers(struct world *w, const char *url, struct answer *a)
 	buf_adds(&a->body, "[");
 	for (long i = (page - 1) * limit; i < page * limit && i < total; i++) {
 		buf_addf(&a->body,
-			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_"
-			"amount\":1024,"
-			"\"min_price_ondemand\":%ld.5,\"min_price_spot\":null,\"new_field\":{\"a\":"
-			"[]},\"score\":100,"
-			"\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":"
-			"1}%s}",
+			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_amount\":1024,\"min_price_ondemand\":%ld.5,\"min_price_spot\":null,\"new_field\":{\"a\":[]},\"score\":100,\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":1}%s}",
 			comma, aws ? "aws" : "hcloud", i, 1 + i % 8, region ? 2L : 1L,
 			strstr(url, "benchmark_id=stress_ng%3Abest1") ?
 				",\"selected_benchmark_score\":50" :
@@ -123,10 +118,8 @@ static void serve(struct world *w, const char *url, struct answer *a)
 				   "reference\":\"nbg1-dc3\",\"country_id\":\"DE\","
 				   "\"aliases\":[\"nbg1\"]}]");
 	else if (strcmp(path, "/table/benchmark") == 0)
-		buf_adds(&a->body, "[{\"benchmark_id\":\"stress_ng:best1\",\"name\":\"one\","
-				   "\"higher_is_better\":true},"
-				   "{\"benchmark_id\":\"latency\",\"name\":\"L\",\"higher_is_"
-				   "better\":false},{}]");
+		buf_adds(&a->body,
+			"[{\"benchmark_id\":\"stress_ng:best1\",\"name\":\"one\",\"higher_is_better\":true},{\"benchmark_id\":\"latency\",\"name\":\"L\",\"higher_is_better\":false},{}]");
 	else if (strncmp(path, "/servers?", 9) == 0)
 		serve_servers(w, url, a);
 	else

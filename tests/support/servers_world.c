@@ -19,26 +19,17 @@
 /* Six servers, of which small is the cheapest, and the last one can only be had in euros. */
 static const char catalogue_text[] =
 	"# as_of: 2026-10-01\n"
-	"vendor_id,server_id,api_reference,family,cpu_architecture,cpu_allocation,vcpus,memory_"
-	"amount,"
-	"memory_amount_actual,gpu_count,gpu_model,gpu_memory_min,gpu_memory_total,storage_size,"
-	"storage_type,"
-	"score1,score,region_id,aliases,country_id,continent,allocation,price,currency,"
-	"billing_increment_seconds,minimum_billing_seconds,compliance,storage_price_gb_"
-	"month,outbound_price_gb\n"
+	"vendor_id,server_id,api_reference,family,cpu_architecture,cpu_allocation,vcpus,memory_amount,memory_amount_actual,gpu_count,gpu_model,gpu_memory_min,gpu_memory_total,storage_size,storage_type,score1,score,region_id,aliases,country_id,continent,allocation,price,currency,billing_increment_seconds,minimum_billing_seconds,compliance,storage_price_gb_month,outbound_price_gb\n"
 	"aws,t.small,,t,x86_64,Burstable,2,512,,0,,,,0,,1000,1500,1,here,US,North "
 	"America,ondemand,0.01,USD,1,60,hipaa,,\n"
-	"aws,m.large,,m,x86_64,Dedicated,2,4096,3900,0,,,,0,,1000,2000,1,here,,,ondemand,0.10,USD,,"
-	",,,\n"
+	"aws,m.large,,m,x86_64,Dedicated,2,4096,3900,0,,,,0,,1000,2000,1,here,,,ondemand,0.10,USD,,,,,\n"
 	"aws,m.large,,,,,,,,,,,,,,,,2,there,DE,Europe,ondemand,0.08,USD,,,,0.1,0.09\n"
 	"aws,m.large,,,,,,,,,,,,,,,,1,here,,,spot,0.03,USD,,,,,\n"
-	"aws,m.2xlarge,,m,x86_64,Dedicated,8,32768,,0,,,,100,ssd,2000,16000,1,here,,,ondemand,0.40,"
-	"USD,,,,,\n"
+	"aws,m.2xlarge,,m,x86_64,Dedicated,8,32768,,0,,,,100,ssd,2000,16000,1,here,,,ondemand,0.40,USD,,,,,\n"
 	"aws,a.large,,a,arm64,Dedicated,2,4096,,0,,,,0,,1000,2000,1,here,,,ondemand,0.05,USD,,,,,\n"
 	"gcp,g.gpu,,g,x86_64,Dedicated,4,16384,,1,L4,8192,8192,0,,1000,4000,1000,gc,US,North "
 	"America,ondemand,0.70,USD,,,soc2t2,,\n"
-	"hcloud,cx,,cx,x86_64,Shared,2,4096,,0,,,,40,ssd,,,f,fsn,DE,Europe,ondemand,0.02,EUR,3600,"
-	"3600,,,\n";
+	"hcloud,cx,,cx,x86_64,Shared,2,4096,,0,,,,40,ssd,,,f,fsn,DE,Europe,ondemand,0.02,EUR,3600,3600,,,\n";
 
 struct servers_world servers_world;
 

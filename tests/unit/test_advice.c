@@ -73,15 +73,8 @@ static const struct {
 		"    memory: \"704Mi\"\n",
 		"resources: {}\n"},
 	{"kubernetes-patch",
-		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\","
-		"\"resources\":"
-		"{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":"
-		"\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\","
-		"\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}}}}\n",
-		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\","
-		"\"resources\":"
-		"{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":"
-		"\"4000m\",\"memory\":\"704Mi\"}}}]}}}}\n",
+		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}}}}\n",
+		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":\"4000m\",\"memory\":\"704Mi\"}}}]}}}}\n",
 		"{}\n"},
 	{"vpa",
 		"status:\n"
@@ -123,28 +116,21 @@ static const struct {
 		"container:\n  resources: {}\n"},
 	{"argo-patch",
 		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":"
-		"\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/"
-		"gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\","
-		"\"cpu\":null,\"ephemeral-storage\":null}}}]}'\n",
+		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}'\n",
 		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":"
-		"\"500m\","
-		"\"memory\":\"512Mi\"},\"limits\":{\"cpu\":\"4000m\",\"memory\":\"704Mi\"}}}]}'\n",
+		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":\"4000m\",\"memory\":\"704Mi\"}}}]}'\n",
 		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{},\"limits\":{}}"
-		"}]}'\n"},
+		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{},\"limits\":{}}}]}'\n"},
 	{"airflow",
-		"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=["
-		"k8s.V1Container(name=\"base\", "
-		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"2250m\", "
-		"\"memory\": \"3584Mi\", \"ephemeral-storage\": \"20480Mi\", \"nvidia.com/gpu\": "
-		"\"1\"}, limits={\"memory\": \"3584Mi\", \"nvidia.com/gpu\": \"1\"}))]))}\n",
-		"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=["
-		"k8s.V1Container(name=\"base\", "
-		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"500m\", "
-		"\"memory\": \"512Mi\"}, limits={\"cpu\": \"4000m\", \"memory\": "
-		"\"704Mi\"}))]))}\n",
+		"executor_config={\"pod_override\": "
+		"k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container(name=\"base\", "
+		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"2250m\", \"memory\": "
+		"\"3584Mi\", \"ephemeral-storage\": \"20480Mi\", \"nvidia.com/gpu\": \"1\"}, "
+		"limits={\"memory\": \"3584Mi\", \"nvidia.com/gpu\": \"1\"}))]))}\n",
+		"executor_config={\"pod_override\": "
+		"k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container(name=\"base\", "
+		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"500m\", \"memory\": "
+		"\"512Mi\"}, limits={\"cpu\": \"4000m\", \"memory\": \"704Mi\"}))]))}\n",
 		"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=["
 		"k8s.V1Container(name=\"base\", resources=k8s.V1ResourceRequirements(requests={}, "
 		"limits={}))]))}\n"},

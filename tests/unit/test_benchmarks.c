@@ -20,21 +20,21 @@
 /* A dump of sc-data: m.large is measured by both benchmarks, t.small by one. */
 static const char catalogue_text[] =
 	"CREATE TABLE server (vendor_id, server_id, api_reference, vcpus, memory_amount, status);\n"
-	"INSERT INTO server VALUES ('aws', 't.small', 't.small', 2, 512, 'ACTIVE'),"
-	" ('aws', 'm.large', 'm.large', 2, 4096, 'ACTIVE');\n"
+	"INSERT INTO server VALUES ('aws', 't.small', 't.small', 2, 512, 'ACTIVE'), ('aws', "
+	"'m.large', 'm.large', 2, 4096, 'ACTIVE');\n"
 	"CREATE TABLE server_price (vendor_id, region_id, server_id, allocation, unit, price, "
 	"currency, operating_system, status);\n"
-	"INSERT INTO server_price VALUES"
-	" ('aws', 'here', 't.small', 'ONDEMAND', 'HOUR', 0.36, 'USD', 'Linux', 'ACTIVE'),"
-	" ('aws', 'here', 'm.large', 'ONDEMAND', 'HOUR', 3.6, 'USD', 'Linux', 'ACTIVE');\n"
+	"INSERT INTO server_price VALUES ('aws', 'here', 't.small', 'ONDEMAND', 'HOUR', 0.36, "
+	"'USD', 'Linux', 'ACTIVE'), ('aws', 'here', 'm.large', 'ONDEMAND', 'HOUR', 3.6, 'USD', "
+	"'Linux', 'ACTIVE');\n"
 	"CREATE TABLE benchmark (benchmark_id, name, category, unit, higher_is_better);\n"
-	"INSERT INTO benchmark VALUES ('workload_profile:compute', 'Compute', 'x', 'ops', 1),"
-	" ('workload_profile:cicd', 'Builds', 'x', 'ops', 1),"
-	" ('membench:latency', '', '', 'ns', 0);\n"
+	"INSERT INTO benchmark VALUES ('workload_profile:compute', 'Compute', 'x', 'ops', 1), "
+	"('workload_profile:cicd', 'Builds', 'x', 'ops', 1), ('membench:latency', '', '', 'ns', "
+	"0);\n"
 	"CREATE TABLE benchmark_score (vendor_id, server_id, benchmark_id, score, status);\n"
 	"INSERT INTO benchmark_score VALUES ('aws', 't.small', 'workload_profile:compute', 10.1, "
-	"'ACTIVE'), ('aws', 'm.large', 'workload_profile:compute', 20, 'ACTIVE'),"
-	" ('aws', 'm.large', 'membench:latency', 90, 'ACTIVE');\n";
+	"'ACTIVE'), ('aws', 'm.large', 'workload_profile:compute', 20, 'ACTIVE'), ('aws', "
+	"'m.large', 'membench:latency', 90, 'ACTIVE');\n";
 
 static struct options options;
 static struct app app;

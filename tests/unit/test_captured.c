@@ -28,8 +28,8 @@ static const struct {
 			FILE_TEXT("{\"inputs\":{\"name\":\"secret\"},\"name\":\"load\"}")},
 		"etl/load"},
 	{"Argo 3.4",
-		{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1234567890\0"
-			 "ARGO_TEMPLATE={\"name\":\"load\",\"script\":\"secret\"}")},
+		{ENVIRON(
+			"ARGO_NODE_ID=etl-x7k2p-1234567890\0ARGO_TEMPLATE={\"name\":\"load\",\"script\":\"secret\"}")},
 		"etl/load"},
 };
 
@@ -91,8 +91,8 @@ static void lists_of_before_files_were_captured_are_read(void **state)
 {
 	struct recognised r = {.job_name = ""};
 
-	read_back("{\"processes\": [{\"pid\": 1, \"environment\": "
-		  "{\"RIGHTSIZE_JOB_NAME\": \"etl/load\"}}]}",
+	read_back("{\"processes\": [{\"pid\": 1, \"environment\": {\"RIGHTSIZE_JOB_NAME\": "
+		  "\"etl/load\"}}]}",
 		&r);
 	assert_string_equal(r.job_name, "etl/load");
 }

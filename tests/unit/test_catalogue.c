@@ -36,14 +36,13 @@ static struct catalogue *json(const char *text)
 
 static void csv_columns_come_in_any_order(void **state)
 {
-	struct catalogue *c =
-		csv("\xef\xbb\xbf"
-		    "# as_of: 2026-08-22\r\n#source: price list\n# a remark: with a colon\n"
-		    "gpu_model,memory_amount,vendor_id,colour,server_id,vcpus,min_price_"
-		    "ondemand\r\n"
-		    "\"A \"\"big\"\" one, new\", 16384 ,zoo,red,b,4,0.5\r\n"
-		    "\n"
-		    ",2048,zoo,\"blue\nand green\",a,0.5,");
+	struct catalogue *c = csv(
+		"\xef\xbb\xbf# as_of: 2026-08-22\r\n#source: price list\n# a remark: with a "
+		"colon\n"
+		"gpu_model,memory_amount,vendor_id,colour,server_id,vcpus,min_price_ondemand\r\n"
+		"\"A \"\"big\"\" one, new\", 16384 ,zoo,red,b,4,0.5\r\n"
+		"\n"
+		",2048,zoo,\"blue\nand green\",a,0.5,");
 
 	assert_int_equal(c->n, 2);
 	assert_string_equal(c->source, "own.csv");
@@ -67,11 +66,7 @@ static void what_is_not_said_is_unknown(void **state)
 	struct catalogue *from[] = {
 		csv(HEAD ",status,cpu_architecture\nv,s,,,,\n"),
 		json("[{\"vendor_id\":\"v\",\"server_id\":\"s\"}]"),
-		json("[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"vcpus\":null,\"memory_amount\":"
-		     "null,\"status\":null,"
-		     "\"cpu_architecture\":null,\"gpu_count\":null,\"score\":null,\"family\":null,"
-		     "\"display_name\":null,\"min_price_ondemand\":null,\"currency\":null,\"gpus\":"
-		     "[{}]}]"),
+		json("[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"vcpus\":null,\"memory_amount\":null,\"status\":null,\"cpu_architecture\":null,\"gpu_count\":null,\"score\":null,\"family\":null,\"display_name\":null,\"min_price_ondemand\":null,\"currency\":null,\"gpus\":[{}]}]"),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
@@ -335,14 +330,13 @@ static void a_table_of_columns_can_be_printed(void **state)
 
 static void more_lines_of_a_server_are_more_prices(void **state)
 {
-	struct catalogue *c = csv("vendor_id,server_id,vcpus,memory_amount,region_id,country_id,"
-				  "currency,allocation,price,"
-				  "min_price_ondemand,billing_increment_seconds\n"
-				  "v,a,4,8192,r1,DE,EUR,,,1.5,3600\n"
-				  "v,a,,,r1,,,spot,0.5,,\n"
-				  "v,a,4,8192,r2,FI,USD,ondemand,1.25,,\n"
-				  "v,a,,,r2,,USD,,1.75,,\n"
-				  "w,a,1,1024,r1,US,,,2,,\n");
+	struct catalogue *c = csv(
+		"vendor_id,server_id,vcpus,memory_amount,region_id,country_id,currency,allocation,price,min_price_ondemand,billing_increment_seconds\n"
+		"v,a,4,8192,r1,DE,EUR,,,1.5,3600\n"
+		"v,a,,,r1,,,spot,0.5,,\n"
+		"v,a,4,8192,r2,FI,USD,ondemand,1.25,,\n"
+		"v,a,,,r2,,USD,,1.75,,\n"
+		"w,a,1,1024,r1,US,,,2,,\n");
 	const struct server *a = catalogue_find(c, "v", "a");
 
 	assert_int_equal(c->n, 2);

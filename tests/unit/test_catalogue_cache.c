@@ -58,19 +58,15 @@ static void run_sql(const char *sql)
 
 static struct catalogue *rich(void)
 {
-	static const char text[] = "# rate: EUR 1.25\n# as_of: 2026-08-22\n# source: a test\n"
-				   "vendor_id,server_id,api_reference,vcpus,memory_amount,cpu_"
-				   "architecture,cpu_allocation,status,gpu_model,"
-				   "storage_type,region_id,zone_id,country_id,continent,aliases,"
-				   "allocation,price,currency,"
-				   "billing_increment_seconds,compliance,storage_price_gb_month,"
-				   "extras_currency,score1,display_name\n"
-				   "v,2,a.large,4,8192,arm64,Shared,,\"A \"\"10\"\"\",nvme "
-				   "ssd,r1,z1,DE,Europe,\"one|t'wo\",spot,0.25,EUR,3600,"
-				   "hipaa soc2t2,0.08,EUR,1000.5,Größe\n"
-				   "v,2,,,,,,,,,r1,z2,,,,spot,0.5,EUR,,,,,,\n"
-				   "v,2,,,,,,,,,,,,,,ondemand,1.5,USD,,,,,,\n"
-				   "w,1,,,,,,inactive,,,,,,,,,,,,,,,,\n";
+	static const char text[] =
+		"# rate: EUR 1.25\n# as_of: 2026-08-22\n# source: a test\n"
+		"vendor_id,server_id,api_reference,vcpus,memory_amount,cpu_architecture,cpu_allocation,status,gpu_model,storage_type,region_id,zone_id,country_id,continent,aliases,allocation,price,currency,billing_increment_seconds,compliance,storage_price_gb_month,extras_currency,score1,display_name\n"
+		"v,2,a.large,4,8192,arm64,Shared,,\"A \"\"10\"\"\",nvme "
+		"ssd,r1,z1,DE,Europe,\"one|t'wo\",spot,0.25,EUR,3600,hipaa "
+		"soc2t2,0.08,EUR,1000.5,Größe\n"
+		"v,2,,,,,,,,,r1,z2,,,,spot,0.5,EUR,,,,,,\n"
+		"v,2,,,,,,,,,,,,,,ondemand,1.5,USD,,,,,,\n"
+		"w,1,,,,,,inactive,,,,,,,,,,,,,,,,\n";
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct catalogue *c = NULL;
 	struct err e = {0};

@@ -94,9 +94,7 @@ static void depth_is_no_way_to_the_end_of_the_stack(void **state)
 static void a_lenient_reading_takes_what_it_can(void **state)
 {
 	static const char page[] =
-		"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":\"four\",\"memory_amount\":-1,"
-		"\"cpu_architecture\":\"riscv64\",\"family\":{},\"gpu_count\":0.5},"
-		"{\"server_id\":\"nobody's\"}, "
+		"[{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":\"four\",\"memory_amount\":-1,\"cpu_architecture\":\"riscv64\",\"family\":{},\"gpu_count\":0.5},{\"server_id\":\"nobody's\"}, "
 		"{\"vendor_id\":\"v\",\"server_id\":\"a\",\"vcpus\":9}, "
 		"{\"vendor_id\":\"v\",\"server_id\":\"b\"}]";
 	struct catalogue_builder *b = catalogue_builder_new();
@@ -118,16 +116,8 @@ static void a_lenient_reading_takes_what_it_can(void **state)
 
 static void a_whole_keeper_item_is_read(void **state)
 {
-	struct catalogue *c = json("[{\"vendor_id\":\"aws\",\"server_id\":\"t3.micro\",\"name\":"
-				   "\"t3.micro\",\"api_reference\":\"t3.micro\","
-				   "\"family\":\"t3\",\"vcpus\":2,\"cpu_allocation\":\"Burstable\","
-				   "\"cpu_architecture\":\"x86_64\","
-				   "\"memory_amount\":1024,\"gpu_count\":0.0,\"gpu_memory_min\":"
-				   "null,\"gpus\":[],\"status\":\"active\","
-				   "\"score\":1350.29,\"min_price\":0.0032,\"min_price_spot\":0."
-				   "0032,\"min_price_ondemand\":0.0104,"
-				   "\"vendor\":{\"vendor_id\":\"aws\"},\"price_breakdown\":{"
-				   "\"compute_min_price\":0.0032}}]");
+	struct catalogue *c = json(
+		"[{\"vendor_id\":\"aws\",\"server_id\":\"t3.micro\",\"name\":\"t3.micro\",\"api_reference\":\"t3.micro\",\"family\":\"t3\",\"vcpus\":2,\"cpu_allocation\":\"Burstable\",\"cpu_architecture\":\"x86_64\",\"memory_amount\":1024,\"gpu_count\":0.0,\"gpu_memory_min\":null,\"gpus\":[],\"status\":\"active\",\"score\":1350.29,\"min_price\":0.0032,\"min_price_spot\":0.0032,\"min_price_ondemand\":0.0104,\"vendor\":{\"vendor_id\":\"aws\"},\"price_breakdown\":{\"compute_min_price\":0.0032}}]");
 	const struct server *s = catalogue_find(c, "aws", "t3.micro");
 
 	assert_non_null(s);
@@ -142,15 +132,9 @@ static void a_whole_keeper_item_is_read(void **state)
 
 static void keeper_objects_of_vendor_and_region_are_read(void **state)
 {
-	struct catalogue *c =
-		json("[{\"vendor_id\":\"hcloud\",\"server_id\":\"96\",\"vcpus\":2,\"memory_"
-		     "amount\":8192,"
-		     "\"storage_type\":\"NVME_SSD\",\"region_id\":\"2\",\"min_price_ondemand\":0.1,"
-		     "\"vendor\":{\"vendor_id\":\"hcloud\",\"name\":\"Hetzner "
-		     "Cloud\",\"country_id\":\"DE\","
-		     "\"billing_increment_seconds\":3600,\"minimum_billing_seconds\":null},"
-		     "\"region\":{\"region_id\":\"2\",\"api_reference\":\"nbg1-dc3\",\"country_"
-		     "id\":\"DE\"}}]");
+	struct catalogue *c = json(
+		"[{\"vendor_id\":\"hcloud\",\"server_id\":\"96\",\"vcpus\":2,\"memory_amount\":8192,\"storage_type\":\"NVME_SSD\",\"region_id\":\"2\",\"min_price_ondemand\":0.1,\"vendor\":{\"vendor_id\":\"hcloud\",\"name\":\"Hetzner "
+		"Cloud\",\"country_id\":\"DE\",\"billing_increment_seconds\":3600,\"minimum_billing_seconds\":null},\"region\":{\"region_id\":\"2\",\"api_reference\":\"nbg1-dc3\",\"country_id\":\"DE\"}}]");
 
 	assert_string_equal(c->vendor[0].name, "Hetzner Cloud");
 	assert_true(c->vendor[0].billing_increment_seconds == 3600);
@@ -166,10 +150,8 @@ static void tables_of_keeper_are_read(void **state)
 				      "seconds\":60}, {\"name\":\"?\"}]";
 	static const char countries[] =
 		"[{\"country_id\":\"DE\",\"continent\":\"Europe\"},{\"country_id\":\"US\"},{}]";
-	static const char regions[] = "[{\"vendor_id\":\"v\",\"region_id\":\"2\",\"api_reference\":"
-				      "\"nbg1\",\"aliases\":[\"a\",\"b\",1],"
-				      "\"country_id\":\"DE\"},{\"vendor_id\":\"v\",\"region_id\":"
-				      "\"3\",\"country_id\":\"US\"}]";
+	static const char regions[] =
+		"[{\"vendor_id\":\"v\",\"region_id\":\"2\",\"api_reference\":\"nbg1\",\"aliases\":[\"a\",\"b\",1],\"country_id\":\"DE\"},{\"vendor_id\":\"v\",\"region_id\":\"3\",\"country_id\":\"US\"}]";
 	static const char servers[] =
 		"[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"min_price_ondemand\":2,"
 		"\"selected_benchmark_score\":5.5}]";

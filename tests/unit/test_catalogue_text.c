@@ -10,8 +10,7 @@ static struct catalogue *catalogue(void)
 {
 	static const char text[] =
 		"# as_of: "
-		"2026-08\nvendor_id,server_id,display_name,family,vcpus,memory_amount,status,"
-		"price,currency,region_id,cpu_architecture,score\n"
+		"2026-08\nvendor_id,server_id,display_name,family,vcpus,memory_amount,status,price,currency,region_id,cpu_architecture,score\n"
 		"v,1,Big Box,boxes,8,16384,,1.5,USD,r1,arm64,900.5\n"
 		"v,2,Small Box,boxes,2,4096,,0.5,USD,,,\n"
 		"v,3,Old Box,boxes,2,4096,inactive,0.1,USD,,,\n"

@@ -19,20 +19,17 @@ static void near(double a, double b)
 }
 
 /* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: as a, 8 CPUs; x: unknown speed; g, h: GPUs; z: scores of zero. */
-static const char servers[] = "# rate: EUR 1.25\n"
-			      "vendor_id,server_id,vcpus,memory_amount,score1,score,gpu_count,gpu_"
-			      "model,storage_size,region_id,price,"
-			      "currency,allocation,billing_increment_seconds,minimum_billing_"
-			      "seconds,storage_price_gb_month,"
-			      "outbound_price_gb,ipv4_price_hour,average_time_to_start\n"
-			      "s,a,2,1024,1000,2000,,,10,r,3.6,USD,,1,60,0.073,0.1,0.005,\n"
-			      "s,b,2,1024,2000,4000,,,,r,7.2,USD,,,,,,,\n"
-			      "s,c,8,1024,1000,8000,,,,r,14.4,USD,,,,,,,\n"
-			      "h,x,2,1024,,,,,,,3.6,EUR,,3600,3600,,,,\n"
-			      "s,g,2,1024,1000,2000,1,A10,,r,3.6,USD,spot,,,,,,30\n"
-			      "s,h,2,1024,1000,2000,1,L4,,r,3.6,USD,,,,,,,\n"
-			      "s,z,2,1024,0,0,1,T4,,r,3.6,USD,,,,,,,\n"
-			      "n,y,2,1024,1000,2000,1,A10,,r,3.6,USD,,,,,,,\n";
+static const char servers[] =
+	"# rate: EUR 1.25\n"
+	"vendor_id,server_id,vcpus,memory_amount,score1,score,gpu_count,gpu_model,storage_size,region_id,price,currency,allocation,billing_increment_seconds,minimum_billing_seconds,storage_price_gb_month,outbound_price_gb,ipv4_price_hour,average_time_to_start\n"
+	"s,a,2,1024,1000,2000,,,10,r,3.6,USD,,1,60,0.073,0.1,0.005,\n"
+	"s,b,2,1024,2000,4000,,,,r,7.2,USD,,,,,,,\n"
+	"s,c,8,1024,1000,8000,,,,r,14.4,USD,,,,,,,\n"
+	"h,x,2,1024,,,,,,,3.6,EUR,,3600,3600,,,,\n"
+	"s,g,2,1024,1000,2000,1,A10,,r,3.6,USD,spot,,,,,,30\n"
+	"s,h,2,1024,1000,2000,1,L4,,r,3.6,USD,,,,,,,\n"
+	"s,z,2,1024,0,0,1,T4,,r,3.6,USD,,,,,,,\n"
+	"n,y,2,1024,1000,2000,1,A10,,r,3.6,USD,,,,,,,\n";
 
 static struct catalogue *catalogue(bool with_llm)
 {

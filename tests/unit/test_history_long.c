@@ -18,9 +18,9 @@ static void fill(struct test_place *p, const char *run_id, unsigned rows, const 
 
 	test_write_run(p->h, run_id, "job", 0, 0, OUTCOME_RUNNING);
 	snprintf(sql, sizeof sql,
-		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-		" INSERT INTO sample(id, at, duration, %s)"
-		" SELECT (SELECT id << 32 FROM run WHERE run_id = '%s') + i, %s FROM n",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u) "
+		"INSERT INTO sample(id, at, duration, %s) SELECT (SELECT id << 32 FROM run WHERE "
+		"run_id = '%s') + i, %s FROM n",
 		rows, columns, run_id, values);
 	test_run_sql(p->folder.file, sql);
 }

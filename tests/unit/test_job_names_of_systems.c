@@ -25,8 +25,8 @@ static const struct {
 			"2026-11-21")},
 		"train_model", "", ""},
 	{"Spark, the pod tells the name",
-		{COMMAND(SUBMIT "--deploy-mode\0client\0--class\0"
-				"org.apache.spark.deploy.PythonRunner\0local:///x/etl.py"),
+		{COMMAND(SUBMIT
+			 "--deploy-mode\0client\0--class\0org.apache.spark.deploy.PythonRunner\0local:///x/etl.py"),
 			POD("spark-app-name=nightly\0spark-role=driver\0spark-app-selector=spark-"
 			    "1")},
 		"nightly/driver", "spark-1", ""},
@@ -64,9 +64,8 @@ static const struct {
 	{"GitLab, a date", {ENVIRON(GITLAB "load-2026-11-21")}, "g/p/load", "", "71"},
 	{"GitLab, nothing but a date", {ENVIRON(GITLAB "2026-11-21")}, "g/p", "", "71"},
 	{"Flyte, an element of a map",
-		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
-			 "FLYTE_INTERNAL_TASK_NAME=load\0FLYTE_INTERNAL_EXECUTION_ID=f\0"
-			 "FLYTE_K8S_ARRAY_INDEX=1")},
+		{ENVIRON(
+			"FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0FLYTE_INTERNAL_TASK_NAME=load\0FLYTE_INTERNAL_EXECUTION_ID=f\0FLYTE_K8S_ARRAY_INDEX=1")},
 		"etl/load", "f", "1"},
 	{"Argo, a date",
 		{ENVIRON("ARGO_WORKFLOW_NAME=etl-2026-11-21\0ARGO_NODE_ID=etl-2026-11-21-9\0"
@@ -77,8 +76,7 @@ static const struct {
 			 "ARGO_TEMPLATE={\"name\":\"fit-llama-3\"}")},
 		"train-resnet-50/fit-llama-3", "train-resnet-50", "n"},
 	{"Argo, a template that people named",
-		{POD("workflows.argoproj.io/workflow-template=train-lstm2\0"
-		     "workflows.argoproj.io/workflow=train-lstm2-x7k2p\0pod.uid=u")},
+		{POD("workflows.argoproj.io/workflow-template=train-lstm2\0workflows.argoproj.io/workflow=train-lstm2-x7k2p\0pod.uid=u")},
 		"train-lstm2", "train-lstm2-x7k2p", "u"},
 	{"Airflow, options first",
 		{COMMAND("airflow\0tasks\0run\0--map-index\0"
@@ -100,8 +98,7 @@ static const struct {
 		     "pod.uid=u")},
 		"sweep", "u", ""},
 	{"Kubernetes, a stateful set",
-		{POD("statefulset.kubernetes.io/pod-name=resnet-50-0\0"
-		     "pod.name=resnet-50-0\0pod.uid=u")},
+		{POD("statefulset.kubernetes.io/pod-name=resnet-50-0\0pod.name=resnet-50-0\0pod.uid=u")},
 		"resnet-50", "u", ""},
 	{"Kubernetes, a pod that people named",
 		{POD("run=resnet-50\0pod.name=resnet-50\0pod.uid=u")}, "resnet-50", "u", ""},

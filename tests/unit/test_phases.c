@@ -141,8 +141,8 @@ static void a_split_that_recurs_and_pays_is_proposed(void **state)
 	assert_true(fabs(split.saving - (1 - 193280 / 321600.0)) < 0.005);
 	assert_string_equal(split.words,
 		"split: the run takes 66.7 min on 1.1 cores with 40.0 GiB, then 100.0 min on 2.2 "
-		"cores with 8.00 GiB "
-		"and 1 GPU; as 2 steps, each with its own request, it would reserve 40 % less");
+		"cores with 8.00 GiB and 1 GPU; as 2 steps, each with its own request, it would "
+		"reserve 40 % less");
 	assert_false(phases_split(p, 2, &arena, &split)); /* twice is not yet a habit */
 }
 

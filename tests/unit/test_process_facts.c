@@ -126,36 +126,16 @@ static void a_dead_server_is_found_behind_any_spelling(void **state)
 	static const struct {
 		const char *command_line, *cwd, *path, *job_name;
 	} table[] = {
-		{"sh\0"
-		 ".command.run",
-			"/work", "7/cwd/.command.run", "ALIGN"},
-		{"sh\0"
-		 ".command.run",
-			"/dead", "7/cwd/.command.run", NULL},
-		{"sh\0"
-		 ".command.run",
-			"/dead/a", "7/cwd/.command.run", NULL},
-		{"sh\0"
-		 "x/.command.run",
-			"/", "7/cwd/x/.command.run", "ALIGN"},
-		{"sh\0"
-		 "dead/.command.run",
-			"/", "7/cwd/dead/.command.run", NULL},
-		{"sh\0"
-		 ".//dead/.command.run",
-			"/", "7/cwd/.//dead/.command.run", NULL},
-		{"sh\0"
-		 "/a/.command.run",
-			"/", "7/root/a/.command.run", "ALIGN"},
-		{"sh\0"
-		 "//dead/.command.run",
-			"/", "7/root//dead/.command.run", NULL},
-		{"sh\0"
-		 "/./dead/./.command.run",
-			"/", "7/root/./dead/./.command.run", NULL},
-		{"sh\0"
-		 "/dead/.command.run",
-			"/", "7/root/dead/.command.run", NULL},
+		{"sh\0.command.run", "/work", "7/cwd/.command.run", "ALIGN"},
+		{"sh\0.command.run", "/dead", "7/cwd/.command.run", NULL},
+		{"sh\0.command.run", "/dead/a", "7/cwd/.command.run", NULL},
+		{"sh\0x/.command.run", "/", "7/cwd/x/.command.run", "ALIGN"},
+		{"sh\0dead/.command.run", "/", "7/cwd/dead/.command.run", NULL},
+		{"sh\0.//dead/.command.run", "/", "7/cwd/.//dead/.command.run", NULL},
+		{"sh\0/a/.command.run", "/", "7/root/a/.command.run", "ALIGN"},
+		{"sh\0//dead/.command.run", "/", "7/root//dead/.command.run", NULL},
+		{"sh\0/./dead/./.command.run", "/", "7/root/./dead/./.command.run", NULL},
+		{"sh\0/dead/.command.run", "/", "7/root/dead/.command.run", NULL},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

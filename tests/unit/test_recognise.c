@@ -16,9 +16,8 @@ static const struct {
 	{"our own variable", {ENVIRON("A=1\0RIGHTSIZE_JOB_NAME=etl/load")}, "environment",
 		"etl/load", "", "", "", NAN},
 	{"our own variable wins, the rest stays",
-		{ENVIRON("AIRFLOW_CTX_DAG_ID=d\0AIRFLOW_CTX_TASK_ID=t\0"
-			 "AIRFLOW_CTX_DAG_RUN_ID=r\0AIRFLOW_CTX_TRY_NUMBER=2\0"
-			 "RIGHTSIZE_JOB_NAME=mine")},
+		{ENVIRON(
+			"AIRFLOW_CTX_DAG_ID=d\0AIRFLOW_CTX_TASK_ID=t\0AIRFLOW_CTX_DAG_RUN_ID=r\0AIRFLOW_CTX_TRY_NUMBER=2\0RIGHTSIZE_JOB_NAME=mine")},
 		"airflow", "mine", "r", "", "dag=d task=t ", 2},
 	{"Metaflow on Argo",
 		{ENVIRON("METAFLOW_FLOW_NAME=TrainFlow\0METAFLOW_STEP_NAME=fit\0"
@@ -83,8 +82,8 @@ static const struct {
 		"argo", "etl/load", "etl-x7k2p", "etl-x7k2p-1234567890",
 		"workflow=etl template=load ", NAN},
 	{"Argo's cron workflows",
-		{ENVIRON("ARGO_TEMPLATE={ \"name\" : \"load\" }\0"
-			 "ARGO_WORKFLOW_NAME=etl-1732147200\0ARGO_NODE_ID=etl-1732147200-99")},
+		{ENVIRON("ARGO_TEMPLATE={ \"name\" : \"load\" "
+			 "}\0ARGO_WORKFLOW_NAME=etl-1732147200\0ARGO_NODE_ID=etl-1732147200-99")},
 		"argo", "etl/load", "etl-1732147200", "etl-1732147200-99",
 		"workflow=etl template=load ", NAN},
 	{"Dagster",
@@ -124,22 +123,20 @@ static const struct {
 			 "daily-2026-11-21\0etl.py")},
 		"spark", "daily", "", "", "application=daily ", NAN},
 	{"Slurm",
-		{ENVIRON("SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0"
-			 "SLURM_ARRAY_JOB_ID=100\0SLURM_ARRAY_TASK_ID=3\0"
-			 "SLURM_RESTART_COUNT=1\0SLURM_JOB_PARTITION=gpu")},
+		{ENVIRON(
+			"SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0SLURM_ARRAY_JOB_ID=100\0SLURM_ARRAY_TASK_ID=3\0SLURM_RESTART_COUNT=1\0SLURM_JOB_PARTITION=gpu")},
 		"slurm", "train", "100", "3", "job=train partition=gpu ", 2},
 	{"AWS Batch",
-		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
-			 "AWS_BATCH_JOB_ARRAY_INDEX=3\0AWS_BATCH_JOB_ATTEMPT=1\0"
-			 "AWS_BATCH_CE_NAME=spot")},
+		{ENVIRON(
+			"AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_JOB_ARRAY_INDEX=3\0AWS_BATCH_JOB_ATTEMPT=1\0AWS_BATCH_CE_NAME=spot")},
 		"aws-batch", "nightly", "u:3", "3", "queue=nightly compute_environment=spot ", 1},
 	{"SageMaker",
 		{ENVIRON("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0TRAINING_JOB_ARN=arn")},
 		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
 		NAN},
 	{"SageMaker's toolkit",
-		{ENVIRON("TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0"
-			 "SM_CURRENT_HOST=algo-1")},
+		{ENVIRON(
+			"TRAINING_JOB_NAME=churn-2026-11-21-08-45-12-123\0SM_CURRENT_HOST=algo-1")},
 		"sagemaker", "churn", "churn-2026-11-21-08-45-12-123", "", "training_job=churn ",
 		NAN},
 	{"GitHub Actions",
@@ -157,8 +154,8 @@ static const struct {
 			 "BUILDKITE_JOB_ID=v\0BUILDKITE_RETRY_COUNT=0")},
 		"buildkite", "app/test", "u", "v", "pipeline=app step=test organization=o ", 1},
 	{"Jenkins",
-		{ENVIRON("JOB_NAME=folder/app\0STAGE_NAME=Test\0"
-			 "BUILD_TAG=jenkins-folder-app-12\0BUILD_NUMBER=12")},
+		{ENVIRON(
+			"JOB_NAME=folder/app\0STAGE_NAME=Test\0BUILD_TAG=jenkins-folder-app-12\0BUILD_NUMBER=12")},
 		"jenkins", "folder/app/Test", "jenkins-folder-app-12", "",
 		"job=folder/app stage=Test ", NAN},
 	{"a pod of Kubernetes",

@@ -19,11 +19,11 @@ static void fill(struct test_place *p)
 
 	test_write_run(p->h, "r", "job", 0, 0, OUTCOME_RUNNING);
 	snprintf(sql, sizeof sql,
-		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-		" INSERT INTO sample(id, at, duration, cpu_seconds, memory_bytes, "
-		"memory_peak_bytes, disk_read_bytes)"
-		" SELECT (SELECT id << 32 FROM run WHERE run_id = 'r') + i, i, 1, iif(i > 2000, 3, "
-		"0.25) + (i %% 7) / 100.0, i * 1e6, i * 2e6, iif(i %% 3, NULL, i) FROM n",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+		"INSERT INTO sample(id, at, duration, cpu_seconds, memory_bytes, "
+		"memory_peak_bytes, disk_read_bytes) SELECT (SELECT id << 32 FROM run WHERE "
+		"run_id = 'r') + i, i, 1, iif(i > 2000, 3, 0.25) + (i %% 7) / 100.0, i * 1e6, i * "
+		"2e6, iif(i %% 3, NULL, i) FROM n",
 		ROWS);
 	test_run_sql(p->folder.file, sql);
 }

@@ -170,8 +170,8 @@ static void unknown_is_null_in_json(void **state)
 
 	view_json(&b, &v);
 	assert_string_equal(buf_text(&b),
-		"{\"n\": 2, \"at\": [1000.000,1001.000], \"columns\": "
-		"{\"cpu_cores\": [0.333333,0.5], \"memory_bytes\": [0,null]}}");
+		"{\"n\": 2, \"at\": [1000.000,1001.000], \"columns\": {\"cpu_cores\": "
+		"[0.333333,0.5], \"memory_bytes\": [0,null]}}");
 }
 
 static void nothing_gives_nothing(void **state)

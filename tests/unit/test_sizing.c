@@ -227,8 +227,8 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	test_run_succeeded(&t, 1, GIB);
 	s = sized(&t, &defaults, &arena);
 	assert_string_equal(explained(&s, "warning"),
-		"warning: the newest run was killed for memory at 2.00 "
-		"GiB; this rule does not count it");
+		"warning: the newest run was killed for memory at 2.00 GiB; this rule does not "
+		"count it");
 	t.run[1].outcome = OUTCOME_FAILED;
 	s = sized(&t, &defaults, &arena);
 	for (size_t i = 0; i < s.n_explain; i++)

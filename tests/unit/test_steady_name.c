@@ -30,12 +30,10 @@ static const struct {
 			 "MF_ATTEMPT=0")},
 		"TrainFlow/fit", false, {1, 1}},
 	{"Flyte, a retry",
-		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
-			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
-			 "FLYTE_ATTEMPT_NUMBER=0")},
-		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0"
-			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
-			 "FLYTE_ATTEMPT_NUMBER=2")},
+		{ENVIRON(
+			"FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0FLYTE_ATTEMPT_NUMBER=0")},
+		{ENVIRON(
+			"FLYTE_INTERNAL_EXECUTION_WORKFLOW=p:d:etl\0FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0FLYTE_ATTEMPT_NUMBER=2")},
 		"etl/etl.load", true, {1, 3}},
 	{"Airflow, a retry with a date in the run",
 		{ENVIRON("AIRFLOW_CTX_DAG_ID=daily\0AIRFLOW_CTX_TASK_ID=g.load\0"
@@ -100,10 +98,8 @@ static const struct {
 			 "x.jar")},
 		"load eu", true, {NAN, NAN}},
 	{"Slurm, a job that was requeued",
-		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0"
-			 "SLURM_RESTART_COUNT=0")},
-		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0"
-			 "SLURM_RESTART_COUNT=1")},
+		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0SLURM_RESTART_COUNT=0")},
+		{ENVIRON("SLURM_JOB_NAME=20261121_train\0SLURM_JOB_ID=103\0SLURM_RESTART_COUNT=1")},
 		"train", true, {1, 2}},
 	{"Slurm, an array",
 		{ENVIRON("SLURM_JOB_NAME=train\0SLURM_JOB_ID=103\0SLURM_ARRAY_JOB_ID=100\0"
@@ -112,10 +108,10 @@ static const struct {
 			 "SLURM_ARRAY_TASK_ID=4")},
 		"train", true, {NAN, NAN}},
 	{"AWS Batch, a retry",
-		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
-			 "AWS_BATCH_JOB_ATTEMPT=1")},
-		{ENVIRON("AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0"
-			 "AWS_BATCH_JOB_ATTEMPT=2")},
+		{ENVIRON(
+			"AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_JOB_ATTEMPT=1")},
+		{ENVIRON(
+			"AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_JOB_ATTEMPT=2")},
 		"nightly", true, {1, 2}},
 	{"SageMaker's pipelines",
 		{ENVIRON("TRAINING_JOB_NAME=pipelines-ctd6lgoe9v02-Train-ssFiEMALJh\0"
@@ -136,8 +132,8 @@ static const struct {
 	{"GitLab CI, parallel",
 		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test 3/5\0"
 			 "CI_PIPELINE_ID=7\0CI_JOB_ID=71")},
-		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0"
-			 "CI_JOB_NAME=test: [eu, 2026-11-21]\0CI_PIPELINE_ID=8\0CI_JOB_ID=80")},
+		{ENVIRON("GITLAB_CI=true\0CI_PROJECT_PATH=g/p\0CI_JOB_NAME=test: [eu, "
+			 "2026-11-21]\0CI_PIPELINE_ID=8\0CI_JOB_ID=80")},
 		"g/p/test", false, {NAN, NAN}},
 	{"Buildkite, a retry of parallel jobs",
 		{ENVIRON("BUILDKITE_PIPELINE_SLUG=app\0BUILDKITE_LABEL=test 1/5\0"
